@@ -1,0 +1,107 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// What every Swift target is built with. Fail points, at which a test stops or kills a process in the middle of a
+/// write, exist in debug builds only.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .define("FAIL_POINTS", .when(configuration: .debug)),
+]
+
+func room(_ name: String, at path: String? = nil, knows: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: knows, path: path.map { "Sources/" + $0 }, swiftSettings: settings)
+}
+
+func tests(_ name: String, of rooms: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: rooms + ["TestSupport"], path: "Tests/" + name, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "SharedCore",
+    products: [
+        .library(name: "CoreAPI", targets: ["CoreAPI"]),
+        .library(name: "StoreEngine", targets: ["StoreEngine"]),
+        .library(name: "InMemoryBackend", targets: ["InMemoryBackend"]),
+        .library(name: "FileNotifyBackend", targets: ["FileNotifyBackend"]),
+        .library(name: "BackendRegistry", targets: ["BackendRegistry"]),
+        .library(name: "Mailboxes", targets: ["Mailboxes"]),
+        .library(name: "Coordination", targets: ["Coordination"]),
+        .library(name: "MaildirCore", targets: ["MaildirCore"]),
+        .executable(name: "sharedcore", targets: ["sharedcore"]),
+        .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(
+            url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: [.defaults, "YAML"]),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
+    targets: [
+        // The contract.
+        room("CoreAPI"),
+
+        // What several rooms need of the language and the system.
+        room("ByteCoding"),
+        .target(name: "CLinux"),
+        room("Platform", knows: ["CoreAPI", "CLinux"]),
+
+        // One order, and those who follow it.
+        room("StoreEngine", knows: ["CoreAPI", "ByteCoding"]),
+        room("Replica", knows: ["CoreAPI", "StoreEngine"]),
+        room("InMemoryBackend", at: "Backends/InMemory", knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
+        room(
+            "FileNotifyBackend", at: "Backends/FileNotify",
+            knows: ["CoreAPI", "StoreEngine", "Replica", "ByteCoding", "Platform", "CLinux"]),
+        room("BackendRegistry", knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend"]),
+
+        // What processes do together.
+        room("Mailboxes", knows: ["CoreAPI", "ByteCoding"]),
+        room("Coordination", knows: ["CoreAPI", "ByteCoding", "Mailboxes", "Platform"]),
+        room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
+
+        // Programs.
+        .executableTarget(
+            name: "sharedcore-executor",
+            dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "MaildirCore", "Platform"],
+            path: "Sources/Executor", swiftSettings: settings,
+            linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
+        .executableTarget(
+            name: "sharedcore",
+            dependencies: [
+                "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Coordination",
+                "MaildirCore", "Platform",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "Yams", package: "Yams"),
+            ],
+            path: "Sources/Host", swiftSettings: settings),
+
+        // Tests.
+        .target(
+            name: "TestSupport", dependencies: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", "Platform", "CLinux"],
+            path: "Tests/Support", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore-test-peer",
+            dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "Platform"],
+            path: "Tests/Peer", swiftSettings: settings),
+        tests("CoreAPITests", of: ["CoreAPI"]),
+        tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
+        tests("ContractTests", of: ["CoreAPI", "StoreEngine", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
+        tests("FileNotifyTests", of: ["CoreAPI", "StoreEngine", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer"]),
+        tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
+        tests("CoordinationTests", of: ["CoreAPI", "Mailboxes", "Coordination", "InMemoryBackend", "Platform"]),
+        tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
+        tests("HostTests", of: ["CoreAPI", "sharedcore"]),
+        tests("SystemTests", of: ["CoreAPI", "FileNotifyBackend", "Coordination", "sharedcore", "sharedcore-executor", "sharedcore-test-peer"]),
+    ]
+)

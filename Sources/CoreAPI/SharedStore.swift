@@ -1,0 +1,44 @@
+/// A persistent dictionary that several processes share, in one order of commits.
+///
+/// Implementations keep the rules S, W and L of the contract, or say in ``capabilities`` which part they do not and
+/// refuse it when a caller requires it at open. How a group is opened is the implementation's own. Every call may be
+/// made from any task, and none blocks the thread that makes it.
+///
+/// All calls throw ``SharedCoreError/Code/closed`` after ``close()`` and ``SharedCoreError/Code/sessionEnded`` when the
+/// session is over for the group.
+public protocol SharedStore: Sendable {
+    /// This participation.
+    var session: Session { get }
+
+    /// What this group promises.
+    var capabilities: Capabilities { get }
+
+    /// The entry under a key; nil when there is none.
+    func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry?
+
+    /// The entries that a prefix selects, as they stand together at one revision.
+    func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot
+
+    /// Applies a transaction as one revision, or nothing of it.
+    ///
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` with the failure, ``SharedCoreError/Code/limitExceeded``,
+    ///   ``SharedCoreError/Code/storageFull``, ``SharedCoreError/Code/cancelled`` before anything was done, or
+    ///   ``SharedCoreError/Code/outcomeUnknown``, which never means "failed".
+    func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit
+
+    /// Begins to deliver the changes of every key that any of the prefixes selects.
+    ///
+    /// Returns armed: a commit that begins after this call has returned is delivered. Changes arrive in the order of
+    /// commits, each once, a transaction whole.
+    func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch
+
+    /// Returns when everything that was committed anywhere before the call can be taken from this handle's watches and
+    /// observations without waiting.
+    func sync() async throws(SharedCoreError)
+
+    /// The participants of the group. Makes sure first that none of them is dead, where the backend can tell.
+    func sessions() async throws(SharedCoreError) -> [Session]
+
+    /// Ends the session and everything that lives with it, ends all watches and wakes whoever waits. Idempotent.
+    func close() async
+}
