@@ -28,7 +28,8 @@ package final class Directory: Sendable {
         do throws(SystemCallError) {
             _ = try SystemCall.run("mkdir", at: path) { mkdir(path, permissions) }
             return true
-        } catch where error.isPresent {
+        } catch {
+            guard error.isPresent else { throw error }
             return false
         }
     }
@@ -70,7 +71,8 @@ package final class Directory: Sendable {
         do throws(SystemCallError) {
             _ = try SystemCall.run("unlinkat", at: path + "/" + name) { unlinkat(descriptor, name, 0) }
             return true
-        } catch where error.isAbsent {
+        } catch {
+            guard error.isAbsent else { throw error }
             return false
         }
     }
