@@ -61,4 +61,3 @@ package struct QueueKeys: Hashable, Sendable {
         return (ItemName(part: String(decoding: pieces[0], as: UTF8.self)), part)
     }
 }
-
