@@ -1,1 +1,108 @@
+#define _GNU_SOURCE
 #include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct flock byte_range(short type, int64_t offset) {
+    struct flock range;
+    memset(&range, 0, sizeof range);
+    range.l_type = type;
+    range.l_whence = SEEK_SET;
+    range.l_start = offset;
+    range.l_len = 1;
+    return range;
+}
+
+static int result(long value) {
+    return value < 0 ? -errno : (int)value;
+}
+
+int clinux_lock_byte(int descriptor, int64_t offset) {
+    struct flock range = byte_range(F_WRLCK, offset);
+    int error = result(fcntl(descriptor, F_OFD_SETLK, &range));
+    return error == -EACCES ? -EAGAIN : error;
+}
+
+int clinux_unlock_byte(int descriptor, int64_t offset) {
+    struct flock range = byte_range(F_UNLCK, offset);
+    return result(fcntl(descriptor, F_OFD_SETLK, &range));
+}
+
+int clinux_probe_byte(int descriptor, int64_t offset) {
+    struct flock range = byte_range(F_WRLCK, offset);
+    int error = result(fcntl(descriptor, F_OFD_GETLK, &range));
+    return error < 0 ? error : range.l_type != F_UNLCK;
+}
+
+int clinux_rename_without_replacing(int directory, const char *from, const char *to) {
+    return result(renameat2(directory, from, directory, to, RENAME_NOREPLACE));
+}
+
+int clinux_allocate(int descriptor, int64_t offset, int64_t length) {
+    return -posix_fallocate(descriptor, offset, length);
+}
+
+int clinux_open_process(pid_t process) {
+    return result(syscall(SYS_pidfd_open, process, 0));
+}
+
+int clinux_signal_process(int process_descriptor, int signal) {
+    return result(syscall(SYS_pidfd_send_signal, process_descriptor, signal, NULL, 0));
+}
+
+int clinux_event_counter(void) {
+    return result(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
+int clinux_file_events(void) {
+    return result(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+}
+
+int clinux_watch_writes(int instance, const char *path) {
+    return result(inotify_add_watch(instance, path, IN_MODIFY | IN_CLOSE_WRITE));
+}
+
+int clinux_watch_names(int instance, const char *path) {
+    return result(inotify_add_watch(instance, path, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR));
+}
+
+int clinux_remove_watch(int instance, int watch) {
+    return result(inotify_rm_watch(instance, watch));
+}
+
+int64_t clinux_next_event(const void *bytes, size_t count, size_t offset, int32_t *watch, uint32_t *mask) {
+    struct inotify_event event;
+    if (offset + sizeof event > count) return -EINVAL;
+    memcpy(&event, (const char *)bytes + offset, sizeof event);
+    if (event.len > count - offset - sizeof event) return -EINVAL;
+    *watch = event.wd;
+    *mask = event.mask;
+    return (int64_t)(offset + sizeof event + event.len);
+}
+
+bool clinux_event_is_overflow(uint32_t mask) {
+    return (mask & IN_Q_OVERFLOW) != 0;
+}
+
+bool clinux_event_is_end(uint32_t mask) {
+    return (mask & IN_IGNORED) != 0;
+}
+
+int clinux_name_thread(const char *name) {
+    return -pthread_setname_np(pthread_self(), name);
+}
+
+void clinux_block_signals(void) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+}

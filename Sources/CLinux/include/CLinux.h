@@ -1,1 +1,76 @@
+/// What the Swift overlay of the C library leaves out of Linux. Every function of this header returns what its system
+/// call gives or, when that fails, the negated errno, so that no errno is read too late.
+
 #pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// Locks of one byte that belong to an open file description, not to a process.
+
+/// Takes the lock of a byte for writing; -EAGAIN when another description has it.
+int clinux_lock_byte(int descriptor, int64_t offset);
+/// Gives the lock of a byte back.
+int clinux_unlock_byte(int descriptor, int64_t offset);
+/// 1 when another description has the byte locked, 0 when none has. Takes nothing.
+int clinux_probe_byte(int descriptor, int64_t offset);
+
+// Files.
+
+/// Renames within one directory and fails with -EEXIST where the new name stands already.
+int clinux_rename_without_replacing(int directory, const char *from, const char *to);
+/// Reserves space, so that no later write or mapped store in the range can run out of it.
+int clinux_allocate(int descriptor, int64_t offset, int64_t length);
+
+// Processes.
+
+int clinux_open_process(pid_t process);
+int clinux_signal_process(int process_descriptor, int signal);
+
+// Events.
+
+/// A new event counter, non-blocking.
+int clinux_event_counter(void);
+/// A new inotify instance, non-blocking.
+int clinux_file_events(void);
+/// Watches one file for writes and for the closing of a description that could write.
+int clinux_watch_writes(int instance, const char *path);
+/// Watches a directory for names that are created in it or moved into it.
+int clinux_watch_names(int instance, const char *path);
+int clinux_remove_watch(int instance, int watch);
+/// Reads the watch number, the mask and the length of the event at `offset` of what was read from an instance, and
+/// returns the offset of the next event, or -EINVAL when no whole event is there.
+int64_t clinux_next_event(const void *bytes, size_t count, size_t offset, int32_t *watch, uint32_t *mask);
+
+/// The kernel dropped events because nobody read them.
+bool clinux_event_is_overflow(uint32_t mask);
+/// The watch is gone, with its file or its file system.
+bool clinux_event_is_end(uint32_t mask);
+
+// Threads.
+
+/// Names the calling thread, at most 15 bytes.
+int clinux_name_thread(const char *name);
+/// Lets the calling thread take no signal: they are for the program's own threads.
+void clinux_block_signals(void);
+
+// Words of a page that several processes have mapped. All are sequentially consistent.
+
+static inline uint64_t clinux_load(const void *address) {
+    return __atomic_load_n((const uint64_t *)address, __ATOMIC_SEQ_CST);
+}
+
+static inline void clinux_store(void *address, uint64_t value) {
+    __atomic_store_n((uint64_t *)address, value, __ATOMIC_SEQ_CST);
+}
+
+static inline bool clinux_compare_exchange(void *address, uint64_t expected, uint64_t desired) {
+    return __atomic_compare_exchange_n(
+        (uint64_t *)address, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+static inline uint64_t clinux_fetch_or(void *address, uint64_t bits) {
+    return __atomic_fetch_or((uint64_t *)address, bits, __ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,17 @@
+internal import CoreAPI
+
+extension SharedCoreError {
+    /// The error that a failed system call is for the user of a group (contract E1).
+    package init(_ error: SystemCallError) {
+        let cause = "\(error.call): \(error.text)"
+        if error.isStorageFull {
+            self.init(
+                .storageFull, "There is no space left for what was to be written.", at: error.location, cause: cause)
+        } else if error.isForbidden {
+            self.init(
+                .forbidden, "This user may not do that here: check owner and mode.", at: error.location, cause: cause)
+        } else {
+            self.init(.system, "The operating system refused it.", at: error.location, cause: cause)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// A system call that failed: which one, on what, and with which error number.
+package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The name of the call.
+    package let call: String
+    /// The error number.
+    package let number: Int32
+    /// What it was about: a path or a process.
+    package let location: String
+
+    package init(_ call: String, number: Int32, at location: String) {
+        self.call = call
+        self.number = number
+        self.location = location
+    }
+
+    /// The system's text for the error number.
+    package var text: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard strerror_r(number, &buffer, buffer.count) == 0 else { return "error \(number)" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    package var description: String { "\(call): \(text) (\(number)) [\(location)]" }
+
+    /// Whether the name that the call was given does not exist.
+    package var isAbsent: Bool { number == ENOENT }
+    /// Whether the name that the call was given exists already.
+    package var isPresent: Bool { number == EEXIST }
+    /// Whether there is no space, or the user may not use more of it.
+    package var isStorageFull: Bool { number == ENOSPC || number == EDQUOT }
+    /// Whether the user may not do this.
+    package var isForbidden: Bool { number == EACCES || number == EPERM || number == EROFS }
+}

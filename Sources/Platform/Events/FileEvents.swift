@@ -1,0 +1,73 @@
+internal import CLinux
+internal import Glibc
+
+/// An inotify instance: hears of writes to files that it watches.
+package final class FileEvents: Sendable {
+    /// One thing that happened.
+    package enum Event: Hashable, Sendable {
+        /// A watched file was written to, or closed by one that could write; or a name came into a watched directory.
+        case changed(watch: Int32)
+        /// The watch is gone.
+        case ended(watch: Int32)
+        /// Events were dropped: anything may have happened anywhere.
+        case overflow
+    }
+
+    /// The descriptor to poll for reading.
+    package let descriptor: Int32
+
+    /// - Throws: With EMFILE when the user has no instance left.
+    package init() throws(SystemCallError) {
+        descriptor = try SystemCall.negated("inotify_init1", at: "inotify") { clinux_file_events() }
+    }
+
+    deinit {
+        Glibc.close(descriptor)
+    }
+
+    /// Watches a file for writes. A file that is watched already keeps its number.
+    package func watchWrites(to file: OpenFile) throws(SystemCallError) -> Int32 {
+        // Through the descriptor: the name might mean another file by now.
+        try SystemCall.negated("inotify_add_watch", at: file.path) {
+            clinux_watch_writes(descriptor, "/proc/self/fd/\(file.descriptor)")
+        }
+    }
+
+    /// Watches a directory for new names in it.
+    package func watchNames(in directory: Directory) throws(SystemCallError) -> Int32 {
+        try SystemCall.negated("inotify_add_watch", at: directory.path) {
+            clinux_watch_names(descriptor, "/proc/self/fd/\(directory.descriptor)/.")
+        }
+    }
+
+    /// Ends a watch. One that is gone already is no error.
+    package func remove(_ watch: Int32) {
+        _ = clinux_remove_watch(descriptor, watch)
+    }
+
+    /// Takes what has happened since the last call, and returns at once when nothing has.
+    package func take() -> [Event] {
+        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+            var events: [Event] = []
+            while true {
+                let count = read(descriptor, buffer.baseAddress, buffer.count)
+                if count == -1, errno == EINTR { continue }
+                guard count > 0 else { return events }
+                var offset: Int64 = 0
+                var watch: Int32 = -1
+                var mask: UInt32 = 0
+                while true {
+                    offset = clinux_next_event(buffer.baseAddress, count, Int(offset), &watch, &mask)
+                    guard offset > 0 else { break }
+                    if clinux_event_is_overflow(mask) {
+                        events.append(.overflow)
+                    } else if clinux_event_is_end(mask) {
+                        events.append(.ended(watch: watch))
+                    } else {
+                        events.append(.changed(watch: watch))
+                    }
+                }
+            }
+        }
+    }
+}

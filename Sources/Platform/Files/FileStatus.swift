@@ -1,0 +1,31 @@
+internal import Glibc
+
+/// What the system knows of a file.
+package struct FileStatus: Hashable, Sendable {
+    /// The file system and the number of the file in it: the file's identity, whatever its names are.
+    package struct Identity: Hashable, Sendable {
+        package let device: UInt64
+        package let number: UInt64
+    }
+
+    package let identity: Identity
+    package let byteCount: Int
+    /// The user that it belongs to.
+    package let owner: UInt32
+    /// Who may do what, as the lower twelve bits of the mode.
+    package let permissions: UInt32
+    package let isDirectory: Bool
+    package let isRegularFile: Bool
+    /// How many names it has; zero for one that was removed and is still open.
+    package let linkCount: Int
+
+    init(_ status: stat) {
+        identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+        byteCount = Int(status.st_size)
+        owner = status.st_uid
+        permissions = status.st_mode & 0o7777
+        isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        isRegularFile = status.st_mode & S_IFMT == S_IFREG
+        linkCount = Int(status.st_nlink)
+    }
+}

@@ -1,0 +1,76 @@
+internal import CLinux
+internal import Glibc
+
+extension OpenFile {
+    /// Reads into `buffer` from `offset` on until it is full or the file ends.
+    ///
+    /// - Returns: How many bytes were read.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemCallError) -> Int {
+        guard let base = buffer.baseAddress else { return 0 }
+        var done = 0
+        while done < buffer.count {
+            let count = try SystemCall.run("pread", at: path) {
+                pread(descriptor, base + done, buffer.count - done, offset + done)
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// Reads up to `count` bytes from `offset` on; fewer only at the end of the file.
+    package func read(count: Int, at offset: Int) throws(SystemCallError) -> [UInt8] {
+        var failure: SystemCallError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            do throws(SystemCallError) {
+                initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Writes all of `bytes` from `offset` on.
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(SystemCallError) {
+        guard let base = bytes.baseAddress else { return }
+        var done = 0
+        while done < bytes.count {
+            done += try SystemCall.run("pwrite", at: path) {
+                pwrite(descriptor, base + done, bytes.count - done, offset + done)
+            }
+        }
+    }
+
+    /// Writes all of `bytes` from `offset` on.
+    package func write(_ bytes: [UInt8], at offset: Int) throws(SystemCallError) {
+        var failure: SystemCallError?
+        bytes.withUnsafeBytes { buffer in
+            do throws(SystemCallError) {
+                try write(buffer, at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Reserves the space of a range, so that writing there cannot run out of it.
+    package func allocate(_ range: Range<Int>) throws(SystemCallError) {
+        guard !range.isEmpty else { return }
+        try SystemCall.negated("posix_fallocate", at: path) {
+            clinux_allocate(descriptor, Int64(range.lowerBound), Int64(range.count))
+        }
+    }
+
+    /// Cuts the file, or extends it by a hole.
+    package func truncate(to count: Int) throws(SystemCallError) {
+        _ = try SystemCall.run("ftruncate", at: path) { ftruncate(descriptor, count) }
+    }
+
+    /// Returns when the file's content is on the disk. Blocks: never for a thread of the cooperative pool.
+    package func synchronizeContent() throws(SystemCallError) {
+        _ = try SystemCall.run("fdatasync", at: path) { fdatasync(descriptor) }
+    }
+}

@@ -1,0 +1,70 @@
+internal import CLinux
+internal import Glibc
+
+/// An open file description, closed with its last reference and never given to a program that is started.
+///
+/// It may be used from any thread: every read and write names its place. Opening never waits, not even for a pipe that
+/// somebody put in a file's place.
+package final class OpenFile: Sendable {
+    /// Where it was opened, for messages.
+    package let path: String
+    /// The system's number for it, valid as long as this object.
+    package let descriptor: Int32
+
+    /// Takes over a descriptor.
+    package init(owning descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit {
+        Glibc.close(descriptor)
+    }
+
+    /// How a file is opened.
+    package enum Access: Sendable {
+        /// To look only.
+        case read
+        /// To read and write what is there.
+        case write
+        /// To read and write, made when it is not there, with mode 0600.
+        case create
+        /// To read and write; it must not be there yet. Mode 0600.
+        case createNew
+
+        fileprivate var flags: Int32 {
+            switch self {
+            case .read: O_RDONLY
+            case .write: O_RDWR
+            case .create: O_RDWR | O_CREAT
+            case .createNew: O_RDWR | O_CREAT | O_EXCL
+            }
+        }
+    }
+
+    /// Opens a file by its name in a directory. A symbolic link in the name's place is refused.
+    package convenience init(
+        _ name: String, in directory: Directory, _ access: Access
+    ) throws(SystemCallError) {
+        let path = directory.path + "/" + name
+        let descriptor = try SystemCall.run("openat", at: path) {
+            openat(directory.descriptor, name, access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        }
+        self.init(owning: descriptor, path: path)
+    }
+
+    /// Opens a file by its path. A symbolic link in the place of its last part is refused.
+    package convenience init(path: String, _ access: Access) throws(SystemCallError) {
+        let descriptor = try SystemCall.run("open", at: path) {
+            open(path, access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        }
+        self.init(owning: descriptor, path: path)
+    }
+
+    /// What the system knows of the file.
+    package func status() throws(SystemCallError) -> FileStatus {
+        var status = stat()
+        _ = try SystemCall.run("fstat", at: path) { fstat(descriptor, &status) }
+        return FileStatus(status)
+    }
+}

@@ -1,0 +1,56 @@
+internal import CLinux
+package import CoreAPI
+internal import Glibc
+
+/// A process that was there when the handle was opened. Its number cannot come to mean another process, which is why a
+/// process is only ever signalled through a handle.
+package final class ProcessHandle: Sendable {
+    /// The process.
+    package let identity: ProcessIdentity
+    /// The descriptor to poll for reading: readable when the process has ended, also when nobody has waited for it yet.
+    package let descriptor: Int32
+
+    /// Opens the process, then makes sure that it is the one that was meant.
+    ///
+    /// - Throws: Why there is no handle: the process is dead, or nothing can be said about it from here.
+    package init(_ identity: ProcessIdentity) throws(ProcessUnreachable) {
+        guard identity.bootID == SystemClock.currentBootID else { throw .dead }
+        let result = clinux_open_process(identity.pid)
+        // No process has the number, or a thread of one does.
+        if result == -ESRCH || result == -EINVAL { throw .dead }
+        guard result >= 0 else {
+            throw .unknown(SystemCallError("pidfd_open", number: -result, at: "process \(identity.pid)"))
+        }
+        let unproved: ProcessUnreachable?
+        switch ProcessIdentity.startTime(of: identity.pid) {
+        case .success(let found): unproved = found == identity.startTime ? nil : .dead
+        case .failure(let error): unproved = error.isAbsent || error.number == ESRCH ? .dead : .unknown(error)
+        }
+        if let unproved {
+            Glibc.close(result)
+            throw unproved
+        }
+        self.identity = identity
+        self.descriptor = result
+    }
+
+    deinit {
+        Glibc.close(descriptor)
+    }
+
+    /// Whether the process has ended. A zombie has.
+    package var hasEnded: Bool {
+        Poll.wait(for: [descriptor], timeout: .zero)[0]
+    }
+
+    /// Sends a signal.
+    ///
+    /// - Returns: Whether the process was still there to get it.
+    @discardableResult
+    package func signal(_ signal: ProcessSignal) throws(SystemCallError) -> Bool {
+        let result = clinux_signal_process(descriptor, signal.rawValue)
+        if result == -ESRCH { return false }
+        if result < 0 { throw SystemCallError("pidfd_send_signal", number: -result, at: "process \(identity.pid)") }
+        return true
+    }
+}

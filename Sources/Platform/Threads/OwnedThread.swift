@@ -1,0 +1,46 @@
+internal import CLinux
+internal import Glibc
+
+/// A named thread of our own, for what blocks and so has no place on the cooperative pool. It takes no signals.
+package enum OwnedThread {
+    /// Starts a thread that runs `body` and ends.
+    ///
+    /// - Parameter name: Its name for people; the system keeps the first 15 bytes.
+    /// - Throws: With EAGAIN when the system has no thread left.
+    package static func start(
+        _ name: String, _ body: @escaping @Sendable () -> Void
+    ) throws(SystemCallError) {
+        let start = Unmanaged.passRetained(Start(name: name, body: body))
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        pthread_attr_setstacksize(&attributes, 512 << 10)
+        var thread = pthread_t()
+        let number = pthread_create(
+            &thread, &attributes,
+            { argument in
+                // The argument is the reference that was retained for this thread.
+                guard let argument else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                clinux_block_signals()
+                _ = clinux_name_thread(String(decoding: start.name.utf8.prefix(15), as: UTF8.self))
+                start.body()
+                return nil
+            }, start.toOpaque())
+        guard number == 0 else {
+            start.release()
+            throw SystemCallError("pthread_create", number: number, at: name)
+        }
+    }
+
+    private final class Start: Sendable {
+        let name: String
+        let body: @Sendable () -> Void
+
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+}

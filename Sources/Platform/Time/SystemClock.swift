@@ -1,0 +1,40 @@
+public import CoreAPI
+internal import Glibc
+
+/// The machine's own clock: nanoseconds since it started, suspension counted, untouched by the wall clock.
+public struct SystemClock: TimeSource {
+    public init() {}
+
+    /// The identity of this run of the machine.
+    public var bootID: BootID { Self.currentBootID }
+
+    public func now() -> BootInstant {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return BootInstant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+    }
+
+    public func sleep(until instant: BootInstant) async throws(CancellationError) {
+        while true {
+            let present = now()
+            guard present < instant else { return }
+            do {
+                try await Task.sleep(for: present.duration(to: instant), clock: .continuous)
+            } catch {
+                throw CancellationError()
+            }
+        }
+    }
+
+    /// All zeros where the kernel does not tell, as in a container without /proc.
+    static let currentBootID: BootID = {
+        let path = "/proc/sys/kernel/random/boot_id"
+        let bytes = (try? OpenFile(path: path, .read).read(count: 64, at: 0)) ?? []
+        let digits = bytes.filter { $0 != UInt8(ascii: "-") }
+        let text = String(decoding: digits.prefix(32), as: UTF8.self)
+        guard let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.dropFirst(16), radix: 16) else {
+            return BootID(high: 0, low: 0)
+        }
+        return BootID(high: high, low: low)
+    }()
+}
