@@ -1,4 +1,5 @@
 public import CoreAPI
+internal import Replica
 internal import StoreEngine
 internal import Synchronization
 

@@ -1,5 +1,5 @@
 public import CoreAPI
-internal import Platform
+public import Platform
 internal import StoreEngine
 internal import Synchronization
 

@@ -1,4 +1,4 @@
-public import CoreAPI
+internal import CoreAPI
 
 extension StoreState {
     /// Applies the next effect of the order.

@@ -13,7 +13,8 @@ extension StoreState {
                 }
                 if case .expiring(let duration) = lifetime, duration <= .zero {
                     throw SharedCoreError(
-                        .invalidArgument, "An entry expires after a duration above zero, not \(duration).", at: key.text)
+                        .invalidArgument, "An entry expires after a duration above zero, not \(duration).", at: key.text
+                    )
                 }
                 total += key.text.utf8.count + value.count
             case .delete(let key): total += key.text.utf8.count
