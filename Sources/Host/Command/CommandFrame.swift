@@ -6,6 +6,7 @@ internal import Glibc
 internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
+internal import UnixSignals
 
 /// Runs one command from its options to its exit status.
 struct CommandFrame: Sendable {

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Platform
 internal import ServiceLifecycle
 internal import Synchronization
 
@@ -34,6 +35,8 @@ final class CommandService: Service {
         case let error as SharedCoreError where error.code == .cancelled:
             .failure(CommandFailure(.no, "interrupted"))
         case let error as SharedCoreError: .failure(CommandFailure(error))
+        case let error as SystemCallError:
+            .failure(CommandFailure(.unavailable, "\(error.location): \(error.text)"))
         case is CancellationError: .failure(CommandFailure(.no, "interrupted"))
         default: .failure(CommandFailure(.unavailable, "\(error)"))
         }

@@ -21,7 +21,9 @@ struct GlobalOptions: ParsableArguments {
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
-    @Option(help: "What is logged to standard error: trace, debug, info, notice, warning, error or critical.")
+    @Option(
+        help: "What is logged to standard error: trace, debug, info, notice, warning, error or critical.",
+        transform: Self.level)
     var logLevel: Logger.Level = .notice
 
     /// The settings that the flags give, by name.
@@ -33,6 +35,14 @@ struct GlobalOptions: ParsableArguments {
         flags[Settings.durability.name] = durability
         return flags
     }
-}
 
-extension Logger.Level: @retroactive ExpressibleByArgument {}
+    private static func level(_ text: String) throws -> Logger.Level {
+        guard let level = Logger.Level(rawValue: text) else {
+            let names = Logger.Level.allCases.map(\.rawValue)
+            throw ValidationError(
+                "“\(text)” is no level; it must be one of \(names.joined(separator: ", "))"
+                    + (Spelling.suggestion(for: text, among: names)))
+        }
+        return level
+    }
+}

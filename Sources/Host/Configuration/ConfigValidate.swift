@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import BackendRegistry
+internal import JSONLines
 
 /// `config validate`: whether the configuration is right.
 struct ConfigValidate: HostCommand {

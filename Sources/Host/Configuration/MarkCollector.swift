@@ -41,8 +41,7 @@ struct MarkCollector {
                         + sections.map { "“\($0)”" }.joined(separator: ", ") + ".")
             }
             throw .configuration(
-                "\(place(key)): unknown key “\(name)”" + suggestion(for: name)
-                    + " The keys are \(names.joined(separator: ", ")).")
+                "\(place(key)): unknown key “\(name)”" + suggestion(for: name))
         }
         guard case .scalar(let scalar) = value else {
             throw .configuration("\(place(value)): “\(name)” takes one value; it must be \(setting.expectation).")
@@ -53,14 +52,14 @@ struct MarkCollector {
         guard setting.accepts(scalar.string) else {
             throw .wrongValue(scalar.string, of: setting, at: place(value))
         }
-        marks[name] = value.mark ?? key.mark ?? Mark(line: 1, column: 1)
+        marks[name] = value.mark ?? key.mark
     }
 
     private func suggestion(for name: String) -> String {
         // A key that was written without its section is the likeliest mistake.
         if let whole = names.first(where: { $0.hasSuffix("." + name) }) { return "; did you mean “\(whole)”?" }
         let sentence = Spelling.suggestion(for: name, among: names)
-        return sentence.isEmpty ? "." : sentence
+        return sentence.isEmpty ? "; the keys are \(names.joined(separator: ", "))." : sentence
     }
 
     private func place(_ node: Node) -> String {

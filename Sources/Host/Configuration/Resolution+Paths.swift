@@ -30,7 +30,8 @@ extension Resolution {
         if path == "~" || path.hasPrefix("~/"), let home = environment["HOME"], home.hasPrefix("/") {
             return (home + path.dropFirst()).normalizedPath
         }
-        if case .file(let file, _, _) = try find(setting.erased)?.origin {
+        // A pipe of the shell, `<(...)`, stands in no folder that anybody means.
+        if case .file(let file, _, _) = try find(setting.erased)?.origin, !file.hasPrefix("/dev/") {
             let folder = file.hasPrefix("/") ? file : workingDirectory + "/" + file
             return (folder + "/../" + path).normalizedPath
         }

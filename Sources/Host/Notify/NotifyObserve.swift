@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CoreAPI
-internal import Synchronization
+internal import JSONLines
+internal import Logging
 
 /// `notify observe`: prints the wakes of a name.
 struct NotifyObserve: HostCommand {
@@ -31,11 +32,10 @@ struct NotifyObserve: HostCommand {
         try await context.withGroup(for: "notify observe") { group in
             let observation = try await group.observe(name)
             context.logger.info("observing")
-            let isLate = Atomic(false)
-            let timer = timeout.map { timeout in
+            let deadline = timeout.map { ContinuousClock.now + $0.duration }
+            let timer = deadline.map { deadline in
                 Task {
-                    try await Task.sleep(for: timeout.duration)
-                    isLate.store(true, ordering: .releasing)
+                    try await Task.sleep(until: deadline, clock: .continuous)
                     observation.cancel()
                 }
             }
@@ -46,7 +46,7 @@ struct NotifyObserve: HostCommand {
                 try await print(delivery, to: context.output)
                 if let count, seen >= count { return }
             }
-            if isLate.load(ordering: .acquiring) {
+            if let deadline, ContinuousClock.now >= deadline {
                 guard count == nil, seen > 0 else { throw CommandFailure(.no, "timed out after \(seen) posts") }
             } else if let count {
                 throw CommandFailure(.no, "interrupted after \(seen) of \(count) posts")

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
+internal import JSONLines
 
 /// `notify post`: wakes the observers of a name.
 struct NotifyPost: HostCommand {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
+internal import JSONLines
 
 /// `notify state`: what stands under a name.
 struct NotifyState: HostCommand {

@@ -23,8 +23,10 @@ final class Output: Sendable {
 
     /// Prints bytes as they are.
     func write(_ bytes: [UInt8]) async throws {
-        try await Abandonable.run(on: thread, grace: .seconds(1)) { () throws(OutputClosed) in
-            guard StandardStream.output.write(bytes) else { throw OutputClosed() }
+        do {
+            try await Abandonable.run(on: thread, grace: .seconds(1)) { try StandardStream.output.write(bytes) }
+        } catch let error as SystemCallError where error.isBrokenPipe {
+            throw OutputClosed()
         }
     }
 }

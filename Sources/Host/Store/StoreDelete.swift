@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
+internal import JSONLines
 
 /// `store delete`: removes a key.
 struct StoreDelete: HostCommand {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
+internal import JSONLines
 internal import Platform
 
 /// `store put`: sets the value under a key.
@@ -51,7 +52,7 @@ struct StorePut: HostCommand {
     private func standardInput(limits: Limits) async throws -> [UInt8] {
         let count = limits.valueByteCount + 1
         return try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {
-            StandardStream.input.read(upTo: count)
+            try StandardStream.input.read(upTo: count)
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
+internal import Logging
 
 /// `store watch`: the changes under a prefix as they come.
 struct StoreWatch: HostCommand {
