@@ -38,7 +38,8 @@ struct CommandContext: Sendable {
         for command: String,
         _ body: (any SharedGroup) async throws -> Void
     ) async throws {
-        let group = try await openGroup(as: SessionDescription(role: .tool, name: "sharedcore \(command)"), for: command)
+        let description = SessionDescription(role: .tool, name: "sharedcore \(command)")
+        let group = try await openGroup(as: description, for: command)
         do {
             try await body(group)
         } catch {

@@ -50,12 +50,11 @@ struct CommandFrame: Sendable {
         of command: some HostCommand, in context: CommandContext
     ) async -> Result<Void, CommandFailure> {
         let service = CommandService(command: command, context: context)
-        var configuration = ServiceGroupConfiguration(
+        let configuration = ServiceGroupConfiguration(
             services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
-            gracefulShutdownSignals: [.sigint, .sigterm], logger: Logger(label: "sharedcore.lifecycle") { _ in
-                SwiftLogNoOpLogHandler()
-            })
-        configuration.maximumGracefulShutdownDuration = nil
+            gracefulShutdownSignals: [.sigint, .sigterm],
+            // What the group has to say, the command says in its own words.
+            logger: Logger(label: "sharedcore.lifecycle") { _ in SwiftLogNoOpLogHandler() })
         do {
             try await ServiceGroup(configuration: configuration).run()
         } catch {

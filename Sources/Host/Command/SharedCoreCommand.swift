@@ -11,7 +11,9 @@ struct SharedCoreCommand: AsyncParsableCommand {
             69 the backend cannot be used now; 78 wrong configuration.
             """,
         version: "0.1.0",
-        subcommands: [StoreCommand.self, NotifyCommand.self, ConfigCommand.self])
+        subcommands: [
+            StoreCommand.self, NotifyCommand.self, TimelineCommand.self, CheckCommand.self, ConfigCommand.self,
+        ])
 
     @OptionGroup var global: GlobalOptions
 }

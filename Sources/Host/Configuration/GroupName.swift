@@ -4,10 +4,10 @@ enum GroupName {
 
     static func isValid(_ name: String) -> Bool {
         guard (1...maximumByteCount).contains(name.utf8.count), let first = name.utf8.first else { return false }
-        return isAlphanumeric(first)
-            && name.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_")
-                || $0 == UInt8(ascii: "-") }
+        return isAlphanumeric(first) && name.utf8.allSatisfy { isAlphanumeric($0) || punctuation.contains($0) }
     }
+
+    private static let punctuation = Array("._-".utf8)
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {
         switch byte {

@@ -1,6 +1,6 @@
+internal import BackendRegistry
 internal import Configuration
 internal import CoreAPI
-internal import BackendRegistry
 
 /// The configuration that is in force: what each source says, by precedence, and the typed values.
 ///

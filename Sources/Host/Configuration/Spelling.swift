@@ -3,7 +3,8 @@ enum Spelling {
     /// The candidate that differs least from `word`, when it is near enough to be meant.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let bound = max(1, word.count / 3)
-        return candidates
+        return
+            candidates
             .map { (candidate: $0, distance: distance(word.lowercased(), $0.lowercased())) }
             .filter { $0.distance <= bound }
             .min { $0.distance < $1.distance }?.candidate

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import JSONLines
 internal import Platform
 
@@ -25,7 +26,7 @@ final class Output: Sendable {
     func write(_ bytes: [UInt8]) async throws {
         do {
             try await Abandonable.run(on: thread, grace: .seconds(1)) { try StandardStream.output.write(bytes) }
-        } catch let error as SystemCallError where error.isBrokenPipe {
+        } catch let error as SystemCallError where error.number == EPIPE {
             throw OutputClosed()
         }
     }

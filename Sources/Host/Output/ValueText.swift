@@ -22,9 +22,11 @@ enum ValueText {
 
     /// A text in one line of a terminal.
     static func oneLine(_ text: String) -> String {
-        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
-            ? text.unicodeScalars.map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : "\($0)" }
-                .joined()
-            : text
+        guard text.unicodeScalars.contains(where: \.isControl) else { return text }
+        return text.unicodeScalars.map { $0.isControl ? $0.escaped(asASCII: true) : "\($0)" }.joined()
     }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isControl: Bool { properties.generalCategory == .control }
 }
