@@ -103,7 +103,12 @@ let package = Package(
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
         tests("CoordinationTests", of: ["CoreAPI", "Mailboxes", "Coordination", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
-        tests("HostTests", of: ["CoreAPI", "sharedcore"]),
+        tests(
+            "HostTests",
+            of: [
+                "CoreAPI", "BackendRegistry", "InMemoryBackend", "JSONLines", "sharedcore",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ]),
         tests("SystemTests", of: ["CoreAPI", "FileNotifyBackend", "Coordination", "sharedcore", "sharedcore-test-peer"]),
     ]
 )
