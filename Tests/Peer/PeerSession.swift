@@ -9,7 +9,7 @@ internal import Synchronization
 /// - `close`: leaves it
 /// - `put <key> <text>`, `get <key>`, `delete <key>`, `hold <key> <text>` (lives with the session)
 /// - `puts <prefix> <count>`: puts distinct keys `<prefix>0`...; answers with the last revision
-/// - `increment <key> <count>`: adds to a number, each time by compare-and-set
+/// - `increment <key> <count>`: adds to a number, each time by compare-and-set; answers with the count
 /// - `post <name> <state>`, `posts <name> <count>`
 /// - `fill <prefix> <count> <bytes>`: puts values of a size
 /// - `observe <name>`: begins to count what is delivered; `seen` answers with the count and the last state
@@ -18,7 +18,8 @@ internal import Synchronization
 /// - `await <key>`: waits until the key is there, through a watch
 /// - `sessions`: answers with the ids of the participants
 /// - `child`: leaves a child behind that holds every descriptor; answers with its process id
-/// - `pid`: answers with its own
+/// - `arm <fail point>`: where the process stops or dies next; see `FailPoint` in the backend
+/// - `compact`: replaces the journal; answers whether this call did it
 final class PeerSession: Sendable {
     private struct State {
         var group: FileGroup?
@@ -39,7 +40,13 @@ final class PeerSession: Sendable {
     func run(_ command: String, _ arguments: [String]) async throws(SharedCoreError) -> String {
         switch command {
         case "open": return try await open(arguments)
-        case "pid": return String(getpid())
+        case "arm":
+            #if FAIL_POINTS
+                FailPoint.arm(word(arguments, 0))
+                return ""
+            #else
+                throw SharedCoreError(.unsupported, "Fail points exist in debug builds only.", at: "peer")
+            #endif
         case "child": return String(try child())
         default: break
         }
@@ -94,6 +101,8 @@ final class PeerSession: Sendable {
         case "await":
             try await appearance(of: key(arguments, 0), in: group)
             return ""
+        case "compact":
+            return try await group.compactNow() ? "true" : "false"
         case "sessions":
             return try await group.sessions().map(\.id.description).joined(separator: " ")
         default:
