@@ -1,0 +1,153 @@
+internal import CoreAPI
+
+/// How a participant that does not own comes to own.
+extension OwnershipMachine {
+    /// What to do next towards ownership.
+    mutating func seek(at now: BootInstant) -> Directive? {
+        guard isWaiting, core == nil, refusal == nil else {
+            watched = nil
+            handoverWait = nil
+            return nil
+        }
+        if let restsUntil, now < restsUntil {
+            wake(at: restsUntil)
+            return nil
+        }
+        if let owner = view.owner {
+            if let burial = bury(owner.claim, at: now) { return burial }
+            if owner.record.role == .main ? wish == .takeOver : myself.isMain { return ask(owner, at: now) }
+            return wait(for: owner, at: now)
+        }
+        if let handover = view.handover, handover.session != myself.session {
+            return bury(handover.claim, at: now) ?? wait(for: handover, at: now)
+        }
+        return acquire(at: now)
+    }
+
+    /// Takes back a request for hand-over that is not meant any more.
+    mutating func withdraw() -> Directive? {
+        guard let handover = view.handover, handover.session == myself.session, holding != nil || !isWaiting else {
+            return nil
+        }
+        handoverWait = nil
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.handover, handover.claim))
+        transaction.delete(OwnershipKey.handover)
+        return .commit(
+            Transition(
+                transaction: transaction,
+                story: Story(kind: .handoverWithdrawn, reason: "\(myself.name) does not ask any more")))
+    }
+
+    /// Makes the group notice its dead when the holder of a claim is met, and now and then while it is waited for.
+    mutating func bury(_ claim: Revision, at now: BootInstant) -> Directive? {
+        if let last = lastBurial, last.claim == claim {
+            let next = last.at.advanced(by: rules.burialInterval)
+            guard next <= now else {
+                wake(at: next)
+                return nil
+            }
+        }
+        lastBurial = (claim, now)
+        return .bury
+    }
+
+    /// Acquires what nobody owns.
+    private func acquire(at now: BootInstant) -> Directive {
+        var transaction = Transaction()
+        transaction.require(.absent(OwnershipKey.owner))
+        requireHandover(in: &transaction)
+        putOwner(at: now, to: &transaction)
+        return .commit(
+            Transition(
+                transaction: transaction, story: Story(kind: .acquired, to: .starting, reason: "nobody owned")))
+    }
+
+    /// Waits for an owner that need not be asked; a frozen one is superseded.
+    private mutating func wait(for owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
+        let isRefusing = owner.record.role == .main && (myself.isMain || wish == .insist)
+        switch life(of: owner.claim, isUrgent: isRefusing, at: now) {
+        case .challenge(let directive):
+            return directive
+        case .unknown:
+            return nil
+        case .proved:
+            if isRefusing { refusal = Refusal(owner: owner, session: owner.session, name: owner.record.name) }
+            return nil
+        case .absent(let challenge, let answer):
+            // A Main that has asked decides, at its deadline, what becomes of the owner.
+            if let handover = view.handover, handover.session != myself.session { return nil }
+            return supersede(
+                owner, at: now, provided: unanswered(challenge, answer),
+                because: "\(owner.record.name) did not answer for \(rules.answerBound); its core may still run")
+        }
+    }
+
+    /// Waits for a Main that has asked for what nobody owns; the request of a frozen one is removed.
+    mutating func wait(for handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
+        let isRefusing = wish == .insist || (myself.isMain && wish == .own)
+        switch life(of: handover.claim, isUrgent: isRefusing, at: now) {
+        case .challenge(let directive):
+            return directive
+        case .unknown:
+            return nil
+        case .proved:
+            if isRefusing { refusal = Refusal(owner: nil, session: handover.session, name: handover.record.name) }
+            return nil
+        case .absent(let challenge, let answer):
+            var transaction = Transaction()
+            transaction.require(.epoch(OwnershipKey.handover, handover.claim))
+            for condition in unanswered(challenge, answer) { transaction.require(condition) }
+            transaction.delete(OwnershipKey.handover)
+            return .commit(
+                Transition(
+                    transaction: transaction,
+                    story: Story(
+                        kind: .handoverWithdrawn,
+                        reason: "\(handover.record.name) asked and did not answer for \(rules.answerBound)")))
+        }
+    }
+
+    /// Replaces an owner by a newer epoch, in one commit.
+    func supersede(
+        _ owner: Standing<OwnerRecord>, at now: BootInstant, provided conditions: [Transaction.Guard],
+        because reason: String
+    ) -> Directive {
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.owner, owner.claim))
+        for condition in conditions { transaction.require(condition) }
+        requireHandover(in: &transaction)
+        // Deleting first gives the entry a new creation revision: the new epoch.
+        transaction.delete(OwnershipKey.owner)
+        transaction.delete(OwnershipKey.critical)
+        putOwner(at: now, to: &transaction)
+        return .commit(
+            Transition(
+                transaction: transaction,
+                story: Story(kind: .tookOver, to: .starting, previous: owner.claim, reason: reason)))
+    }
+
+    /// The conditions that a challenge still stands unanswered.
+    private func unanswered(_ challenge: Revision, _ answer: Revision?) -> [Transaction.Guard] {
+        [
+            .revision(OwnershipKey.challenge, challenge),
+            answer.map { .revision(OwnershipKey.answer, $0) } ?? .absent(OwnershipKey.answer),
+        ]
+    }
+
+    /// Nobody acquires past the request of a Main that waits; its own ends with the acquisition.
+    private func requireHandover(in transaction: inout Transaction) {
+        if let handover = view.handover, handover.session == myself.session {
+            transaction.require(.epoch(OwnershipKey.handover, handover.claim))
+            transaction.delete(OwnershipKey.handover)
+        } else {
+            transaction.require(.absent(OwnershipKey.handover))
+        }
+    }
+
+    private func putOwner(at now: BootInstant, to transaction: inout Transaction) {
+        let record = OwnerRecord(
+            role: myself.role, state: .starting, name: myself.name, process: myself.process, since: now)
+        transaction.put(OwnershipKey.owner, record.bytes, lifetime: .session)
+    }
+}
