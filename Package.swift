@@ -102,6 +102,6 @@ let package = Package(
         tests("CoordinationTests", of: ["CoreAPI", "Mailboxes", "Coordination", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests("HostTests", of: ["CoreAPI", "sharedcore"]),
-        tests("SystemTests", of: ["CoreAPI", "FileNotifyBackend", "Coordination", "sharedcore", "sharedcore-executor", "sharedcore-test-peer"]),
+        tests("SystemTests", of: ["CoreAPI", "FileNotifyBackend", "Coordination", "sharedcore", "sharedcore-test-peer"]),
     ]
 )

@@ -1,4 +1,4 @@
-public import CoreAPI
+internal import CoreAPI
 
 extension SharedCoreError {
     /// The error that a failed system call is for the user of a group (contract E1).

@@ -1,0 +1,145 @@
+public import CoreAPI
+internal import Replica
+internal import StoreEngine
+internal import Synchronization
+
+/// A participant of a group in memory. See ``MemorySpace``.
+///
+/// Letting go of the last reference ends the session, as closing does. For tests, ``simulateKill()`` ends it as the
+/// death of a process would, and ``simulateStop()`` holds it up as SIGSTOP would.
+public final class MemoryGroup: SharedGroup {
+    public let session: Session
+    public let capabilities: Capabilities
+
+    private let store: MemoryStore
+    private let closed = Mutex(false)
+    private let gate = FreezeGate()
+
+    init(store: MemoryStore, session: Session, capabilities: Capabilities) {
+        self.store = store
+        self.session = session
+        self.capabilities = capabilities
+    }
+
+    deinit {
+        store.end(session.id)
+    }
+
+    public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
+        try await enter()
+        return try store.read { state throws(SharedCoreError) in
+            try self.alive(in: state)
+            return try state.entry(key)?.entry(for: key)
+        }
+    }
+
+    public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+        try await enter()
+        return try store.read { state throws(SharedCoreError) in
+            try self.alive(in: state)
+            return try Snapshot(revision: state.revision, stored: state.selection([prefix]))
+        }
+    }
+
+    public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
+        try await enter()
+        guard !Task.isCancelled else { throw .cancelled("commit") }
+        return try store.commit(transaction, of: session.id)
+    }
+
+    public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+        try await enter()
+        try store.read { state throws(SharedCoreError) in try self.alive(in: state) }
+        let inner = store.replica.watch(
+            prefixes, from: start, for: session.id,
+            catchUp: { [store] () throws(SharedCoreError) in store.expire() }, onCancel: {})
+        return Watch(
+            next: { [gate] () async throws(SharedCoreError) -> WatchEvent? in
+                await gate.pass()
+                let event = try await inner.next()
+                await gate.pass()
+                return event
+            },
+            cancel: { inner.cancel() })
+    }
+
+    public func sync() async throws(SharedCoreError) {
+        try await enter()
+        try store.read { state throws(SharedCoreError) in try self.alive(in: state) }
+    }
+
+    public func sessions() async throws(SharedCoreError) -> [Session] {
+        try await enter()
+        return try store.read { state throws(SharedCoreError) in
+            try self.alive(in: state)
+            return state.sessions.values.map(\.session).sorted { $0.id < $1.id }
+        }
+    }
+
+    public func close() async {
+        await gate.pass()
+        let first = closed.withLock { closed in
+            defer { closed = true }
+            return !closed
+        }
+        guard first else { return }
+        store.replica.finish(session.id, with: nil)
+        store.end(session.id)
+    }
+
+    @discardableResult
+    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
+        try await commit(Transaction(operations: [.post(name, state: state)])).revision
+    }
+
+    public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
+        try await enter()
+        try store.read { state throws(SharedCoreError) in try self.alive(in: state) }
+        let inner = store.replica.observe(name, for: session.id, catchUp: {}, onCancel: {})
+        return Observation(
+            next: { [gate] () async throws(SharedCoreError) -> NotificationDelivery? in
+                await gate.pass()
+                let delivery = try await inner.next()
+                await gate.pass()
+                return delivery
+            },
+            cancel: { inner.cancel() })
+    }
+
+    public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
+        try await enter()
+        return try store.read { state throws(SharedCoreError) in
+            try self.alive(in: state)
+            return state.topic(name)
+        }
+    }
+
+    // MARK: - Simulated faults
+
+    /// Ends the session as the death of its process would: nothing more of this handle takes effect.
+    public func simulateKill() {
+        store.end(session.id)
+        gate.open()
+    }
+
+    /// Holds up this handle as SIGSTOP holds up a process: calls and watches wait until ``simulateContinue()``.
+    public func simulateStop() {
+        gate.shut()
+    }
+
+    /// Lets this handle go on after ``simulateStop()``.
+    public func simulateContinue() {
+        gate.open()
+    }
+
+    // MARK: - Private
+
+    private func enter() async throws(SharedCoreError) {
+        await gate.pass()
+        if closed.withLock({ $0 }) { throw .closed("memory") }
+    }
+
+    private func alive(in state: StoreState) throws(SharedCoreError) {
+        if state.sessions[session.id] == nil { throw .sessionEnded(session.id) }
+    }
+}

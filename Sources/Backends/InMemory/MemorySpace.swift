@@ -1,0 +1,70 @@
+public import CoreAPI
+public import Platform
+internal import StoreEngine
+internal import Synchronization
+
+/// The memory of one process in which groups live, each under its name.
+///
+/// ```swift
+/// let space = MemorySpace()
+/// let main = try await space.open("chat", as: SessionDescription(role: .main))
+/// let executor = try await space.open("chat", as: SessionDescription(role: .executor))
+/// ```
+///
+/// A group is gone when the last handle to it is.
+public final class MemorySpace: Sendable {
+    private struct Weak {
+        weak var store: MemoryStore?
+    }
+
+    private let clock: any TimeSource
+    private let limits: Limits
+    private let historyByteCount: Int
+    private let stores = Mutex<[String: Weak]>([:])
+
+    /// An empty space.
+    ///
+    /// - Parameters:
+    ///   - clock: The clock by which entries expire.
+    ///   - limits: The sizes that its groups accept.
+    ///   - historyByteCount: The bytes of changes that each group keeps for watches that resume or fall behind.
+    public init(
+        clock: any TimeSource = SystemClock(), limits: Limits = Limits(), historyByteCount: Int = 1 << 20
+    ) {
+        self.clock = clock
+        self.limits = limits
+        self.historyByteCount = historyByteCount
+    }
+
+    /// Joins a group, which begins empty when nobody has it open.
+    ///
+    /// - Parameters:
+    ///   - group: The group's name. Groups never see each other (contract S14).
+    ///   - description: What the participant says of itself.
+    ///   - process: The process that the participant counts as; a test gives each simulated process its own.
+    ///   - requirements: What the caller relies on.
+    /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met.
+    public func open(
+        _ group: String, as description: SessionDescription = SessionDescription(),
+        process: ProcessIdentity? = nil, requirements: Requirements = .none
+    ) async throws(SharedCoreError) -> MemoryGroup {
+        let capabilities = Capabilities(
+            backend: "memory",
+            features: [
+                .promptDeathNotice, .stoppedWritersTolerated, .linearizableReads, .resumableWatches, .previousValues,
+                .deduplicatedRequests,
+            ],
+            durability: .memory, limits: limits)
+        try capabilities.satisfy(requirements)
+        let store = stores.withLock { stores in
+            if let store = stores[group]?.store { return store }
+            stores = stores.filter { $0.value.store != nil }
+            let store = MemoryStore(
+                state: StoreState(limits: limits, historyByteCount: historyByteCount), clock: clock)
+            stores[group] = Weak(store: store)
+            return store
+        }
+        let opening = SessionOpening(process: process ?? .current, description: description)
+        return MemoryGroup(store: store, session: try store.join(opening), capabilities: capabilities)
+    }
+}

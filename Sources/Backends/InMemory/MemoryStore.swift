@@ -1,0 +1,110 @@
+internal import CoreAPI
+internal import Replica
+internal import StoreEngine
+internal import Synchronization
+
+/// The one order of a group in memory: a mutex agrees on it, and a direct call brings the news.
+final class MemoryStore: Sendable {
+    private struct ExpiryTimer {
+        var due: BootInstant?
+        var task: Task<Void, Never>?
+    }
+
+    let replica: Replica
+    private let clock: any TimeSource
+    private let timer = Mutex(ExpiryTimer())
+
+    init(state: StoreState, clock: any TimeSource) {
+        self.replica = Replica(state)
+        self.clock = clock
+    }
+
+    deinit {
+        timer.withLock { $0.task?.cancel() }
+    }
+
+    func join(_ opening: SessionOpening) throws(SharedCoreError) -> Session {
+        let now = clock.now()
+        let session = replica.update { state in
+            Self.expire(in: &state, at: now)
+            let effect = state.opening(opening, at: now)
+            state.apply(effect)
+            return state.sessions[SessionID(rawValue: effect.revision.rawValue)]?.session
+        }
+        guard let session else {
+            throw SharedCoreError(.corrupt, "The session that was opened is not there.", at: "memory")
+        }
+        return session
+    }
+
+    func commit(_ transaction: Transaction, of session: SessionID) throws(SharedCoreError) -> Commit {
+        let now = clock.now()
+        let (outcome, nextExpiry) = try replica.update {
+            state throws(SharedCoreError) -> (RequestOutcome, BootInstant?) in
+            Self.expire(in: &state, at: now)
+            switch try state.decide(transaction, of: session, at: now) {
+            case .record(let effect, let outcome):
+                state.apply(effect)
+                return (outcome, state.nextExpiry())
+            case .answer(let outcome):
+                return (outcome, state.nextExpiry())
+            }
+        }
+        schedule(nextExpiry)
+        return try outcome.get()
+    }
+
+    /// Ends a session; nothing when it has ended already.
+    func end(_ session: SessionID) {
+        let now = clock.now()
+        replica.update { state in
+            if let effect = state.ending(session, at: now) { state.apply(effect) }
+        }
+    }
+
+    /// Looks at the state with nothing in it whose time is over.
+    func read<Result>(_ body: (inout StoreState) throws(SharedCoreError) -> sending Result) throws(SharedCoreError)
+        -> sending Result
+    {
+        expire()
+        return try replica.read(body)
+    }
+
+    /// Removes what is due and waits for the next.
+    func expire() {
+        let now = clock.now()
+        let due = replica.read { state in state.nextExpiry().map { $0 <= now } ?? false }
+        guard due else { return }
+        let next = replica.update { state in
+            Self.expire(in: &state, at: now)
+            return state.nextExpiry()
+        }
+        schedule(next)
+    }
+
+    private static func expire(in state: inout StoreState, at now: BootInstant) {
+        if let effect = state.expiry(at: now) { state.apply(effect) }
+    }
+
+    /// Sets the timer to the earliest deadline, so that watches see an expiry without anybody reading.
+    private func schedule(_ instant: BootInstant?) {
+        guard let instant else { return }
+        timer.withLock { timer in
+            if let due = timer.due, due <= instant { return }
+            timer.task?.cancel()
+            timer.due = instant
+            timer.task = Task { [weak self, clock] in
+                do { try await clock.sleep(until: instant) } catch { return }
+                self?.timerFired(instant)
+            }
+        }
+    }
+
+    private func timerFired(_ instant: BootInstant) {
+        timer.withLock { timer in
+            if timer.due == instant { timer.due = nil }
+        }
+        expire()
+        schedule(replica.read { $0.nextExpiry() })
+    }
+}

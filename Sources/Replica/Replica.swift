@@ -1,0 +1,165 @@
+package import CoreAPI
+package import StoreEngine
+internal import Synchronization
+
+/// A store's state behind one lock, and those who wait for it to go on: what every backend keeps in each process.
+///
+/// Watches and observations are cursors into the state, so a waiting consumer is woken with its event, and one that is
+/// not waiting costs nothing. Nobody is woken under the lock.
+package final class Replica: Sendable {
+    private struct Content: ~Copyable {
+        var state: StoreState
+        var watches = WaiterTable<WatchCursor>()
+        var observations = WaiterTable<ObservationCursor>()
+    }
+
+    private let content: Mutex<Content>
+
+    package init(_ state: consuming StoreState) {
+        content = Mutex(Content(state: state))
+    }
+
+    /// Looks at the state.
+    package func read<Result, Failure: Error>(
+        _ body: (inout StoreState) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try content.withLock { content throws(Failure) in try body(&content.state) }
+    }
+
+    /// Changes the state, then wakes every watch and observation that has something to deliver.
+    ///
+    /// They are woken also when `body` throws, for what it had applied before.
+    package func update<Result, Failure: Error>(
+        _ body: (inout StoreState) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        var woken = WokenWaiters()
+        defer { woken.resume() }
+        return try content.withLock { content throws(Failure) in
+            let before = content.state.revision
+            defer {
+                if content.state.revision != before {
+                    content.watches.takeReady(in: &content.state, into: &woken.watches)
+                    content.observations.takeReady(in: &content.state, into: &woken.observations)
+                }
+            }
+            return try body(&content.state)
+        }
+    }
+
+    /// Ends all watches and observations of a session: with the error, or as closed by their user when it is nil.
+    package func finish(_ session: SessionID, with error: SharedCoreError?) {
+        var woken = WokenWaiters()
+        content.withLock { content in
+            content.watches.finish(session, with: error, into: &woken.watches)
+            content.observations.finish(session, with: error, into: &woken.observations)
+        }
+        woken.resume()
+    }
+
+    /// Ends all watches and observations with an error, for a group that cannot go on.
+    package func fail(with error: SharedCoreError) {
+        var woken = WokenWaiters()
+        content.withLock { content in
+            content.watches.finishAll(with: error, into: &woken.watches)
+            content.observations.finishAll(with: error, into: &woken.observations)
+        }
+        woken.resume()
+    }
+
+    /// A watch of a session.
+    ///
+    /// - Parameters:
+    ///   - catchUp: Brings the state up to date; called before each look.
+    ///   - onCancel: Called once when the watch is cancelled or let go.
+    package func watch(
+        _ prefixes: [KeyPrefix], from start: WatchStart, for session: SessionID,
+        catchUp: @escaping @Sendable () throws(SharedCoreError) -> Void,
+        onCancel: @escaping @Sendable () -> Void
+    ) -> Watch {
+        let id = content.withLock { content in
+            content.watches.add(WatchCursor(prefixes: prefixes, start: start, in: content.state), of: session)
+        }
+        return Watch(
+            next: { () async throws(SharedCoreError) -> WatchEvent? in
+                try catchUp()
+                let pending = try await self.nextWatchEvent(of: id)
+                return try pending?.event()
+            },
+            cancel: {
+                var woken = WokenWaiters()
+                let removed = self.content.withLock { $0.watches.remove(id, into: &woken.watches) }
+                woken.resume()
+                if removed { onCancel() }
+            })
+    }
+
+    /// An observation of a session. See ``watch(_:from:for:catchUp:onCancel:)``.
+    package func observe(
+        _ name: NotificationName, for session: SessionID,
+        catchUp: @escaping @Sendable () throws(SharedCoreError) -> Void,
+        onCancel: @escaping @Sendable () -> Void
+    ) -> Observation {
+        let id = content.withLock { content in
+            content.observations.add(ObservationCursor(name: name, in: content.state), of: session)
+        }
+        return Observation(
+            next: { () async throws(SharedCoreError) -> NotificationDelivery? in
+                try catchUp()
+                return try await self.nextDelivery(of: id)
+            },
+            cancel: {
+                var woken = WokenWaiters()
+                let removed = self.content.withLock { $0.observations.remove(id, into: &woken.observations) }
+                woken.resume()
+                if removed { onCancel() }
+            })
+    }
+
+    /// The number of open watches and observations.
+    package var openCursorCount: Int {
+        content.withLock { $0.watches.count + $0.observations.count }
+    }
+
+    private func nextWatchEvent(of id: WaiterID) async throws(SharedCoreError) -> PendingWatchEvent? {
+        let ticket = WaitTicket()
+        return try await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let result = content.withLock { content in
+                    content.watches.next(of: id, in: &content.state, ticket: ticket, continuation)
+                }
+                if let result { continuation.resume(returning: result) }
+            }
+        } onCancel: {
+            ticket.isCancelled.store(true, ordering: .relaxed)
+            let waiter = content.withLock { $0.watches.abandon(ticket, of: id) }
+            waiter?.resume(returning: .success(nil))
+        }.get()
+    }
+
+    private func nextDelivery(of id: WaiterID) async throws(SharedCoreError) -> NotificationDelivery? {
+        let ticket = WaitTicket()
+        return try await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let result = content.withLock { content in
+                    content.observations.next(of: id, in: &content.state, ticket: ticket, continuation)
+                }
+                if let result { continuation.resume(returning: result) }
+            }
+        } onCancel: {
+            ticket.isCancelled.store(true, ordering: .relaxed)
+            let waiter = content.withLock { $0.observations.abandon(ticket, of: id) }
+            waiter?.resume(returning: .success(nil))
+        }.get()
+    }
+}
+
+/// Those who were found to have something to deliver, to be resumed after the lock is open again.
+private struct WokenWaiters {
+    var watches: [WaiterTable<WatchCursor>.Woken] = []
+    var observations: [WaiterTable<ObservationCursor>.Woken] = []
+
+    func resume() {
+        for waiter in watches { waiter.continuation.resume(returning: waiter.result) }
+        for waiter in observations { waiter.continuation.resume(returning: waiter.result) }
+    }
+}

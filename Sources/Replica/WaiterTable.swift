@@ -1,0 +1,119 @@
+internal import CoreAPI
+internal import StoreEngine
+internal import Synchronization
+
+/// The identity of a cursor in its table.
+typealias WaiterID = UInt64
+
+/// One wait, so that cancelling it ends no other. The handler of a cancelled task may run before the wait begins.
+final class WaitTicket: Sendable {
+    let isCancelled = Atomic(false)
+}
+
+/// Cursors, and the continuations of those who wait at them. Guarded by its owner's lock.
+struct WaiterTable<Cursor: ReplicaCursor> {
+    typealias WaitResult = Result<Cursor.Element?, SharedCoreError>
+    typealias Continuation = CheckedContinuation<WaitResult, Never>
+
+    /// Somebody to resume, and with what.
+    struct Woken {
+        let continuation: Continuation
+        let result: WaitResult
+    }
+
+    private struct Waiter {
+        let ticket: WaitTicket
+        let continuation: Continuation
+    }
+
+    private struct Slot {
+        var cursor: Cursor
+        let session: SessionID
+        var end: WaitResult?
+        var waiters: [Waiter] = []
+    }
+
+    private var slots: [WaiterID: Slot] = [:]
+    private var waiting: Set<WaiterID> = []
+    private var lastID: WaiterID = 0
+
+    var count: Int { slots.count }
+
+    mutating func add(_ cursor: Cursor, of session: SessionID) -> WaiterID {
+        lastID += 1
+        slots[lastID] = Slot(cursor: cursor, session: session)
+        return lastID
+    }
+
+    /// The next element, the end, or nil after the continuation was put among the waiting.
+    mutating func next(
+        of id: WaiterID, in state: inout StoreState, ticket: WaitTicket, _ continuation: Continuation
+    ) -> WaitResult? {
+        if ticket.isCancelled.load(ordering: .relaxed) { return .success(nil) }
+        guard var slot = slots[id] else { return .success(nil) }
+        if let end = slot.end { return end }
+        if state.sessions[slot.session] == nil { return .failure(.sessionEnded(slot.session)) }
+        let element = slot.cursor.takeNext(in: &state)
+        if element == nil {
+            slot.waiters.append(Waiter(ticket: ticket, continuation: continuation))
+            waiting.insert(id)
+        }
+        slots[id] = slot
+        return element.map { .success($0) }
+    }
+
+    /// Takes one wait out of the table, for its task was cancelled.
+    mutating func abandon(_ ticket: WaitTicket, of id: WaiterID) -> Continuation? {
+        guard let position = slots[id]?.waiters.firstIndex(where: { $0.ticket === ticket }) else { return nil }
+        let waiter = slots[id]?.waiters.remove(at: position)
+        if slots[id]?.waiters.isEmpty == true { waiting.remove(id) }
+        return waiter?.continuation
+    }
+
+    /// Takes out whoever waits and has something to deliver at this state.
+    mutating func takeReady(in state: inout StoreState, into woken: inout [Woken]) {
+        for id in waiting {
+            guard var slot = slots[id] else { continue }
+            guard state.sessions[slot.session] != nil else {
+                slots[id] = nil
+                finish(slot, with: .failure(.sessionEnded(slot.session)), id, into: &woken)
+                continue
+            }
+            while let waiter = slot.waiters.first, let element = slot.cursor.takeNext(in: &state) {
+                slot.waiters.removeFirst()
+                woken.append(Woken(continuation: waiter.continuation, result: .success(element)))
+            }
+            if slot.waiters.isEmpty { waiting.remove(id) }
+            slots[id] = slot
+        }
+    }
+
+    /// Removes a cursor; whoever waits at it gets the end. Whether it was there.
+    mutating func remove(_ id: WaiterID, into woken: inout [Woken]) -> Bool {
+        guard let slot = slots.removeValue(forKey: id) else { return false }
+        for waiter in slot.waiters {
+            woken.append(Woken(continuation: waiter.continuation, result: .success(nil)))
+        }
+        waiting.remove(id)
+        return true
+    }
+
+    mutating func finish(_ session: SessionID, with error: SharedCoreError?, into woken: inout [Woken]) {
+        for (id, slot) in slots where slot.session == session && slot.end == nil {
+            finish(slot, with: error.map { .failure($0) } ?? .success(nil), id, into: &woken)
+        }
+    }
+
+    mutating func finishAll(with error: SharedCoreError, into woken: inout [Woken]) {
+        for (id, slot) in slots where slot.end == nil { finish(slot, with: .failure(error), id, into: &woken) }
+    }
+
+    private mutating func finish(_ slot: Slot, with end: WaitResult, _ id: WaiterID, into woken: inout [Woken]) {
+        for waiter in slot.waiters { woken.append(Woken(continuation: waiter.continuation, result: end)) }
+        var ended = slot
+        ended.end = end
+        ended.waiters = []
+        slots[id] = ended
+        waiting.remove(id)
+    }
+}

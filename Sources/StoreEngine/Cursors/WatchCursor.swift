@@ -1,0 +1,45 @@
+public import CoreAPI
+
+/// A watch's position in the order. It holds no changes: they are taken from the state's history when asked for.
+public struct WatchCursor: Sendable {
+    /// What the watch selects.
+    public let prefixes: [KeyPrefix]
+    private var position: Position
+
+    private enum Position: Sendable {
+        case snapshotDue
+        case after(Revision)
+    }
+
+    /// A cursor that begins as `start` says, at the present state.
+    public init(prefixes: [KeyPrefix], start: WatchStart, in state: StoreState) {
+        self.prefixes = prefixes
+        self.position =
+            switch start {
+            case .snapshot: .snapshotDue
+            case .now: .after(state.revision)
+            case .after(let revision): .after(revision)
+            }
+    }
+
+    /// The next event of the watch; nil when there is none at this state.
+    public mutating func next(in state: inout StoreState) -> PendingWatchEvent? {
+        guard case .after(let revision) = position else { return snapshot(in: &state, lagged: false) }
+        guard revision < state.revision else { return nil }
+        guard let commits = state.history.commits(after: revision) else { return snapshot(in: &state, lagged: true) }
+        for commit in commits {
+            let selected = commit.changes.filter { change in prefixes.contains { $0.contains(change.key) } }
+            guard !selected.isEmpty else { continue }
+            position = .after(commit.revision)
+            return .changes(CommittedChanges(revision: commit.revision, origin: commit.origin, changes: selected))
+        }
+        position = .after(state.revision)
+        return nil
+    }
+
+    private mutating func snapshot(in state: inout StoreState, lagged: Bool) -> PendingWatchEvent {
+        position = .after(state.revision)
+        let entries = state.selection(prefixes)
+        return lagged ? .lagged(state.revision, entries) : .snapshot(state.revision, entries)
+    }
+}

@@ -1,0 +1,51 @@
+public import CoreAPI
+
+/// One step of the order: what every replica applies.
+public struct Effect: Sendable {
+    /// Its place in the order.
+    public let revision: Revision
+    /// When it was decided, in the run of the machine of whoever decided it.
+    public let time: BootInstant
+    /// What it does.
+    public let body: Body
+
+    public init(revision: Revision, time: BootInstant, body: Body) {
+        self.revision = revision
+        self.time = time
+        self.body = body
+    }
+
+    /// What an effect does.
+    public enum Body: Sendable {
+        /// A participant joined.
+        case sessionOpened(SessionOpening)
+        /// A transaction took effect.
+        case committed(SessionID, requestNumber: UInt64?, [Operation])
+        /// A numbered transaction was refused; recorded so that a retry is refused as well.
+        case refused(SessionID, requestNumber: UInt64, GuardFailure)
+        /// A session ended.
+        case sessionEnded(SessionID)
+        /// The time of entries was over.
+        case expired([Key])
+        /// The machine started again.
+        case restarted(BootID)
+    }
+
+    /// One operation of a transaction that took effect.
+    public enum Operation: Sendable {
+        case put(Key, StoredValue, Lifetime)
+        case delete(Key)
+        case deletePrefix(KeyPrefix)
+        case post(NotificationName, state: UInt64?)
+
+        init(_ operation: Transaction.Operation) {
+            self =
+                switch operation {
+                case .put(let key, let value, let lifetime): .put(key, .inline(value), lifetime)
+                case .delete(let key): .delete(key)
+                case .deletePrefix(let prefix): .deletePrefix(prefix)
+                case .post(let name, let state): .post(name, state: state)
+                }
+        }
+    }
+}

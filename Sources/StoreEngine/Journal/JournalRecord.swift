@@ -1,0 +1,49 @@
+internal import ByteCoding
+public import CoreAPI
+
+/// The payload of one frame: an effect, or a part of a snapshot.
+public enum JournalRecord: Sendable {
+    case effect(Effect)
+    case snapshot(SnapshotPart)
+
+    /// Reads a payload.
+    ///
+    /// - Parameters:
+    ///   - payload: The bytes of a frame that passed its checksum. They are not trusted all the same.
+    ///   - external: Where the payload lies, when large values are to stay there.
+    /// - Throws: ``SharedCoreError/Code/corrupt``.
+    public init(_ payload: ArraySlice<UInt8>, external: ExternalValues? = nil) throws(SharedCoreError) {
+        var reader = RecordReader(payload, external: external)
+        do throws(ByteCodingError) {
+            let tag = try reader.bytes.byte()
+            if tag == RecordTag.effect {
+                self = .effect(try reader.effect())
+            } else {
+                self = .snapshot(try reader.snapshotPart(tag))
+            }
+            try reader.bytes.finish()
+        } catch {
+            throw SharedCoreError(
+                .corrupt, "A record of the journal cannot be read: its bytes are \(error).", at: "journal record")
+        }
+    }
+}
+
+extension Effect {
+    /// The payload of the effect's frame. External values are fetched.
+    public func payload() throws(SharedCoreError) -> [UInt8] {
+        var writer = RecordWriter()
+        try writer.effect(self)
+        return writer.bytes.bytes
+    }
+}
+
+/// The first byte of a payload.
+enum RecordTag {
+    static let effect: UInt8 = 1
+    static let snapshotBegin: UInt8 = 2
+    static let snapshotEntries: UInt8 = 3
+    static let snapshotSessions: UInt8 = 4
+    static let snapshotTopics: UInt8 = 5
+    static let snapshotEnd: UInt8 = 6
+}

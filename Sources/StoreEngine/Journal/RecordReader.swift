@@ -1,0 +1,183 @@
+internal import ByteCoding
+internal import CoreAPI
+
+/// Reads the records of the journal, after the tag.
+struct RecordReader {
+    var bytes: ByteReader
+    private let start: Int
+    private let external: ExternalValues?
+
+    init(_ payload: ArraySlice<UInt8>, external: ExternalValues?) {
+        bytes = ByteReader(payload)
+        start = payload.startIndex
+        self.external = external
+    }
+
+    mutating func effect() throws(ByteCodingError) -> Effect {
+        let revision = Revision(rawValue: try bytes.integer())
+        let time = BootInstant(nanoseconds: try bytes.integer())
+        let body: Effect.Body
+        switch try bytes.byte() {
+        case 1:
+            body = .sessionOpened(
+                SessionOpening(
+                    process: try identity(), role: SessionRole(rawValue: try bytes.text()), name: try bytes.text(),
+                    backendData: try bytes.data()))
+        case 2:
+            let session = SessionID(rawValue: try bytes.integer())
+            let number = try bytes.flag() ? try bytes.integer() : nil
+            var operations: [Effect.Operation] = []
+            for _ in 0..<(try bytes.count()) { operations.append(try operation()) }
+            body = .committed(session, requestNumber: number, operations)
+        case 3:
+            body = .refused(
+                SessionID(rawValue: try bytes.integer()), requestNumber: try bytes.integer(), try failure())
+        case 4:
+            body = .sessionEnded(SessionID(rawValue: try bytes.integer()))
+        case 5:
+            var keys: [Key] = []
+            for _ in 0..<(try bytes.count()) { keys.append(try key()) }
+            body = .expired(keys)
+        case 6:
+            body = .restarted(try boot())
+        default: throw .malformed
+        }
+        return Effect(revision: revision, time: time, body: body)
+    }
+
+    mutating func snapshotPart(_ tag: UInt8) throws(ByteCodingError) -> SnapshotPart {
+        switch tag {
+        case RecordTag.snapshotBegin:
+            return .begin(Revision(rawValue: try bytes.integer()))
+        case RecordTag.snapshotEntries:
+            var entries: [(key: Key, entry: StoredEntry)] = []
+            for _ in 0..<(try bytes.count()) { entries.append(try stored()) }
+            return .entries(entries)
+        case RecordTag.snapshotSessions:
+            var sessions: [SessionState] = []
+            for _ in 0..<(try bytes.count()) { sessions.append(try session()) }
+            return .sessions(sessions)
+        case RecordTag.snapshotTopics:
+            var topics: [(name: NotificationName, topic: TopicState)] = []
+            for _ in 0..<(try bytes.count()) {
+                guard let name = try? NotificationName(try bytes.text()) else { throw .malformed }
+                let topic = TopicState(
+                    state: try bytes.integer(), count: try bytes.integer(),
+                    revision: Revision(rawValue: try bytes.integer()),
+                    origin: SessionID(rawValue: try bytes.integer()))
+                topics.append((name, topic))
+            }
+            return .topics(topics)
+        case RecordTag.snapshotEnd:
+            return .end
+        default:
+            throw .malformed
+        }
+    }
+
+    private mutating func operation() throws(ByteCodingError) -> Effect.Operation {
+        switch try bytes.byte() {
+        case 1:
+            let key = try key()
+            let lifetime = try lifetime()
+            return .put(key, try value(), lifetime)
+        case 2: return .delete(try key())
+        case 3:
+            guard let prefix = try? KeyPrefix(try bytes.text()) else { throw .malformed }
+            return .deletePrefix(prefix)
+        case 4:
+            guard let name = try? NotificationName(try bytes.text()) else { throw .malformed }
+            return .post(name, state: try bytes.flag() ? try bytes.integer() : nil)
+        default: throw .malformed
+        }
+    }
+
+    private mutating func stored() throws(ByteCodingError) -> (key: Key, entry: StoredEntry) {
+        let key = try key()
+        let revision = Revision(rawValue: try bytes.integer())
+        let creation = Revision(rawValue: try bytes.integer())
+        let origin = SessionID(rawValue: try bytes.integer())
+        let lifetime = try lifetime()
+        let expiry = try bytes.flag() ? BootInstant(nanoseconds: try bytes.integer()) : nil
+        let entry = StoredEntry(
+            value: try value(), revision: revision, creationRevision: creation, lifetime: lifetime, origin: origin,
+            expiry: expiry)
+        return (key, entry)
+    }
+
+    private mutating func session() throws(ByteCodingError) -> SessionState {
+        let id = SessionID(rawValue: try bytes.integer())
+        let process = try identity()
+        let role = SessionRole(rawValue: try bytes.text())
+        let name = try bytes.text()
+        let openedAt = BootInstant(nanoseconds: try bytes.integer())
+        var state = SessionState(
+            session: Session(id: id, process: process, role: role, name: name, openedAt: openedAt),
+            backendData: try bytes.data())
+        for _ in 0..<(try bytes.count()) {
+            let number = try bytes.integer()
+            let outcome: RequestOutcome
+            if try bytes.flag() {
+                let revision = Revision(rawValue: try bytes.integer())
+                outcome = .committed(Commit(revision: revision, changed: try bytes.flag()))
+            } else {
+                outcome = .refused(try failure())
+            }
+            state.results.append(SessionState.RequestResult(number: number, outcome: outcome))
+        }
+        return state
+    }
+
+    private mutating func failure() throws(ByteCodingError) -> GuardFailure {
+        let index = try bytes.integer()
+        guard index <= UInt64(Int32.max) else { throw .malformed }
+        let condition: Transaction.Guard
+        switch try bytes.byte() {
+        case 1: condition = .absent(try key())
+        case 2: condition = .exists(try key())
+        case 3: condition = .revision(try key(), Revision(rawValue: try bytes.integer()))
+        case 4: condition = .epoch(try key(), Revision(rawValue: try bytes.integer()))
+        default: throw .malformed
+        }
+        guard try bytes.flag() else { return GuardFailure(index: Int(index), condition: condition, found: nil) }
+        let revision = Revision(rawValue: try bytes.integer())
+        let creation = Revision(rawValue: try bytes.integer())
+        let origin = SessionID(rawValue: try bytes.integer())
+        let lifetime = try lifetime()
+        let found = Entry(
+            key: condition.key, value: try bytes.data(), revision: revision, creationRevision: creation,
+            lifetime: lifetime, origin: origin)
+        return GuardFailure(index: Int(index), condition: condition, found: found)
+    }
+
+    private mutating func value() throws(ByteCodingError) -> StoredValue {
+        let slice = try bytes.slice()
+        guard let external, slice.count > external.threshold else { return .inline(Array(slice)) }
+        return .external(
+            external.source, offset: external.offset + UInt64(slice.startIndex - start), count: slice.count)
+    }
+
+    private mutating func lifetime() throws(ByteCodingError) -> Lifetime {
+        switch try bytes.byte() {
+        case 1: .persistent
+        case 2: .session
+        case 3: .expiring(after: .nanoseconds(Int64(clamping: try bytes.integer())))
+        default: throw .malformed
+        }
+    }
+
+    private mutating func key() throws(ByteCodingError) -> Key {
+        guard let key = try? Key(try bytes.text()) else { throw .malformed }
+        return key
+    }
+
+    private mutating func identity() throws(ByteCodingError) -> ProcessIdentity {
+        let bootID = try boot()
+        guard let pid = UInt32(exactly: try bytes.integer()) else { throw .malformed }
+        return ProcessIdentity(bootID: bootID, pid: Int32(bitPattern: pid), startTime: try bytes.integer())
+    }
+
+    private mutating func boot() throws(ByteCodingError) -> BootID {
+        BootID(high: try bytes.word(), low: try bytes.word())
+    }
+}

@@ -1,0 +1,168 @@
+internal import ByteCoding
+internal import CoreAPI
+
+/// Writes the records of the journal.
+struct RecordWriter {
+    var bytes = ByteWriter(reserving: 256)
+
+    mutating func effect(_ effect: Effect) throws(SharedCoreError) {
+        bytes.byte(RecordTag.effect)
+        bytes.integer(effect.revision.rawValue)
+        bytes.integer(effect.time.nanoseconds)
+        switch effect.body {
+        case .sessionOpened(let opening):
+            bytes.byte(1)
+            identity(opening.process)
+            bytes.text(opening.role.rawValue)
+            bytes.text(opening.name)
+            bytes.data(opening.backendData)
+        case .committed(let session, let number, let operations):
+            bytes.byte(2)
+            bytes.integer(session.rawValue)
+            bytes.optional(number) { $0.integer($1) }
+            bytes.integer(operations.count)
+            for operation in operations { try self.operation(operation) }
+        case .refused(let session, let number, let failure):
+            bytes.byte(3)
+            bytes.integer(session.rawValue)
+            bytes.integer(number)
+            self.failure(failure)
+        case .sessionEnded(let session):
+            bytes.byte(4)
+            bytes.integer(session.rawValue)
+        case .expired(let keys):
+            bytes.byte(5)
+            bytes.array(keys) { $0.text($1.text) }
+        case .restarted(let bootID):
+            bytes.byte(6)
+            boot(bootID)
+        }
+    }
+
+    mutating func snapshotPart(_ part: SnapshotPart) throws(SharedCoreError) {
+        switch part {
+        case .begin(let revision):
+            bytes.byte(RecordTag.snapshotBegin)
+            bytes.integer(revision.rawValue)
+        case .entries(let entries):
+            bytes.byte(RecordTag.snapshotEntries)
+            bytes.integer(entries.count)
+            for (key, entry) in entries { try stored(key, entry) }
+        case .sessions(let sessions):
+            bytes.byte(RecordTag.snapshotSessions)
+            bytes.integer(sessions.count)
+            for session in sessions { self.session(session) }
+        case .topics(let topics):
+            bytes.byte(RecordTag.snapshotTopics)
+            bytes.array(topics) { bytes, topic in
+                bytes.text(topic.name.text)
+                bytes.integer(topic.topic.state)
+                bytes.integer(topic.topic.count)
+                bytes.integer(topic.topic.revision.rawValue)
+                bytes.integer(topic.topic.origin.rawValue)
+            }
+        case .end:
+            bytes.byte(RecordTag.snapshotEnd)
+        }
+    }
+
+    private mutating func operation(_ operation: Effect.Operation) throws(SharedCoreError) {
+        switch operation {
+        case .put(let key, let value, let lifetime):
+            bytes.byte(1)
+            bytes.text(key.text)
+            self.lifetime(lifetime)
+            bytes.data(try value.bytes())
+        case .delete(let key):
+            bytes.byte(2)
+            bytes.text(key.text)
+        case .deletePrefix(let prefix):
+            bytes.byte(3)
+            bytes.text(prefix.path)
+        case .post(let name, let state):
+            bytes.byte(4)
+            bytes.text(name.text)
+            bytes.optional(state) { $0.integer($1) }
+        }
+    }
+
+    private mutating func stored(_ key: Key, _ entry: StoredEntry) throws(SharedCoreError) {
+        bytes.text(key.text)
+        bytes.integer(entry.revision.rawValue)
+        bytes.integer(entry.creationRevision.rawValue)
+        bytes.integer(entry.origin.rawValue)
+        lifetime(entry.lifetime)
+        bytes.optional(entry.expiry) { $0.integer($1.nanoseconds) }
+        bytes.data(try entry.value.bytes())
+    }
+
+    private mutating func session(_ state: SessionState) {
+        bytes.integer(state.session.id.rawValue)
+        identity(state.session.process)
+        bytes.text(state.session.role.rawValue)
+        bytes.text(state.session.name)
+        bytes.integer(state.session.openedAt.nanoseconds)
+        bytes.data(state.backendData)
+        bytes.integer(state.results.count)
+        for result in state.results {
+            bytes.integer(result.number)
+            switch result.outcome {
+            case .committed(let commit):
+                bytes.flag(true)
+                bytes.integer(commit.revision.rawValue)
+                bytes.flag(commit.changed)
+            case .refused(let failure):
+                bytes.flag(false)
+                self.failure(failure)
+            }
+        }
+    }
+
+    private mutating func failure(_ failure: GuardFailure) {
+        bytes.integer(failure.index)
+        switch failure.condition {
+        case .absent(let key):
+            bytes.byte(1)
+            bytes.text(key.text)
+        case .exists(let key):
+            bytes.byte(2)
+            bytes.text(key.text)
+        case .revision(let key, let revision):
+            bytes.byte(3)
+            bytes.text(key.text)
+            bytes.integer(revision.rawValue)
+        case .epoch(let key, let revision):
+            bytes.byte(4)
+            bytes.text(key.text)
+            bytes.integer(revision.rawValue)
+        }
+        bytes.flag(failure.found != nil)
+        guard let found = failure.found else { return }
+        bytes.integer(found.revision.rawValue)
+        bytes.integer(found.creationRevision.rawValue)
+        bytes.integer(found.origin.rawValue)
+        lifetime(found.lifetime)
+        bytes.data(found.value)
+    }
+
+    private mutating func lifetime(_ lifetime: Lifetime) {
+        switch lifetime {
+        case .persistent: bytes.byte(1)
+        case .session: bytes.byte(2)
+        case .expiring(let duration):
+            bytes.byte(3)
+            bytes.integer(duration.clampedNanoseconds)
+        }
+    }
+
+    private mutating func identity(_ process: ProcessIdentity) {
+        boot(process.bootID)
+        bytes.integer(UInt64(UInt32(bitPattern: process.pid)))
+        bytes.integer(process.startTime)
+    }
+
+    private mutating func boot(_ bootID: BootID) {
+        bytes.word(bootID.high)
+        bytes.word(bootID.low)
+    }
+}

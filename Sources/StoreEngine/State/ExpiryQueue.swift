@@ -1,0 +1,46 @@
+internal import CoreAPI
+
+/// The deadlines of expiring entries, the earliest first: a binary heap. An entry that was written again leaves its old
+/// deadline behind; whoever looks at the first one drops what is out of date.
+struct ExpiryQueue: Sendable {
+    struct Deadline: Sendable {
+        let instant: BootInstant
+        let key: Key
+        let revision: Revision
+    }
+
+    private var heap: [Deadline] = []
+
+    var count: Int { heap.count }
+    var first: Deadline? { heap.first }
+
+    mutating func insert(_ deadline: Deadline) {
+        heap.append(deadline)
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard heap[child].instant < heap[parent].instant else { return }
+            heap.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    mutating func removeFirst() {
+        guard let last = heap.popLast(), !heap.isEmpty else { return }
+        heap[0] = last
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
+                if heap[child].instant < heap[least].instant { least = child }
+            }
+            guard least != parent else { return }
+            heap.swapAt(parent, least)
+            parent = least
+        }
+    }
+
+    mutating func removeAll() {
+        heap.removeAll()
+    }
+}

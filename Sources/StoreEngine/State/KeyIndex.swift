@@ -1,0 +1,48 @@
+internal import CoreAPI
+
+/// The keys of a store in the order of their bytes, for selections by prefix. Made when first asked for: a participant
+/// that only gets and puts never pays for it.
+struct KeyIndex: Sendable {
+    private var keys: [Key]?
+
+    /// The position of the first key that is not before `key`.
+    private static func position(of key: Key, in keys: [Key]) -> Int {
+        var low = 0
+        var high = keys.count
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    mutating func insert(_ key: Key) {
+        guard let position = keys.map({ Self.position(of: key, in: $0) }) else { return }
+        keys?.insert(key, at: position)
+    }
+
+    mutating func remove(_ key: Key) {
+        guard let position = keys.map({ Self.position(of: key, in: $0) }) else { return }
+        keys?.remove(at: position)
+    }
+
+    mutating func invalidate() {
+        keys = nil
+    }
+
+    /// Makes the index of `all` unless it is there.
+    mutating func prepare(from all: some Collection<Key>) {
+        if keys == nil { keys = all.sorted() }
+    }
+
+    /// The selected keys in order, or nil when the index was not prepared.
+    ///
+    /// What a prefix selects is not one range: between `a/b` and `a/b/c` stands `a/b-`, which is not selected.
+    func selection(of prefix: KeyPrefix) -> [Key]? {
+        guard let keys else { return nil }
+        guard let start = try? Key(prefix.path) else { return keys }
+        return keys[Self.position(of: start, in: keys)...]
+            .prefix { $0.text.utf8.starts(with: prefix.path.utf8) }
+            .filter(prefix.contains)
+    }
+}

@@ -1,0 +1,140 @@
+internal import CoreAPI
+
+extension StoreState {
+    /// Applies the next effect of the order.
+    public mutating func apply(_ effect: Effect) {
+        revision = effect.revision
+        switch effect.body {
+        case .sessionOpened(let opening):
+            let id = SessionID(rawValue: effect.revision.rawValue)
+            let session = Session(
+                id: id, process: opening.process, role: opening.role, name: opening.name, openedAt: effect.time)
+            sessions[id] = SessionState(session: session, backendData: opening.backendData)
+        case .committed(let session, let number, let operations):
+            let changed = apply(operations, of: session, at: effect.time)
+            if let number {
+                keep(.committed(Commit(revision: effect.revision, changed: changed)), for: session, number)
+            }
+        case .refused(let session, let number, let failure):
+            keep(.refused(failure), for: session, number)
+        case .sessionEnded(let session):
+            endSessions([session])
+        case .expired(let keys):
+            record(keys.compactMap { remove($0, as: .expired) })
+        case .restarted:
+            restart(at: effect.time)
+        }
+    }
+
+    /// Applies operations in their order as one commit.
+    private mutating func apply(_ operations: [Effect.Operation], of session: SessionID, at time: BootInstant) -> Bool {
+        var changes = ChangeCollector()
+        var posted = false
+        for operation in operations {
+            switch operation {
+            case .put(let key, let value, let lifetime):
+                changes.add(put(key, value, lifetime, of: session, at: time))
+            case .delete(let key):
+                if let change = remove(key, as: .deleted) { changes.add(change) }
+            case .deletePrefix(let prefix):
+                index.prepare(from: entries.keys)
+                for key in index.selection(of: prefix) ?? [] {
+                    if let change = remove(key, as: .deleted) { changes.add(change) }
+                }
+            case .post(let name, let state):
+                post(name, state, of: session)
+                posted = true
+            }
+        }
+        record(changes.changes, of: session)
+        return posted || !changes.changes.isEmpty
+    }
+
+    private mutating func put(
+        _ key: Key, _ value: StoredValue, _ lifetime: Lifetime, of session: SessionID, at time: BootInstant
+    ) -> StoredChange {
+        let old = entries[key]
+        var expiry: BootInstant?
+        if case .expiring(let duration) = lifetime { expiry = time.advanced(by: duration) }
+        let new = StoredEntry(
+            value: value, revision: revision, creationRevision: old?.creationRevision ?? revision, lifetime: lifetime,
+            origin: session, expiry: expiry)
+        if let old { release(key, old) } else { index.insert(key) }
+        insert(key, new)
+        return StoredChange(key: key, kind: .put, old: old, new: new)
+    }
+
+    private mutating func remove(_ key: Key, as kind: Change.Kind) -> StoredChange? {
+        guard let old = entries.removeValue(forKey: key) else { return nil }
+        release(key, old)
+        index.remove(key)
+        return StoredChange(key: key, kind: kind, old: old, new: nil)
+    }
+
+    /// Enters an entry into everything that is kept beside the dictionary.
+    mutating func insert(_ key: Key, _ entry: StoredEntry) {
+        entries[key] = entry
+        byteCount += key.text.utf8.count + entry.value.count
+        if entry.lifetime == .session { sessions[entry.origin]?.keys.insert(key) }
+        if let expiry = entry.expiry {
+            expiringCount += 1
+            expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key, revision: entry.revision))
+            if expiries.count > 2 * expiringCount + 64 { rebuildExpiries() }
+        }
+    }
+
+    /// Takes an entry out of everything that is kept beside the dictionary.
+    private mutating func release(_ key: Key, _ entry: StoredEntry) {
+        byteCount -= key.text.utf8.count + entry.value.count
+        if entry.lifetime == .session { sessions[entry.origin]?.keys.remove(key) }
+        if entry.expiry != nil { expiringCount -= 1 }
+    }
+
+    private mutating func rebuildExpiries() {
+        expiries.removeAll()
+        for (key, entry) in entries {
+            guard let expiry = entry.expiry else { continue }
+            expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key, revision: entry.revision))
+        }
+    }
+
+    private mutating func post(_ name: NotificationName, _ state: UInt64?, of session: SessionID) {
+        let known = topics[name]
+        topics[name] = TopicState(
+            state: state ?? known?.state ?? 0, count: (known?.count ?? 0) &+ 1, revision: revision, origin: session)
+    }
+
+    private mutating func keep(_ outcome: RequestOutcome, for session: SessionID, _ number: UInt64) {
+        sessions[session]?.results.append(SessionState.RequestResult(number: number, outcome: outcome))
+        if let count = sessions[session]?.results.count, count > SessionState.keptResultCount {
+            sessions[session]?.results.removeFirst()
+        }
+    }
+
+    private mutating func endSessions(_ ended: [SessionID]) {
+        var changes: [StoredChange] = []
+        for session in ended.sorted() {
+            let keys = sessions.removeValue(forKey: session)?.keys.sorted() ?? []
+            changes += keys.compactMap { remove($0, as: .sessionEnded) }
+        }
+        record(changes)
+    }
+
+    /// A new run of the machine: nobody of the old one lives, and every expiring entry gets its full duration again,
+    /// because nothing tells how much of it had passed (contract S8).
+    private mutating func restart(at time: BootInstant) {
+        endSessions(Array(sessions.keys))
+        for (key, entry) in entries {
+            guard case .expiring(let duration) = entry.lifetime else { continue }
+            entries[key] = StoredEntry(
+                value: entry.value, revision: entry.revision, creationRevision: entry.creationRevision,
+                lifetime: entry.lifetime, origin: entry.origin, expiry: time.advanced(by: duration))
+        }
+        rebuildExpiries()
+    }
+
+    private mutating func record(_ changes: [StoredChange], of session: SessionID? = nil) {
+        guard let origin = session ?? changes.first?.old?.origin else { return }
+        history.append(CommittedChanges(revision: revision, origin: origin, changes: changes))
+    }
+}

@@ -1,0 +1,124 @@
+public import CoreAPI
+
+extension StoreState {
+    /// What is to be done about a request.
+    public enum Decision: Sendable {
+        /// The effect is to be recorded and applied; then the outcome holds.
+        case record(Effect, RequestOutcome)
+        /// Nothing is to be recorded.
+        case answer(RequestOutcome)
+    }
+
+    /// The revision of the next commit.
+    public var nextRevision: Revision {
+        Revision(rawValue: revision.rawValue + 1)
+    }
+
+    /// Judges a transaction at this place of the order.
+    ///
+    /// - Throws: `sessionEnded` when the session is over, `limitExceeded` when a size is too large, `invalidArgument`
+    ///   when the request's number is older than the results that are kept.
+    public func decide(
+        _ transaction: Transaction, of session: SessionID, at time: BootInstant
+    ) throws(SharedCoreError) -> Decision {
+        guard let state = sessions[session] else { throw .sessionEnded(session) }
+        if let number = transaction.requestNumber, let first = try state.result(of: number) { return .answer(first) }
+        try checkLimits(of: transaction)
+
+        let outcome: RequestOutcome
+        let body: Effect.Body
+        if let failure = try firstFailure(of: transaction.guards) {
+            outcome = .refused(failure)
+            guard let number = transaction.requestNumber else { return .answer(outcome) }
+            body = .refused(session, requestNumber: number, failure)
+        } else {
+            let changes = transaction.operations.contains(where: changes)
+            guard changes || transaction.requestNumber != nil else {
+                return .answer(.committed(Commit(revision: revision, changed: false)))
+            }
+            outcome = .committed(Commit(revision: nextRevision, changed: changes))
+            body = .committed(
+                session, requestNumber: transaction.requestNumber,
+                transaction.operations.map(Effect.Operation.init))
+        }
+        return .record(Effect(revision: nextRevision, time: time, body: body), outcome)
+    }
+
+    /// The effect of a participant's joining. Its session's id is the effect's revision.
+    public func opening(_ opening: SessionOpening, at time: BootInstant) -> Effect {
+        Effect(revision: nextRevision, time: time, body: .sessionOpened(opening))
+    }
+
+    /// The effect of a session's end; nil when it has ended already, so that it ends once.
+    public func ending(_ session: SessionID, at time: BootInstant) -> Effect? {
+        guard sessions[session] != nil else { return nil }
+        return Effect(revision: nextRevision, time: time, body: .sessionEnded(session))
+    }
+
+    /// The effect of the expiries that are due; nil when none is. Never early: an entry's whole duration has passed.
+    public mutating func expiry(at time: BootInstant) -> Effect? {
+        var due: [Key] = []
+        while let first = expiries.first, first.instant <= time {
+            if entries[first.key]?.revision == first.revision { due.append(first.key) }
+            expiries.removeFirst()
+        }
+        guard !due.isEmpty else { return nil }
+        // The deadlines go back: they leave for good when the effect is applied, which may fail to be recorded.
+        for key in due {
+            guard let entry = entries[key], let expiry = entry.expiry else { continue }
+            expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key, revision: entry.revision))
+        }
+        return Effect(revision: nextRevision, time: time, body: .expired(due.sorted()))
+    }
+
+    /// The effect of a new run of the machine. Its revision lies above everything that could have been handed out.
+    public func restarting(in bootID: BootID, at time: BootInstant) -> Effect {
+        Effect(
+            revision: Revision(rawValue: revision.rawValue + 1 << 32), time: time, body: .restarted(bootID))
+    }
+
+    private func changes(_ operation: Transaction.Operation) -> Bool {
+        switch operation {
+        case .put, .post: true
+        case .delete(let key): entries[key] != nil
+        case .deletePrefix(let prefix): entries.keys.contains(where: prefix.contains)
+        }
+    }
+
+    private func firstFailure(of guards: [Transaction.Guard]) throws(SharedCoreError) -> GuardFailure? {
+        for (index, condition) in guards.enumerated() {
+            let found = entries[condition.key]
+            let holds =
+                switch condition {
+                case .absent: found == nil
+                case .exists: found != nil
+                case .revision(_, let revision): found?.revision == revision
+                case .epoch(_, let epoch): found?.creationRevision == epoch
+                }
+            guard !holds else { continue }
+            return GuardFailure(index: index, condition: condition, found: try found?.entry(for: condition.key))
+        }
+        return nil
+    }
+}
+
+extension SessionState {
+    /// The kept result of a numbered request; nil when the number is new.
+    func result(of number: UInt64) throws(SharedCoreError) -> RequestOutcome? {
+        if let kept = results.last(where: { $0.number == number }) { return kept.outcome }
+        guard let last = results.last, number < last.number else { return nil }
+        throw SharedCoreError(
+            .invalidArgument,
+            "Request \(number) comes after \(last.number) and is not among the \(Self.keptResultCount) results that are "
+                + "kept. The numbers of a session rise.",
+            at: "session \(session.id)")
+    }
+}
+
+extension SharedCoreError {
+    /// The error of whoever acts for a session that is over.
+    public static func sessionEnded(_ session: SessionID) -> SharedCoreError {
+        SharedCoreError(
+            .sessionEnded, "The session has ended for the group. Open the group again.", at: "session \(session)")
+    }
+}

@@ -1,0 +1,72 @@
+internal import CoreAPI
+
+extension StoreState {
+    /// Refuses what is larger than the store accepts. What only removes is never refused.
+    func checkLimits(of transaction: Transaction) throws(SharedCoreError) {
+        var total = 0
+        var newNames: Set<NotificationName> = []
+        for operation in transaction.operations {
+            switch operation {
+            case .put(let key, let value, let lifetime):
+                guard value.count <= limits.valueByteCount else {
+                    throw .limit("A value", value.count, limits.valueByteCount, at: key.text)
+                }
+                if case .expiring(let duration) = lifetime, duration <= .zero {
+                    throw SharedCoreError(
+                        .invalidArgument, "An entry expires after a duration above zero, not \(duration).", at: key.text
+                    )
+                }
+                total += key.text.utf8.count + value.count
+            case .delete(let key): total += key.text.utf8.count
+            case .deletePrefix(let prefix): total += prefix.path.utf8.count
+            case .post(let name, _):
+                total += name.text.utf8.count
+                if topics[name] == nil { newNames.insert(name) }
+            }
+        }
+        guard total <= limits.transactionByteCount else {
+            throw .limit("A transaction", total, limits.transactionByteCount, at: "transaction")
+        }
+        guard newNames.isEmpty || topics.count + newNames.count <= Self.topicLimit else {
+            throw SharedCoreError(
+                .limitExceeded, "A store keeps at most \(Self.topicLimit) notification names.", at: "notifications")
+        }
+        guard byteCount + total > limits.storeByteCount else { return }
+        let after = byteCountAfter(transaction.operations)
+        guard after <= limits.storeByteCount || after <= byteCount else {
+            throw .limit("The store", after, limits.storeByteCount, at: "store")
+        }
+    }
+
+    /// The bytes of the store once the operations are applied.
+    private func byteCountAfter(_ operations: [Transaction.Operation]) -> Int {
+        var sizes: [Key: Int] = [:]
+        var total = byteCount
+        func size(_ key: Key) -> Int {
+            sizes[key] ?? entries[key].map { key.text.utf8.count + $0.value.count } ?? 0
+        }
+        func set(_ key: Key, _ size: Int, was: Int) {
+            total += size - was
+            sizes[key] = size
+        }
+        for operation in operations {
+            switch operation {
+            case .put(let key, let value, _): set(key, key.text.utf8.count + value.count, was: size(key))
+            case .delete(let key): set(key, 0, was: size(key))
+            case .deletePrefix(let prefix):
+                for key in Set(entries.keys).union(sizes.keys) where prefix.contains(key) {
+                    set(key, 0, was: size(key))
+                }
+            case .post: break
+            }
+        }
+        return total
+    }
+}
+
+extension SharedCoreError {
+    static func limit(_ what: String, _ found: Int, _ limit: Int, at location: String) -> SharedCoreError {
+        SharedCoreError(
+            .limitExceeded, "\(what) has at most \(limit) bytes, this one would have \(found).", at: location)
+    }
+}

@@ -1,0 +1,78 @@
+public import CoreAPI
+
+/// The state of a store as a value: the same effects applied in the same order give the same state, anywhere.
+///
+/// It has no clock, does no input or output and knows no locks. A backend decides a request with
+/// ``decide(_:of:at:)`` where the order is agreed, records the effect, and everybody applies it.
+public struct StoreState: Sendable {
+    /// The most notification names that a store keeps.
+    public static let topicLimit = 65_536
+
+    /// The sizes that requests are held to.
+    public let limits: Limits
+    /// The last commit that was applied.
+    public internal(set) var revision: Revision = .zero
+    /// The latest commits.
+    public internal(set) var history: History
+    /// The sum of the bytes of all keys and values.
+    public internal(set) var byteCount = 0
+    /// The participants.
+    public internal(set) var sessions: [SessionID: SessionState] = [:]
+
+    var entries: [Key: StoredEntry] = [:]
+    var topics: [NotificationName: TopicState] = [:]
+    var index = KeyIndex()
+    var expiries = ExpiryQueue()
+    var expiringCount = 0
+
+    /// An empty store.
+    ///
+    /// - Parameter historyByteCount: The bytes of memory for ``history``.
+    public init(limits: Limits = Limits(), historyByteCount: Int = 256 << 10) {
+        self.limits = limits
+        self.history = History(floor: .zero, byteLimit: historyByteCount)
+    }
+
+    /// The number of entries.
+    public var entryCount: Int { entries.count }
+
+    /// What stands under a key.
+    public func entry(_ key: Key) -> StoredEntry? {
+        entries[key]
+    }
+
+    /// What stands under a notification's name.
+    public func topic(_ name: NotificationName) -> NotificationState {
+        topics[name]?.notificationState ?? .never
+    }
+
+    /// What stands under the keys that any of the prefixes selects, in the order of the keys.
+    public mutating func selection(_ prefixes: [KeyPrefix]) -> [(key: Key, entry: StoredEntry)] {
+        index.prepare(from: entries.keys)
+        var selected: [(key: Key, entry: StoredEntry)] = []
+        for prefix in prefixes {
+            for key in index.selection(of: prefix) ?? [] {
+                if let entry = entries[key] { selected.append((key, entry)) }
+            }
+        }
+        guard prefixes.count > 1 else { return selected }
+        var seen: Set<Key> = []
+        return selected.filter { seen.insert($0.key).inserted }.sorted { $0.key < $1.key }
+    }
+
+    /// The sessions whose end would change a key that any of the prefixes selects.
+    public func sessionsHolding(_ prefixes: [KeyPrefix]) -> [Session] {
+        sessions.values.compactMap { holder in
+            holder.keys.contains { key in prefixes.contains { $0.contains(key) } } ? holder.session : nil
+        }
+    }
+
+    /// When the next entry's time is over; nil when no entry expires.
+    public mutating func nextExpiry() -> BootInstant? {
+        while let first = expiries.first {
+            if entries[first.key]?.revision == first.revision { return first.instant }
+            expiries.removeFirst()
+        }
+        return nil
+    }
+}
