@@ -16,8 +16,10 @@ struct HandoverWait: Hashable, Sendable {
     let handover: Revision
     /// The ownership that is waited for.
     let epoch: Revision
-    var patience: Patience
+    var patience: RunningTime
+    /// How long the owner has.
+    var limit = Duration.zero
     var enforcement = Enforcement.notYet
     /// Since when the killed process is waited for.
-    var afterKill: Patience?
+    var afterKill: RunningTime?
 }

@@ -74,7 +74,7 @@ extension OwnershipMachine {
     private mutating func awaitAnswer(
         to challenge: Standing<ChallengeRecord>, in watched: inout WatchedClaim, at now: BootInstant
     ) -> Life {
-        var patience = watched.patience ?? Patience(from: now)
+        var patience = watched.patience ?? RunningTime(from: now)
         patience.count(to: now)
         watched.patience = patience
         guard patience.elapsed >= rules.answerBound else {

@@ -20,7 +20,7 @@ extension OwnershipMachine {
     /// What to do as an owner: start the core, publish how far it is, stop it when it must, release when it has.
     mutating func hold(at now: BootInstant) -> Directive? {
         guard let holding, let owner = view.owner, !holding.isReleasing else { return nil }
-        if let ending = holding.ending { return release(as: ending) }
+        if let ending = holding.ending { return release(holding.epoch, telling: ending) }
         hear(at: now)
         guard let core else {
             if let reason = reasonToStop(at: now) { return release(owner, because: reason) }
@@ -62,15 +62,17 @@ extension OwnershipMachine {
                 return nil
             }
             self.core = nil
-            stories.append(
-                Story(
-                    kind: .coreGivenUp, epoch: core.epoch, from: .stopping,
-                    reason: "its core did not stop within \(rules.stopBound) of being fenced"))
-            return nil
+            let reason = "it did not stop within \(rules.stopBound) of being fenced"
+            return tell(Story(kind: .coreGivenUp, epoch: core.epoch, reason: reason))
         case .ended:
             self.core = nil
-            return nil
+            return tell(Story(kind: .coreStopped, epoch: core.epoch, reason: "it was fenced"))
         }
+    }
+
+    /// Tells what no transition goes with.
+    private func tell(_ story: Story) -> Directive {
+        .commit(Transition(transaction: Transaction(), stories: [story]))
     }
 
     /// Remembers when a request for hand-over was seen first.
@@ -99,7 +101,7 @@ extension OwnershipMachine {
     }
 
     private func publish(
-        _ state: OwnershipState, of holding: Holding, _ owner: Standing<OwnerRecord>, because reason: String
+        _ state: OwnerState, of holding: Holding, _ owner: Standing<OwnerRecord>, because reason: String
     ) -> Directive {
         var record = owner.record
         record.state = state
@@ -109,29 +111,37 @@ extension OwnershipMachine {
         return .commit(
             Transition(
                 transaction: transaction,
-                story: Story(
-                    kind: .stateChanged, epoch: holding.epoch, from: owner.record.state, to: state, reason: reason)))
+                stories: [
+                    Story(
+                        kind: .stateChanged, epoch: holding.epoch, from: owner.record.state, to: state, reason: reason)
+                ]))
     }
 
     private mutating func release(_ owner: Standing<OwnerRecord>, because reason: String) -> Directive {
-        release(as: Story(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason))
+        var stories: [Story] = []
+        if core != nil { stories.append(Story(kind: .coreStopped, epoch: owner.claim, reason: reason)) }
+        stories.append(Story(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason))
+        return release(owner.claim, telling: stories)
     }
 
     /// Releases although the core still runs.
     private mutating func giveUp(_ owner: Standing<OwnerRecord>, because reason: String) -> Directive {
-        release(
-            as: Story(
-                kind: .coreGivenUp, epoch: owner.claim, from: owner.record.state,
-                reason: "given up while stopping, not stopped within \(rules.stopBound): \(reason)"))
+        let late = "it did not stop within \(rules.stopBound)"
+        return release(
+            owner.claim,
+            telling: [
+                Story(kind: .coreGivenUp, epoch: owner.claim, from: owner.record.state, reason: "\(late): \(reason)"),
+                Story(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason),
+            ])
     }
 
-    private mutating func release(as ending: Story) -> Directive {
+    private mutating func release(_ epoch: Revision, telling stories: [Story]) -> Directive {
         core = nil
-        noteRelease(as: ending)
+        noteRelease(telling: stories)
         var transaction = Transaction()
-        if let epoch = ending.epoch { transaction.require(.epoch(OwnershipKey.owner, epoch)) }
+        transaction.require(.epoch(OwnershipKey.owner, epoch))
         transaction.delete(OwnershipKey.owner)
         transaction.delete(OwnershipKey.critical)
-        return .commit(Transition(transaction: transaction, story: ending))
+        return .commit(Transition(transaction: transaction, stories: stories))
     }
 }

@@ -10,14 +10,15 @@ extension OwnershipMachine {
         guard handover.session == myself.session else { return wait(behind: handover, at: now) }
 
         var wait = handoverWait ?? HandoverWait(
-            handover: handover.claim, epoch: owner.claim, patience: Patience(from: now))
+            handover: handover.claim, epoch: owner.claim, patience: RunningTime(from: now))
         if wait.handover != handover.claim || wait.epoch != owner.claim {
-            wait = HandoverWait(handover: handover.claim, epoch: owner.claim, patience: Patience(from: now))
+            wait = HandoverWait(handover: handover.claim, epoch: owner.claim, patience: RunningTime(from: now))
         }
         wait.patience.count(to: now)
         defer { handoverWait = wait }
 
         let limit = min(rules.handoverDeadline + grantedBound(of: owner), rules.handoverHardMaximum)
+        if wait.enforcement == .notYet { wait.limit = limit }
         guard wait.patience.elapsed >= limit || wait.enforcement != .notYet else {
             self.wake(at: wait.patience.nextCount(limit: limit))
             return nil
@@ -29,7 +30,7 @@ extension OwnershipMachine {
     mutating func killEnded(_ epoch: Revision, impossible reason: String?, at now: BootInstant) {
         guard handoverWait?.epoch == epoch else { return }
         handoverWait?.enforcement = reason.map { .impossible($0) } ?? .killed
-        handoverWait?.afterKill = Patience(from: now)
+        handoverWait?.afterKill = RunningTime(from: now)
     }
 
     /// What the critical section that the owner is in adds to the deadline. It was entered before the request, or its
@@ -49,9 +50,11 @@ extension OwnershipMachine {
         return .commit(
             Transition(
                 transaction: transaction,
-                story: Story(
-                    kind: .handoverRequested, epoch: owner.claim, from: owner.record.state,
-                    reason: "\(myself.name) asks \(owner.record.name) to hand over")))
+                stories: [
+                    Story(
+                        kind: .asked, other: owner.claim, from: owner.record.state, bound: rules.handoverDeadline,
+                        reason: wish == .takeOver ? "it was told to take over" : "a Main does not wait for an Executor")
+                ]))
     }
 
     /// One step of what follows the deadline.
@@ -75,28 +78,30 @@ extension OwnershipMachine {
             return .commit(
                 Transition(
                     transaction: transaction,
-                    story: Story(
-                        kind: .killed, epoch: owner.claim, from: owner.record.state,
-                        reason: "\(owner.record.name) did not hand over in time and is killed")))
+                    stories: [
+                        Story(
+                            kind: .killed, other: owner.claim, from: owner.record.state,
+                            reason: "it did not hand over within \(wait.limit)")
+                    ]))
         case .killed:
-            var patience = wait.afterKill ?? Patience(from: now)
+            var patience = wait.afterKill ?? RunningTime(from: now)
             patience.count(to: now)
             wait.afterKill = patience
             guard patience.elapsed < rules.killBound else {
                 wait.enforcement = .impossible("its process did not end within \(rules.killBound) of being killed")
                 return .look
             }
-            let next = now.advanced(by: Patience.tick)
+            let next = now.advanced(by: RunningTime.tick)
             wake(at: next)
-            guard let burial = lastBurial, burial.at.advanced(by: Patience.tick) > now else {
+            guard let burial = lastBurial, burial.at.advanced(by: RunningTime.tick) > now else {
                 lastBurial = (owner.claim, now)
                 return .bury
             }
             return nil
         case .impossible(let reason):
             return supersede(
-                owner, at: now, provided: asked,
-                because: "\(owner.record.name) did not hand over in time; \(reason), so its core may still run")
+                owner, at: now, provided: asked, as: owner.record.role == .main ? .replaced : .deadlinePassed,
+                because: "it did not hand over within \(wait.limit); \(reason), so its core may still run")
         }
     }
 

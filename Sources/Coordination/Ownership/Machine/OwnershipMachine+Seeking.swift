@@ -36,7 +36,7 @@ extension OwnershipMachine {
         return .commit(
             Transition(
                 transaction: transaction,
-                story: Story(kind: .handoverWithdrawn, reason: "\(myself.name) does not ask any more")))
+                stories: [Story(kind: .problem, reason: "it does not ask for ownership any more")]))
     }
 
     /// Makes the group notice its dead when the holder of a claim is met, and now and then while it is waited for.
@@ -60,7 +60,7 @@ extension OwnershipMachine {
         putOwner(at: now, to: &transaction)
         return .commit(
             Transition(
-                transaction: transaction, story: Story(kind: .acquired, to: .starting, reason: "nobody owned")))
+                transaction: transaction, stories: [Story(kind: .acquired, to: .starting, reason: "nobody owned")]))
     }
 
     /// Waits for an owner that need not be asked; a frozen one is superseded.
@@ -78,8 +78,8 @@ extension OwnershipMachine {
             // A Main that has asked decides, at its deadline, what becomes of the owner.
             if let handover = view.handover, handover.session != myself.session { return nil }
             return supersede(
-                owner, at: now, provided: unanswered(challenge, answer),
-                because: "\(owner.record.name) did not answer for \(rules.answerBound); its core may still run")
+                owner, at: now, provided: unanswered(challenge, answer), as: .unanswered,
+                because: "a challenge was not answered within \(rules.answerBound); its core may still run")
         }
     }
 
@@ -102,16 +102,19 @@ extension OwnershipMachine {
             return .commit(
                 Transition(
                     transaction: transaction,
-                    story: Story(
-                        kind: .handoverWithdrawn,
-                        reason: "\(handover.record.name) asked and did not answer for \(rules.answerBound)")))
+                    stories: [
+                        Story(
+                            kind: .problem,
+                            reason: "“\(handover.record.name)” asked for ownership and did not answer a challenge within "
+                                + "\(rules.answerBound), so its request is removed")
+                    ]))
         }
     }
 
     /// Replaces an owner by a newer epoch, in one commit.
     func supersede(
         _ owner: Standing<OwnerRecord>, at now: BootInstant, provided conditions: [Transaction.Guard],
-        because reason: String
+        as end: OwnershipEnd, because reason: String
     ) -> Directive {
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, owner.claim))
@@ -124,7 +127,11 @@ extension OwnershipMachine {
         return .commit(
             Transition(
                 transaction: transaction,
-                story: Story(kind: .tookOver, to: .starting, previous: owner.claim, reason: reason)))
+                stories: [
+                    Story(
+                        kind: .tookOver, to: .starting,
+                        previous: PreviousOwnership(epoch: owner.claim, end: end), reason: reason)
+                ]))
     }
 
     /// The conditions that a challenge still stands unanswered.

@@ -28,8 +28,6 @@ struct OwnershipMachine: Sendable {
     var refusal: Refusal?
     /// An ownership that was lost, until it is taken.
     private(set) var loss: Loss?
-    /// Problems for the timeline that belong to no transition.
-    var stories: [Story] = []
 
     /// When to step next if nothing happens before.
     private(set) var nextStep: BootInstant
@@ -54,7 +52,7 @@ struct OwnershipMachine: Sendable {
         /// The revision of its acquisition.
         let epoch: Revision
         /// How it ends, once that is decided.
-        var ending: Story?
+        var ending: [Story]?
         /// Whether its release is on its way.
         var isReleasing = false
     }
@@ -97,7 +95,7 @@ struct OwnershipMachine: Sendable {
         nextStep = min(nextStep, instant)
     }
 
-    mutating func noteRelease(as ending: Story) {
+    mutating func noteRelease(telling ending: [Story]) {
         holding?.ending = ending
         holding?.isReleasing = true
     }

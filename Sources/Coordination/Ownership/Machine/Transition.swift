@@ -6,6 +6,6 @@ internal import CoreAPI
 struct Transition: Hashable, Sendable {
     /// The conditions and operations, without the timeline's.
     var transaction: Transaction
-    /// What the timeline tells, in the same commit; nil for what is no news.
-    var story: Story?
+    /// What the timeline tells, in the same commit; empty for what is no news.
+    var stories: [Story] = []
 }

@@ -11,5 +11,5 @@ struct WatchedClaim: Hashable, Sendable {
     /// The last challenge that it answered.
     var lastAnswered: Revision?
     /// Since when a challenge stands unanswered.
-    var patience: Patience?
+    var patience: RunningTime?
 }

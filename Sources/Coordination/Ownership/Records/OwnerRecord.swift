@@ -4,7 +4,7 @@ internal import CoreAPI
 /// Who owns the core. Lives with the owner's session.
 struct OwnerRecord: StoredRecord {
     var role: SessionRole
-    var state: OwnershipState
+    var state: OwnerState
     var name: String
     var process: ProcessIdentity
     /// When it acquired.
@@ -20,7 +20,7 @@ struct OwnerRecord: StoredRecord {
 extension OwnerRecord {
     init(reading reader: inout ByteReader) throws(ByteCodingError) {
         role = SessionRole(rawValue: try reader.text())
-        guard let state = OwnershipState(rawValue: try reader.text()) else { throw .malformed }
+        guard let state = OwnerState(rawValue: try reader.byte()) else { throw .malformed }
         self.state = state
         name = try reader.text()
         process = try reader.process()
@@ -29,7 +29,7 @@ extension OwnerRecord {
 
     func write(into writer: inout ByteWriter) {
         writer.text(role.rawValue)
-        writer.text(state.rawValue)
+        writer.byte(state.rawValue)
         writer.text(name)
         writer.process(process)
         writer.instant(since)

@@ -4,7 +4,7 @@ internal import CoreAPI
 ///
 /// Whoever was stopped, or slept with its machine, has not waited meanwhile: the one that it waits for had no time
 /// either. A step counts for at most ``longestStep``, and after a gap of ``longestGap`` or more the wait begins anew.
-struct Patience: Hashable, Sendable {
+struct RunningTime: Hashable, Sendable {
     /// How often the waiting one counts.
     static let tick = Duration.milliseconds(100)
     static let longestStep = Duration.milliseconds(150)
