@@ -4,14 +4,21 @@ internal import CoreAPI
 ///
 /// Source: contract C6.
 extension OwnershipMachine {
+    /// An unanswered challenge, as it was seen.
+    struct Silence: Hashable, Sendable {
+        let challenge: Revision
+        let answer: Revision?
+        let since: BootInstant
+    }
+
     /// What a waiting participant knows about a holder.
     enum Life: Hashable, Sendable {
         /// Nothing yet: it waits.
         case unknown
         /// It has answered since the wait began.
         case proved
-        /// It has not answered a challenge for as long as it may. What was seen, for the guards of a take-over.
-        case absent(challenge: Revision, answer: Revision?)
+        /// It has not answered a challenge for as long as it may.
+        case absent(Silence)
         /// It is to be challenged.
         case challenge(Directive)
     }
@@ -50,6 +57,7 @@ extension OwnershipMachine {
         if let challenge = view.challenge, challenge.record.claim == claim {
             guard isAnswered(challenge) else { return awaitAnswer(to: challenge, in: &watched, at: now) }
             watched.patience = nil
+            watched.unansweredSince = nil
             if watched.lastAnswered != challenge.revision {
                 watched.lastAnswered = challenge.revision
                 if let answer = view.answer, answer.revision > watched.since {
@@ -74,14 +82,16 @@ extension OwnershipMachine {
     private mutating func awaitAnswer(
         to challenge: Standing<ChallengeRecord>, in watched: inout WatchedClaim, at now: BootInstant
     ) -> Life {
+        let since = watched.unansweredSince ?? now
         var patience = watched.patience ?? RunningTime(from: now)
         patience.count(to: now)
         watched.patience = patience
+        watched.unansweredSince = since
         guard patience.elapsed >= rules.answerBound else {
             wake(at: patience.nextCount(limit: rules.answerBound))
             return .unknown
         }
-        return .absent(challenge: challenge.revision, answer: view.answer?.revision)
+        return .absent(Silence(challenge: challenge.revision, answer: view.answer?.revision, since: since))
     }
 
     private func challenge(_ claim: Revision) -> Directive {

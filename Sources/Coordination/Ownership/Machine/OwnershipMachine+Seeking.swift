@@ -74,11 +74,12 @@ extension OwnershipMachine {
         case .proved:
             if isRefusing { refusal = Refusal(owner: owner, session: owner.session, name: owner.record.name) }
             return nil
-        case .absent(let challenge, let answer):
+        case .absent(let silence):
             // A Main that has asked decides, at its deadline, what becomes of the owner.
             if let handover = view.handover, handover.session != myself.session { return nil }
             return supersede(
-                owner, at: now, provided: unanswered(challenge, answer), as: .unanswered,
+                owner, at: now, provided: unanswered(silence), as: .unanswered,
+                after: [Story(kind: .challenged, other: owner.claim, reason: "", at: silence.since)],
                 because: "a challenge was not answered within \(rules.answerBound); its core may still run")
         }
     }
@@ -94,10 +95,10 @@ extension OwnershipMachine {
         case .proved:
             if isRefusing { refusal = Refusal(owner: nil, session: handover.session, name: handover.record.name) }
             return nil
-        case .absent(let challenge, let answer):
+        case .absent(let silence):
             var transaction = Transaction()
             transaction.require(.epoch(OwnershipKey.handover, handover.claim))
-            for condition in unanswered(challenge, answer) { transaction.require(condition) }
+            for condition in unanswered(silence) { transaction.require(condition) }
             transaction.delete(OwnershipKey.handover)
             return .commit(
                 Transition(
@@ -114,7 +115,7 @@ extension OwnershipMachine {
     /// Replaces an owner by a newer epoch, in one commit.
     func supersede(
         _ owner: Standing<OwnerRecord>, at now: BootInstant, provided conditions: [Transaction.Guard],
-        as end: OwnershipEnd, because reason: String
+        as end: OwnershipEnd, after stories: [Story] = [], because reason: String
     ) -> Directive {
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, owner.claim))
@@ -127,7 +128,7 @@ extension OwnershipMachine {
         return .commit(
             Transition(
                 transaction: transaction,
-                stories: [
+                stories: stories + [
                     Story(
                         kind: .tookOver, to: .starting,
                         previous: PreviousOwnership(epoch: owner.claim, end: end), reason: reason)
@@ -135,10 +136,10 @@ extension OwnershipMachine {
     }
 
     /// The conditions that a challenge still stands unanswered.
-    private func unanswered(_ challenge: Revision, _ answer: Revision?) -> [Transaction.Guard] {
+    private func unanswered(_ silence: Silence) -> [Transaction.Guard] {
         [
-            .revision(OwnershipKey.challenge, challenge),
-            answer.map { .revision(OwnershipKey.answer, $0) } ?? .absent(OwnershipKey.answer),
+            .revision(OwnershipKey.challenge, silence.challenge),
+            silence.answer.map { .revision(OwnershipKey.answer, $0) } ?? .absent(OwnershipKey.answer),
         ]
     }
 

@@ -15,4 +15,6 @@ struct Story: Hashable, Sendable {
     var bound: Duration?
     /// One sentence for people.
     var reason: String
+    /// When it happened, if that was before it is told.
+    var at: BootInstant?
 }

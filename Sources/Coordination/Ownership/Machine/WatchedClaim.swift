@@ -10,6 +10,8 @@ struct WatchedClaim: Hashable, Sendable {
     var nextChallenge: BootInstant
     /// The last challenge that it answered.
     var lastAnswered: Revision?
-    /// Since when a challenge stands unanswered.
+    /// How long a challenge has stood unanswered.
     var patience: RunningTime?
+    /// Since when it has.
+    var unansweredSince: BootInstant?
 }
