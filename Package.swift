@@ -67,6 +67,7 @@ let package = Package(
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
 
         // Programs.
+        room("JSONLines"),
         .executableTarget(
             name: "sharedcore-executor",
             dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "MaildirCore", "Platform"],
@@ -76,11 +77,12 @@ let package = Package(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Coordination",
-                "MaildirCore", "Platform",
+                "MaildirCore", "Platform", "JSONLines",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -101,7 +103,12 @@ let package = Package(
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
         tests("CoordinationTests", of: ["CoreAPI", "Mailboxes", "Coordination", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
-        tests("HostTests", of: ["CoreAPI", "sharedcore"]),
+        tests(
+            "HostTests",
+            of: [
+                "CoreAPI", "BackendRegistry", "InMemoryBackend", "JSONLines", "sharedcore",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ]),
         tests("SystemTests", of: ["CoreAPI", "FileNotifyBackend", "Coordination", "sharedcore", "sharedcore-test-peer"]),
     ]
 )

@@ -1,4 +1,4 @@
-public import CoreAPI
+package import CoreAPI
 internal import Synchronization
 
 /// The name of one message of a queue, as one part of a key: at most 256 bytes of printable ASCII without `/`.

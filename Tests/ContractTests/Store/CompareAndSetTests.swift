@@ -1,0 +1,58 @@
+internal import CoreAPI
+internal import TestSupport
+internal import Testing
+
+@Suite("S6: one wins")
+struct CompareAndSetTests {
+    @Test("S6: of 32 creators exactly one succeeds, and the others learn who it was", arguments: Backend.all)
+    func oneCreatorWins(backend: Backend) async throws {
+        try await backend.withGroup { group in
+            let handles = try await group.open(count: 32)
+            for round in 0..<10 {
+                let key = try Key("leader/\(round)")
+                let failures = try await together(32) { number -> GuardFailure? in
+                    do throws(SharedCoreError) {
+                        try await handles[number].put(key, [UInt8(number)], lifetime: .session, if: .absent(key))
+                        return nil
+                    } catch {
+                        guard error.code == .guardFailed else { throw error }
+                        return error.guardFailure
+                    }
+                }
+                let winners = failures.indices.filter { failures[$0] == nil }
+                #expect(winners.count == 1)
+                let leader = try await handles[0].get(key)
+                #expect(leader?.value == winners.map { UInt8($0) })
+                #expect(failures.compactMap { $0 }.allSatisfy { $0.found == leader && $0.condition == .absent(key) })
+            }
+        }
+    }
+
+    @Test("S6: 16 participants that increment 60 times each make 960", arguments: Backend.all)
+    func incrementsAreExact(backend: Backend) async throws {
+        try await backend.withGroup { group in
+            let handles = try await group.open(count: 16)
+            try await handles[0].put("counter", number(0))
+            _ = try await together(16) { index in
+                var done = 0
+                while done < 60 {
+                    guard let entry = try await handles[index].get("counter") else { break }
+                    do throws(SharedCoreError) {
+                        try await handles[index].put(
+                            "counter", number(value(entry.value) + 1), if: .revision("counter", entry.revision))
+                        done += 1
+                    } catch  where error.code == .guardFailed {
+                        continue
+                    }
+                }
+            }
+            #expect(try await handles[0].get("counter").map { value($0.value) } == 960)
+        }
+    }
+}
+
+/// A number as a value.
+private func number(_ value: UInt64) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
+
+/// The number of a value.
+private func value(_ bytes: [UInt8]) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }

@@ -1,0 +1,68 @@
+internal import CoreAPI
+internal import TestSupport
+internal import Testing
+
+@Suite("S2: keys are 1 to 512 bytes of UTF-8, compared by their bytes")
+struct KeyTests {
+    @Test("S2: 512 bytes are a key, 513 are an invalid argument, never cut")
+    func lengthIsBounded() throws {
+        #expect(try Key(String(repeating: "k", count: 512)).text.utf8.count == 512)
+        // 170 times three bytes and two more, so that the limit falls into the middle of a character.
+        #expect(try Key(String(repeating: "€", count: 170) + "ab").text.utf8.count == 512)
+        for text in ["", String(repeating: "k", count: 513), String(repeating: "€", count: 171)] {
+            let error = #expect(throws: SharedCoreError.self) { try Key(text) }
+            #expect(error?.code == .invalidArgument)
+        }
+    }
+
+    @Test("S2: names of notifications and prefixes keep the same bounds")
+    func namesAndPrefixesAreBounded() throws {
+        #expect(try KeyPrefix("") == .all)
+        #expect(try KeyPrefix(String(repeating: "k", count: 512)).path.utf8.count == 512)
+        let long = String(repeating: "k", count: 513)
+        #expect(#expect(throws: SharedCoreError.self) { try KeyPrefix(long) }?.code == .invalidArgument)
+        #expect(#expect(throws: SharedCoreError.self) { try NotificationName(long) }?.code == .invalidArgument)
+        #expect(#expect(throws: SharedCoreError.self) { try NotificationName("") }?.code == .invalidArgument)
+    }
+
+    @Test("S2: composed and decomposed letters are different keys, names and prefixes")
+    func canonicalEquivalenceIsNotEquality() throws {
+        let composed = "caf\u{e9}"
+        let decomposed = "cafe\u{301}"
+        #expect(composed == decomposed, "Swift takes these strings for equal, which is the trap")
+        #expect(try Key(composed) != Key(decomposed))
+        #expect(try Set([Key(composed), Key(decomposed)]).count == 2)
+        #expect(try NotificationName(composed) != NotificationName(decomposed))
+        #expect(try KeyPrefix(composed) != KeyPrefix(decomposed))
+        #expect(try !KeyPrefix(composed).contains(Key(decomposed)))
+        #expect(try !KeyPrefix(composed).contains(Key(decomposed + "/under")))
+    }
+
+    @Test("S2: keys are ordered by their bytes", arguments: Seed.several(4))
+    func orderIsThatOfBytes(seed: Seed) throws {
+        var random = SplitMix64(seed)
+        let alphabet: [Character] = ["a", "/", "\0", "é", "e", "\u{301}", "😀", "\u{ffff}", "Z"]
+        func text() -> String {
+            String(
+                (0..<Int.random(in: 1...6, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "a" })
+        }
+        for _ in 0..<2000 {
+            let left = text()
+            let right = text()
+            let leftBytes = Array(left.utf8)
+            let rightBytes = Array(right.utf8)
+            let keys = (try Key(left), try Key(right))
+            #expect((keys.0 < keys.1) == leftBytes.lexicographicallyPrecedes(rightBytes))
+            #expect((keys.0 == keys.1) == (leftBytes == rightBytes))
+            if keys.0 == keys.1 { #expect(keys.0.hashValue == keys.1.hashValue) }
+        }
+    }
+
+    @Test("S2: a string that was bridged or cut out of another is the same key")
+    func storageOfTheTextDoesNotMatter() throws {
+        let whole = "prefix/a/b/suffix"
+        let cut = String(whole.dropFirst(7).dropLast(7))
+        #expect(try Key(cut) == "a/b")
+        #expect(try Key(cut).hashValue == Key("a/b").hashValue)
+    }
+}

@@ -1,0 +1,31 @@
+internal import Glibc
+
+/// What this process holds of the system, to see that it gives it back.
+package enum OwnResources {
+    /// The number of open descriptors.
+    package static var descriptorCount: Int { count(of: "/proc/self/fd") }
+
+    /// The number of threads.
+    package static var threadCount: Int { count(of: "/proc/self/task") }
+
+    /// The resident memory in bytes.
+    package static var residentByteCount: Int {
+        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        return pages * sysconf(Int32(_SC_PAGESIZE))
+    }
+
+    private static func count(of directory: String) -> Int {
+        guard let stream = opendir(directory) else { return 0 }
+        defer { closedir(stream) }
+        var count = 0
+        while let entry = readdir(stream) {
+            if entry.pointee.d_name.0 != CChar(bitPattern: UInt8(ascii: ".")) { count += 1 }
+        }
+        return count
+    }
+}

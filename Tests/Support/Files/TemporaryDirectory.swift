@@ -1,0 +1,50 @@
+internal import Glibc
+
+/// A fresh directory of mode 0700, removed with all that is in it when the last reference goes.
+package final class TemporaryDirectory: Sendable {
+    /// Its absolute path.
+    package let path: String
+
+    /// Makes a directory below `parent`, or below the system's directory for temporary files.
+    package init(in parent: String? = nil) throws {
+        let base = parent ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(base)/sharedcore-test-XXXXXX".utf8CString)
+        let code: Int32 = template.withUnsafeMutableBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return EINVAL }
+            return mkdtemp(start) == nil ? errno : 0
+        }
+        guard code == 0 else { throw FileProblem(path: base, code: code) }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        Self.remove(path)
+    }
+
+    /// The path of something in the directory.
+    package func path(of name: String) -> String { path + "/" + name }
+
+    /// The names of what is in the directory.
+    package var names: [String] { Self.names(in: path).sorted() }
+
+    /// Removes a file or a directory with all that is in it. Follows no symbolic link.
+    package static func remove(_ path: String) {
+        if unlink(path) == 0 { return }
+        _ = chmod(path, 0o700)
+        for name in names(in: path) { remove(path + "/" + name) }
+        _ = rmdir(path)
+    }
+
+    private static func names(in path: String) -> [String] {
+        guard let stream = opendir(path) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+}

@@ -1,0 +1,105 @@
+package import CoreAPI
+internal import Synchronization
+
+/// A clock that stands still until a test moves it.
+///
+/// ``advance(by:)`` moves the time and then wakes, in the order of their instants, exactly the sleepers whose instant
+/// has come. A test that advances must first know that whoever it wants to wake is asleep: wait for
+/// ``sleeperCount`` or ``nextWake`` with ``eventually(_:within:_:)``.
+package final class ManualClock: TimeSource {
+    private struct Sleeper {
+        let number: UInt64
+        let instant: BootInstant
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct State {
+        var bootID: BootID
+        var now: BootInstant
+        var sleepers: [Sleeper] = []
+        var lastNumber: UInt64 = 0
+        /// Sleeps that were cancelled before their sleeper was registered.
+        var cancelledEarly: Set<UInt64> = []
+    }
+
+    private let state: Mutex<State>
+
+    /// Makes a clock of a first run of the machine, one hour after its start.
+    package init(startingAt now: BootInstant = BootInstant(nanoseconds: 3_600_000_000_000)) {
+        state = Mutex(State(bootID: BootID(high: 0x5ead, low: 1), now: now))
+    }
+
+    package var bootID: BootID { state.withLock(\.bootID) }
+
+    package func now() -> BootInstant { state.withLock(\.now) }
+
+    /// How many tasks sleep by this clock.
+    package var sleeperCount: Int { state.withLock(\.sleepers.count) }
+
+    /// The instant at which the first sleeper wakes; nil when nobody sleeps.
+    package var nextWake: BootInstant? { state.withLock { state in state.sleepers.map(\.instant).min() } }
+
+    /// Moves the time and wakes those whose instant has come.
+    package func advance(by duration: Duration) {
+        let due = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            return Self.takeDue(from: &state)
+        }
+        for sleeper in due { sleeper.continuation.resume(returning: true) }
+    }
+
+    /// Starts another run of the machine: a new boot id, and a time that counts from zero again.
+    ///
+    /// Sleepers of the old run go on sleeping for what was left of their time.
+    package func reboot(now: Duration = .seconds(1)) {
+        state.withLock { state in
+            let old = state.now
+            state.bootID = BootID(high: state.bootID.high, low: state.bootID.low + 1)
+            state.now = BootInstant(nanoseconds: now.clampedNanoseconds)
+            state.sleepers = state.sleepers.map { sleeper in
+                Sleeper(
+                    number: sleeper.number, instant: state.now.advanced(by: old.duration(to: sleeper.instant)),
+                    continuation: sleeper.continuation)
+            }
+        }
+    }
+
+    package func sleep(until instant: BootInstant) async throws(CancellationError) {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let slept = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let result: Bool? = state.withLock { state in
+                    guard state.cancelledEarly.remove(number) == nil else { return false }
+                    guard instant > state.now else { return true }
+                    state.sleepers.append(Sleeper(number: number, instant: instant, continuation: continuation))
+                    return nil
+                }
+                if let result { continuation.resume(returning: result) }
+            }
+        } onCancel: {
+            cancel(number)
+        }
+        state.withLock { state in _ = state.cancelledEarly.remove(number) }
+        guard slept else { throw CancellationError() }
+    }
+
+    private func cancel(_ number: UInt64) {
+        let sleeper: Sleeper? = state.withLock { state in
+            guard let index = state.sleepers.firstIndex(where: { $0.number == number }) else {
+                state.cancelledEarly.insert(number)
+                return nil
+            }
+            return state.sleepers.remove(at: index)
+        }
+        sleeper?.continuation.resume(returning: false)
+    }
+
+    private static func takeDue(from state: inout State) -> [Sleeper] {
+        let due = state.sleepers.filter { $0.instant <= state.now }
+        state.sleepers.removeAll { $0.instant <= state.now }
+        return due.sorted { ($0.instant, $0.number) < ($1.instant, $1.number) }
+    }
+}
