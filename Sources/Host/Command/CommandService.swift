@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Platform
+internal import ProgramOutput
 internal import ServiceLifecycle
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
-internal import JSONLines
+internal import ProgramOutput
 internal import Logging
 
 /// `notify observe`: prints the wakes of a name.

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import JSONLines
+internal import ProgramOutput
 internal import Platform
 
 /// Standard output, a line at a time: JSON for programs or text for people.

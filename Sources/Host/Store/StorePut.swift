@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
-internal import JSONLines
+internal import ProgramOutput
 internal import Platform
 
 /// `store put`: sets the value under a key.
