@@ -1,7 +1,7 @@
 internal import Coordination
+internal import CoreAPI
 internal import ExecutorRun
 internal import FileNotifyBackend
-internal import CoreAPI
 internal import ProgramOutput
 
 /// The command line of `sharedcore-executor`. Settings arrive resolved, so that the program needs no configuration:

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CoreAPI
-internal import ProgramOutput
 internal import Platform
+internal import ProgramOutput
 
 /// `store put`: sets the value under a key.
 struct StorePut: HostCommand {
