@@ -11,10 +11,11 @@ struct StatusCommand: HostCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(in context: CommandContext) async throws {
+        let backend = try context.resolution.value(Settings.backend)
         let name = try context.resolution.value(Settings.group)
         try await context.withGroup(for: "status") { group in
             let overview = StatusOverview(
-                backend: group.capabilities.backend, group: name, owner: try await GroupOwner.current(in: group),
+                backend: backend, group: name, owner: try await GroupOwner.current(in: group),
                 // Asked for last, so that the owner and the sessions stand at this revision or before it.
                 sessions: try await group.sessions().filter { $0.id != group.session.id },
                 revision: try await group.list(KeyPrefix(stringLiteral: ".sharedcore/ownership")).revision,
