@@ -1,14 +1,14 @@
 internal import Glibc
-internal import Platform
+package import Platform
 
 /// A stream that the program was given by whoever started it. Its calls block.
-enum StandardStream: Int32 {
+package enum StandardStream: Int32 {
     case input = 0
     case output = 1
     case error = 2
 
     /// Writes all of `bytes`.
-    func write(_ bytes: [UInt8]) throws(SystemCallError) {
+    package func write(_ bytes: [UInt8]) throws(SystemCallError) {
         var written = 0
         while written < bytes.count {
             let count = bytes[written...].withUnsafeBytes { Glibc.write(rawValue, $0.baseAddress, $0.count) }
@@ -28,7 +28,7 @@ enum StandardStream: Int32 {
     }
 
     /// Reads to the end, but at most `count` bytes.
-    func read(upTo count: Int) throws(SystemCallError) -> [UInt8] {
+    package func read(upTo count: Int) throws(SystemCallError) -> [UInt8] {
         var content: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while content.count < count {
@@ -51,13 +51,5 @@ enum StandardStream: Int32 {
         case .output: "standard output"
         case .error: "standard error"
         }
-    }
-}
-
-/// Standard error, for messages to people.
-enum StandardError {
-    static func write(_ line: String) {
-        // There is nobody left to tell when this fails.
-        try? StandardStream.error.write(Array((line + "\n").utf8))
     }
 }
