@@ -1,6 +1,7 @@
 internal import CoreAPI
-@testable internal import FileNotifyBackend
 internal import Testing
+
+@testable internal import FileNotifyBackend
 
 @Suite("Bells")
 struct BellsTests {
@@ -12,7 +13,8 @@ struct BellsTests {
         }
     }
 
-    @Test("S4: every prefix that selects a key has one of its bells", arguments: ["/", "//", "a//b", "/a", "a/", "a//"])
+    @Test(
+        "S4: every prefix that selects a key has one of its bells", arguments: ["/", "//", "a//b", "/a", "a/", "a//"])
     func strangePathsAreRung(text: String) throws {
         let key = try Key(text)
         for end in text.indices + [text.endIndex] {

@@ -8,10 +8,11 @@ internal import Synchronization
 ///     SHAREDCORE_FAIL_POINT=roll.afterSeal:kill             kills it, as SIGKILL does
 ///     SHAREDCORE_FAIL_POINT=session.afterLock:exit=3        ends it with a status
 ///     SHAREDCORE_FAIL_POINT=commit.afterLock:kill@5         at the fifth time only
+///     SHAREDCORE_FAIL_POINT=durability.sync:fail            as if the system refused what follows
 package enum FailPoint {
     #if FAIL_POINTS
         private enum Action {
-            case stop, kill
+            case stop, kill, fail
             case exit(Int32)
         }
 
@@ -28,6 +29,7 @@ package enum FailPoint {
                 switch words.first {
                 case "stop": action = .stop
                 case "kill": action = .kill
+                case "fail": action = .fail
                 case "exit": action = .exit(words.count == 2 ? Int32(words[1]) ?? 1 : 1)
                 default: return nil
                 }
@@ -53,7 +55,12 @@ package enum FailPoint {
         }
 
         static func hit(_ name: StaticString) {
-            guard isArmed.load(ordering: .acquiring) else { return }
+            _ = fails(name)
+        }
+
+        /// Passes a place. Whether what follows is to fail as if the system had refused it.
+        static func fails(_ name: StaticString) -> Bool {
+            guard isArmed.load(ordering: .acquiring) else { return false }
             let action = setting.withLock { setting -> Action? in
                 guard let found = setting, found.name == name.description else { return nil }
                 setting?.remaining -= 1
@@ -66,8 +73,10 @@ package enum FailPoint {
             case .stop: raise(SIGSTOP)
             case .kill: raise(SIGKILL)
             case .exit(let status): _exit(status)
+            case .fail: return true
             case nil: break
             }
+            return false
         }
     #else
         @inline(__always)
@@ -75,5 +84,8 @@ package enum FailPoint {
 
         @inline(__always)
         static func hit(_ name: StaticString) {}
+
+        @inline(__always)
+        static func fails(_ name: StaticString) -> Bool { false }
     #endif
 }

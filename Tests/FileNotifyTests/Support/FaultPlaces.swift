@@ -14,5 +14,7 @@ enum FaultPlaces {
         "build.afterRename", "compaction.beforeFloor", "compaction.afterFloor",
     ]
     /// In passing over a frozen writer.
-    static let roll = ["roll.beforeSeal", "roll.afterSeal", "build.beforeRename", "build.afterRename", "roll.afterPlace"]
+    static let roll = [
+        "roll.beforeSeal", "roll.afterSeal", "build.beforeRename", "build.afterRename", "roll.afterPlace",
+    ]
 }
