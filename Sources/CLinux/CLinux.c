@@ -57,6 +57,19 @@ int clinux_rename_without_replacing(int directory, const char *from, const char 
     return result(renameat2(directory, from, directory, to, RENAME_NOREPLACE));
 }
 
+int clinux_move_without_replacing(int from_directory, const char *from, int to_directory, const char *to) {
+    return result(renameat2(from_directory, from, to_directory, to, RENAME_NOREPLACE));
+}
+
+int clinux_probe_writers(int descriptor) {
+    // A read lease is granted only while nobody has the file open for writing. Whoever opens it in the moment in which
+    // the lease stands waits that long, and the kernel tells this process by a signal: SIGIO, which would end it, unless
+    // another one is named first. SIGURG is ignored by default.
+    if (fcntl(descriptor, F_SETSIG, SIGURG) < 0) return -errno;
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) < 0) return errno == EAGAIN ? 1 : -errno;
+    return result(fcntl(descriptor, F_SETLEASE, F_UNLCK));
+}
+
 int clinux_allocate(int descriptor, int64_t offset, int64_t length) {
     return -posix_fallocate(descriptor, offset, length);
 }
@@ -83,6 +96,10 @@ int clinux_watch_writes(int instance, const char *path) {
 
 int clinux_watch_names(int instance, const char *path) {
     return result(inotify_add_watch(instance, path, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR));
+}
+
+int clinux_watch_arrivals(int instance, const char *path) {
+    return result(inotify_add_watch(instance, path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR));
 }
 
 int clinux_remove_watch(int instance, int watch) {

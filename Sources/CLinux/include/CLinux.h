@@ -24,6 +24,11 @@ int clinux_find_locked_byte(int descriptor, int64_t offset, int64_t length, int6
 
 /// Renames within one directory and fails with -EEXIST where the new name stands already.
 int clinux_rename_without_replacing(int directory, const char *from, const char *to);
+/// The same between two directories.
+int clinux_move_without_replacing(int from_directory, const char *from, int to_directory, const char *to);
+/// 1 while anybody has the file of this read-only descriptor open for writing, 0 when nobody has. Fails where the file
+/// system cannot tell, with -EINVAL, and for another user's file, with -EACCES.
+int clinux_probe_writers(int descriptor);
 /// Reserves space, so that no later write or mapped store in the range can run out of it.
 int clinux_allocate(int descriptor, int64_t offset, int64_t length);
 
@@ -42,6 +47,8 @@ int clinux_file_events(void);
 int clinux_watch_writes(int instance, const char *path);
 /// Watches a directory for names that are created in it or moved into it.
 int clinux_watch_names(int instance, const char *path);
+/// Watches a directory for whole files: those that are moved into it, and those that are closed after writing.
+int clinux_watch_arrivals(int instance, const char *path);
 int clinux_remove_watch(int instance, int watch);
 /// Reads the watch number, the mask and the length of the event at `offset` of what was read from an instance, and
 /// returns the offset of the next event, or -EINVAL when no whole event is there.

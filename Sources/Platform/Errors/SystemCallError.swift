@@ -32,4 +32,6 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package var isStorageFull: Bool { number == ENOSPC || number == EDQUOT }
     /// Whether the user may not do this.
     package var isForbidden: Bool { number == EACCES || number == EPERM || number == EROFS }
+    /// Whether something on the path, or at its end, is no directory, or a link where none may be.
+    package var isNotDirectory: Bool { number == ENOTDIR || number == ELOOP }
 }

@@ -40,6 +40,13 @@ package final class FileEvents: Sendable {
         }
     }
 
+    /// Watches a directory for files that are moved into it or closed after writing.
+    package func watchArrivals(in directory: Directory) throws(SystemCallError) -> Int32 {
+        try SystemCall.negated("inotify_add_watch", at: directory.path) {
+            clinux_watch_arrivals(descriptor, "/proc/self/fd/\(directory.descriptor)/.")
+        }
+    }
+
     /// Ends a watch. One that is gone already is no error.
     package func remove(_ watch: Int32) {
         _ = clinux_remove_watch(descriptor, watch)

@@ -1,0 +1,28 @@
+internal import CoreAPI
+
+/// How long a core waits before it looks again by itself.
+struct CollectionPace: Sendable {
+    /// With nothing to do. Arrivals ring a bell; looking is for those that do not, as on a network file system. Whoever
+    /// waits for an Executor waits with a deadline, so there the look comes early (contract C13).
+    let idle: Duration
+    /// With nothing to do, where there is no bell.
+    let unwatched = Duration.milliseconds(250)
+
+    init(role: SessionRole) {
+        idle = role == .executor ? .milliseconds(250) : .seconds(10)
+    }
+
+    /// While a file is being written: its closing rings a moment before nobody has it open any more.
+    func unfinished(_ round: Int) -> Duration {
+        min(.milliseconds(5) * Self.doubled(round), .milliseconds(250))
+    }
+
+    /// After the given number of failures in a row.
+    func trouble(_ round: Int) -> Duration {
+        min(.milliseconds(50) * Self.doubled(round), .seconds(5))
+    }
+
+    private static func doubled(_ times: Int) -> Int {
+        1 << min(times, 10)
+    }
+}

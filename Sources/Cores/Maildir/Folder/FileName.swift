@@ -1,0 +1,42 @@
+/// The name of a file, as the system knows it: bytes that need not be text.
+struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The longest name that Linux takes.
+    static let maximumByteCount = 255
+
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    var isHidden: Bool { bytes.first == UInt8(ascii: ".") }
+
+    var description: String { MailText.line(String(decoding: bytes, as: UTF8.self)) }
+
+    /// The name without what Maildir keeps behind it, such as `:2,S`.
+    var withoutInformation: FileName {
+        let marker = Array(":2,".utf8)
+        guard let start = bytes.firstRange(of: marker)?.lowerBound else { return self }
+        return FileName(Array(bytes[..<start]))
+    }
+
+    /// The name followed by a number, where it is not the first attempt, and a suffix; cut in its middle when the system
+    /// would not take it all.
+    func adding(_ suffix: String, attempt: Int) -> FileName {
+        let end = Array((attempt == 0 ? "" : "_\(attempt)").utf8) + Array(suffix.utf8)
+        return FileName(Array(bytes.prefix(Self.maximumByteCount - end.count)) + end)
+    }
+
+    func withCString<Value>(_ body: (UnsafePointer<CChar>) -> Value) -> Value {
+        (bytes + [0]).withUnsafeBufferPointer { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { buffer in
+                guard let base = buffer.baseAddress else { preconditionFailure("The terminating zero is there.") }
+                return body(base)
+            }
+        }
+    }
+
+    static func < (left: FileName, right: FileName) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}

@@ -1,0 +1,104 @@
+internal import CLinux
+internal import Glibc
+internal import Platform
+
+extension Maildir {
+    /// What stands in `new`.
+    struct Arrivals: Sendable {
+        /// Regular files, by their names, which begin with the time of delivery where a mail transfer agent made them.
+        var messages: [FileName] = []
+        /// Whatever else has a name that could be a message's.
+        var others: [FileName] = []
+        /// Whether there are more messages than these.
+        var isPartial = false
+    }
+
+    /// Lists `new`. Names that begin with a dot are no messages.
+    ///
+    /// - Parameter limit: The largest number of messages and of others, so that no folder is too large for the memory.
+    func arrivals(limit: Int) throws(SystemCallError) -> Arrivals {
+        let copy = openat(new.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard copy >= 0 else { throw SystemCallError("openat", number: errno, at: new.path) }
+        guard let stream = fdopendir(copy) else {
+            let number = errno
+            close(copy)
+            throw SystemCallError("fdopendir", number: number, at: new.path)
+        }
+        defer { closedir(stream) }
+        var arrivals = Arrivals()
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { FileName(Array($0.prefix { $0 != 0 })) }
+            if name.isHidden { continue }
+            if isFile(name, type: Int(entry.pointee.d_type)) {
+                if arrivals.messages.count == limit {
+                    arrivals.isPartial = true
+                    break
+                }
+                arrivals.messages.append(name)
+            } else if arrivals.others.count < limit {
+                arrivals.others.append(name)
+            }
+        }
+        arrivals.messages.sort()
+        return arrivals
+    }
+
+    private func isFile(_ name: FileName, type: Int) -> Bool {
+        // Some file systems do not tell the type with the name.
+        guard type == DT_UNKNOWN else { return type == DT_REG }
+        var found = stat()
+        return name.withCString { fstatat(new.descriptor, $0, &found, AT_SYMLINK_NOFOLLOW) } == 0
+            && found.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// What was found under a name of `new`.
+    enum Opened: Sendable {
+        /// A file that nobody is writing.
+        case file(OpenFile, FileStatus)
+        /// A file that somebody has open for writing.
+        case beingWritten
+        /// Something else, such as a link or a pipe. It was not opened.
+        case other
+        /// Nothing: somebody was quicker.
+        case nothing
+    }
+
+    /// Opens a message for reading.
+    func open(_ name: FileName) throws(SystemCallError) -> Opened {
+        var found = stat()
+        guard name.withCString({ fstatat(new.descriptor, $0, &found, AT_SYMLINK_NOFOLLOW) }) == 0 else {
+            let number = errno
+            if number == ENOENT { return .nothing }
+            throw SystemCallError("fstatat", number: number, at: location(of: name))
+        }
+        guard found.st_mode & S_IFMT == S_IFREG else { return .other }
+        let descriptor = name.withCString {
+            openat(new.descriptor, $0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+        }
+        guard descriptor >= 0 else {
+            let number = errno
+            if number == ENOENT { return .nothing }
+            throw SystemCallError("openat", number: number, at: location(of: name))
+        }
+        let file = OpenFile(owning: descriptor, path: location(of: name))
+        let status = try file.status()
+        // Between the two looks it may have been exchanged.
+        guard status.isRegularFile else { return .other }
+        return isBeingWritten(file, modified: found.st_mtim) ? .beingWritten : .file(file, status)
+    }
+
+    func location(of name: FileName) -> String {
+        "\(new.path)/\(name)"
+    }
+
+    /// Whether a copy of the file is still on its way. Who delivers as Maildir asks moves a complete file in, but people
+    /// copy files there as well.
+    private func isBeingWritten(_ file: OpenFile, modified: timespec) -> Bool {
+        let answer = clinux_probe_writers(file.descriptor)
+        if answer >= 0 { return answer == 1 }
+        // Nobody can tell here: a file that was written to within the last second may be written to again.
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return (0...1).contains(now.tv_sec - modified.tv_sec)
+    }
+}

@@ -1,0 +1,36 @@
+internal import CLinux
+internal import Glibc
+internal import Platform
+
+extension Maildir {
+    /// Moves a message to `cur`, marked as seen. Somebody else having moved it is no error.
+    func keep(_ name: FileName) throws(SystemCallError) {
+        try move(name.withoutInformation, from: name, to: cur, suffix: ":2,S")
+    }
+
+    /// Moves a file to `new` of a folder beside this one, which is made when it is missing.
+    func setAside(_ name: FileName, in folder: SideFolder) throws(SystemCallError) {
+        let side = path + "/" + folder.rawValue
+        let target = try Maildir(path: side)
+        // What tells a Maildir++ server that this is a folder (its file is empty).
+        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let marker = Glibc.open(side + "/maildirfolder", flags, 0o600)
+        if marker >= 0 { close(marker) }
+        try move(name, from: name, to: target.new, suffix: "")
+    }
+
+    /// Moves a file out of `new` under the first name that is free: nothing that stands there is ever replaced.
+    private func move(
+        _ base: FileName, from name: FileName, to directory: Directory, suffix: String
+    ) throws(SystemCallError) {
+        var result: Int32 = -EEXIST
+        for attempt in 0..<1000 where result == -EEXIST {
+            let target = base.adding(suffix, attempt: attempt)
+            result = name.withCString { from in
+                target.withCString { clinux_move_without_replacing(new.descriptor, from, directory.descriptor, $0) }
+            }
+        }
+        guard result < 0, result != -ENOENT else { return }
+        throw SystemCallError("renameat2", number: -result, at: location(of: name))
+    }
+}

@@ -1,0 +1,23 @@
+internal import Coordination
+
+/// How the value of a header becomes the identifier that a push announces.
+enum MailIdentifier {
+    /// A Call-ID (RFC 3261, 20.8): the value without folds and the white space around it.
+    static func callID(_ value: [UInt8]) -> CallID? {
+        text(value[...]).flatMap(CallID.init)
+    }
+
+    /// A Message-ID (RFC 5322, 3.6.4): what stands between the angle brackets, which are no part of the identifier.
+    static func messageID(_ value: [UInt8]) -> CallID? {
+        guard let start = value.firstIndex(of: UInt8(ascii: "<")),
+            let end = value[start...].firstIndex(of: UInt8(ascii: ">"))
+        else { return callID(value) }
+        return text(value[(start + 1)..<end]).flatMap(CallID.init)
+    }
+
+    /// White space can only come from folds, as no identifier contains any. Bytes that are not UTF-8 give nil: repaired,
+    /// different identifiers would become one.
+    private static func text(_ value: ArraySlice<UInt8>) -> String? {
+        String(validating: value.filter { !MailText.isSpace($0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,79 @@
+internal import Coordination
+internal import CoreAPI
+internal import Platform
+
+/// The blocking part of the core: folder, bell and reader. Its calls are for the core's own thread.
+struct MailSource: Sendable {
+    let path: String
+    let bell: ArrivalBell
+    let reader: MailReader
+
+    /// Loads the library, opens the Maildir and begins to listen.
+    init(path: String, limits: MailLimits) throws(SharedCoreError) {
+        reader = MailReader(library: try MimeLibrary.shared(), limits: limits)
+        self.path = path
+        do throws(SystemCallError) {
+            bell = try ArrivalBell()
+            try bell.listen(to: Maildir(path: path).new)
+        } catch {
+            throw error.isNotDirectory
+                ? SharedCoreError(
+                    .invalidArgument, "A Maildir is a directory, with directories in it.", at: error.location,
+                    cause: error.text)
+                : SharedCoreError(error)
+        }
+    }
+
+    /// How many messages one look takes up.
+    private static let lookLimit = 1_000
+
+    /// What a look found, with the folders as they were then.
+    struct Look: Sendable {
+        let maildir: Maildir
+        let arrivals: Maildir.Arrivals
+    }
+
+    /// Lists what has arrived.
+    ///
+    /// The folders are opened anew each time, so that one that somebody moved or removed is noticed, and the bell is set
+    /// before the list is made, so that nothing falls between.
+    func look() throws(SystemCallError) -> Look {
+        let maildir = try Maildir(path: path)
+        try bell.listen(to: maildir.new)
+        return Look(maildir: maildir, arrivals: try maildir.arrivals(limit: Self.lookLimit))
+    }
+
+    /// What became of a file that was to be read.
+    enum Reading: Sendable {
+        case message(InboxMessage)
+        case refused(MailRefusal)
+        case beingWritten
+        case other
+        case nothing
+    }
+
+    /// Reads a message.
+    ///
+    /// - Throws: What may pass, such as a lack of descriptors.
+    func read(_ name: FileName, in maildir: Maildir) throws(SystemCallError) -> Reading {
+        do throws(SystemCallError) {
+            switch try maildir.open(name) {
+            case .file(let file, let status): return read(file, byteCount: status.byteCount)
+            case .beingWritten: return .beingWritten
+            case .other: return .other
+            case .nothing: return .nothing
+            }
+        } catch {
+            guard error.isForbidden else { throw error }
+            return .refused(MailRefusal(.unreadable(error.text)))
+        }
+    }
+
+    private func read(_ file: OpenFile, byteCount: Int) -> Reading {
+        do throws(MailRefusal) {
+            return .message(try reader.read(file, byteCount: byteCount))
+        } catch {
+            return .refused(error)
+        }
+    }
+}

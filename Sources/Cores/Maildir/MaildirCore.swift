@@ -1,0 +1,88 @@
+public import Coordination
+public import CoreAPI
+public import Platform
+internal import Synchronization
+
+/// A core whose server is a Maildir: it delivers each message that appears there.
+///
+/// Messages are files of RFC 5322 that a mail transfer agent, or anybody with `cp`, puts into the folder `new`. Their
+/// identifier is the Call-ID header, else the Message-ID header without its angle brackets. A message moves to the
+/// folder `cur`, marked as seen, when it is committed: store first, then acknowledge (contract C8).
+///
+/// | message | delivered as |
+/// |---|---|
+/// | any other | ``InboxMessage/Content/text(from:to:text:)``: decoded mailboxes; the plain text, else that of the HTML |
+/// | header `X-SharedCore-Kind: nothing`, a delivery or display report, "is typing" | ``InboxMessage/Content/nothingToShow`` |
+/// | header `X-SharedCore-Kind: invitation`, or `application/conference-info+xml` | ``InboxMessage/Content/invitation(subject:localAddress:)`` |
+///
+/// The identifier of an invitation is the address of its conference, from the header `X-SharedCore-Conference` or the
+/// document's `entity`, where it has one; its local address is that of the To header.
+///
+/// Nothing that stands in a file is an error of the core. What cannot be read as a message goes to the folder
+/// `.Malformed`, what is larger than the inbox can hold to `.Oversized`, both beside `new` in the manner of Maildir++; each
+/// time the timeline says so, and whoever waits for its identifier, if that could be read, gets "nothing to show" at once
+/// instead of waiting in vain. Links, pipes and folders in `new` are neither followed nor opened, a file that is still
+/// being written is left until it is complete, and a full or unreachable store leaves the message where it is, to be
+/// tried again.
+///
+/// Messages are read with GMime, which is loaded when the core starts and only then.
+public final class MaildirCore: Core {
+    private let directory: String
+    private let startDuration: Duration
+    private let clock: any TimeSource
+    private let thread = SerialThread(name: "maildir")
+    private let running = Mutex<MailSource?>(nil)
+
+    /// Makes a core; nothing is opened before ``start(in:)``.
+    ///
+    /// - Parameters:
+    ///   - directory: The path of the Maildir. It is made when it is missing, with mode 0700.
+    ///   - startDuration: How long connecting takes. A real core needs seconds; with zero, the order of messages and
+    ///     pushes would often be right by luck.
+    ///   - clock: What the start is measured with.
+    public init(directory: String, startDuration: Duration = .zero, clock: any TimeSource = SystemClock()) {
+        self.directory = directory
+        self.startDuration = startDuration
+        self.clock = clock
+    }
+
+    /// Opens the Maildir and loads GMime, then takes the time that was configured.
+    ///
+    /// - Throws: ``SharedCoreError`` with the code ``SharedCoreError/Code/unavailable`` when GMime is not installed,
+    ///   ``SharedCoreError/Code/invalidArgument`` when the path is none or leads to something else than a directory,
+    ///   ``SharedCoreError/Code/forbidden`` when this user may not use it; `CancellationError`.
+    public func start(in context: CoreContext) async throws {
+        guard !directory.isEmpty, !directory.utf8.contains(0) else {
+            throw SharedCoreError(.invalidArgument, "A Maildir needs a path without NUL.", at: directory)
+        }
+        var limits = MailLimits()
+        limits.textByteCount = context.store.capabilities.limits.valueByteCount
+        let source = try await thread.run { [directory, limits] () throws(SharedCoreError) in
+            try MailSource(path: directory, limits: limits)
+        }
+        running.withLock { $0 = source }
+        try await clock.sleep(until: clock.now().advanced(by: startDuration))
+    }
+
+    /// Delivers what arrives, until the task is cancelled.
+    ///
+    /// - Throws: ``SharedCoreError`` when nothing more can be stored: superseded
+    ///   (``SharedCoreError/Code/guardFailed``), session ended, store closed, damaged or of another version. The message
+    ///   that met it stays in `new`.
+    public func iterate(in context: CoreContext) async throws {
+        guard let source = running.withLock({ $0 }) else {
+            throw SharedCoreError(.closed, "The core was not started.", at: directory)
+        }
+        var collector = MailCollector(source: source, thread: thread, clock: clock, context: context)
+        do {
+            try await collector.run()
+        } catch let error as SharedCoreError where error.code == .cancelled && Task.isCancelled {
+            // Told to end, in the middle of a delivery that did not take place.
+        }
+    }
+
+    /// Closes the Maildir.
+    public func stop() async {
+        running.withLock { $0 = nil }
+    }
+}
