@@ -67,20 +67,23 @@ let package = Package(
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
 
         // Programs.
+        room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
+        room("ExecutorRun", knows: ["CoreAPI", "Coordination", "MaildirCore", "Platform", "ProgramOutput"]),
         .executableTarget(
             name: "sharedcore-executor",
-            dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "MaildirCore", "Platform"],
+            dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "ExecutorRun", "ProgramOutput", "Platform"],
             path: "Sources/Executor", swiftSettings: settings,
             linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
         .executableTarget(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Coordination",
-                "MaildirCore", "Platform",
+                "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -101,7 +104,12 @@ let package = Package(
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
         tests("CoordinationTests", of: ["CoreAPI", "Mailboxes", "Coordination", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
-        tests("HostTests", of: ["CoreAPI", "sharedcore"]),
+        tests(
+            "HostTests",
+            of: [
+                "CoreAPI", "BackendRegistry", "InMemoryBackend", "ProgramOutput", "sharedcore",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ]),
         tests("SystemTests", of: ["CoreAPI", "FileNotifyBackend", "Coordination", "sharedcore", "sharedcore-test-peer"]),
     ]
 )

@@ -43,6 +43,16 @@ int clinux_probe_byte(int descriptor, int64_t offset) {
     return error < 0 ? error : range.l_type != F_UNLCK;
 }
 
+int clinux_find_locked_byte(int descriptor, int64_t offset, int64_t length, int64_t *found) {
+    struct flock range = byte_range(F_WRLCK, offset);
+    range.l_len = length;
+    int error = result(fcntl(descriptor, F_OFD_GETLK, &range));
+    if (error < 0) return error;
+    if (range.l_type == F_UNLCK) return 0;
+    *found = range.l_start;
+    return 1;
+}
+
 int clinux_rename_without_replacing(int directory, const char *from, const char *to) {
     return result(renameat2(directory, from, directory, to, RENAME_NOREPLACE));
 }

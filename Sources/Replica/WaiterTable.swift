@@ -75,7 +75,6 @@ struct WaiterTable<Cursor: ReplicaCursor> {
         for id in waiting {
             guard var slot = slots[id] else { continue }
             guard state.sessions[slot.session] != nil else {
-                slots[id] = nil
                 finish(slot, with: .failure(.sessionEnded(slot.session)), id, into: &woken)
                 continue
             }

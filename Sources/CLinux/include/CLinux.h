@@ -16,6 +16,9 @@ int clinux_lock_byte(int descriptor, int64_t offset);
 int clinux_unlock_byte(int descriptor, int64_t offset);
 /// 1 when another description has the byte locked, 0 when none has. Takes nothing.
 int clinux_probe_byte(int descriptor, int64_t offset);
+/// Finds a byte that another description has locked among the `length` bytes from `offset` on; any, not the first.
+/// 1 when there is one, 0 when there is none. Takes nothing.
+int clinux_find_locked_byte(int descriptor, int64_t offset, int64_t length, int64_t *found);
 
 // Files.
 

@@ -1,0 +1,47 @@
+public import CoreAPI
+
+/// The backends that a configuration can choose from: the bundled ones and any that the caller adds.
+///
+/// ```swift
+/// var registry = BackendRegistry.bundled()
+/// registry.register(RedisFactory())
+/// let group = try await registry.open(configuration, as: SessionDescription(role: .main))
+/// ```
+public struct BackendRegistry: Sendable {
+    private var factories: [String: any BackendFactory] = [:]
+
+    /// A registry without any backend.
+    public init() {}
+
+    /// The backends that come with the package: `memory`, with a memory of its own, and `file`.
+    public static func bundled() -> BackendRegistry {
+        var registry = BackendRegistry()
+        registry.register(MemoryFactory())
+        registry.register(FileFactory())
+        return registry
+    }
+
+    /// Adds a backend. One of the same name is replaced.
+    public mutating func register(_ factory: any BackendFactory) {
+        factories[factory.name] = factory
+    }
+
+    /// The names of the backends, in alphabetical order.
+    public var names: [String] { factories.keys.sorted() }
+
+    /// Joins the group that a configuration names.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unsupported`` when no backend of that name was registered, otherwise what the
+    ///   backend throws.
+    public func open(
+        _ configuration: BackendConfiguration, as description: SessionDescription = SessionDescription()
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        guard let factory = factories[configuration.backend] else {
+            throw SharedCoreError(
+                .unsupported,
+                "There is no backend “\(configuration.backend)” here; there is \(names.joined(separator: ", ")).",
+                at: "backend")
+        }
+        return try await factory.open(configuration, as: description)
+    }
+}

@@ -1,0 +1,42 @@
+public import CoreAPI
+public import Mailboxes
+
+extension Inbox {
+    /// Takes the message of a call-id for this participant: nobody else can, until it is acknowledged or this
+    /// participant's session ends.
+    public func take(_ callID: CallID) async throws(SharedCoreError) -> InboxTake {
+        let name = ItemName(callID.text)
+        while true {
+            let item = try await mailbox.item(name)
+            let state = try InboxState(of: item, callID: callID)
+            guard case .stored(let message) = state, let entry = item.message else { return .unavailable(state) }
+            if let delivery = try await mailbox.take(entry, of: name) {
+                return .taken(TakenMessage(message: message, delivery: delivery))
+            }
+        }
+    }
+
+    /// Says that a message was shown. It is gone, and its call-id is remembered.
+    ///
+    /// - Returns: ``Acknowledgement/superseded`` when the take does not stand any more; nothing was done then.
+    @discardableResult
+    public func acknowledge(_ taken: TakenMessage) async throws(SharedCoreError) -> Acknowledgement {
+        try await mailbox.acknowledge(taken.delivery, leaving: acknowledgedNote(for: taken))
+    }
+
+    /// Lets others take a message again that this participant does not show.
+    public func giveBack(_ taken: TakenMessage) async throws(SharedCoreError) {
+        try await mailbox.giveBack(taken.delivery)
+    }
+
+    /// Adds the acknowledgement to a transaction, which fails when the take does not stand any more.
+    package func acknowledgeOperations(
+        for taken: TakenMessage, into transaction: inout Transaction
+    ) throws(SharedCoreError) {
+        try mailbox.addAcknowledgement(of: taken.delivery, leaving: acknowledgedNote(for: taken), to: &transaction)
+    }
+
+    private func acknowledgedNote(for taken: TakenMessage) -> [UInt8] {
+        InboxMark(reason: .acknowledged, callID: taken.message.callID).encoded()
+    }
+}

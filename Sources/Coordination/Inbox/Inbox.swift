@@ -1,0 +1,55 @@
+public import CoreAPI
+internal import Mailboxes
+
+/// The messages that a core received and that participants ask for by call-id.
+///
+/// It is a queue of the group, ``QueueMailbox``: a message is stored once, taken by one participant, given back when
+/// that one's session ends, and acknowledged once. After that the call-id is remembered, so that nobody waits for it
+/// again and a duplicate from the network is not stored again. Records and what is remembered expire.
+///
+/// Source: contract C8, C10, C11, C12.
+public struct Inbox: Sendable {
+    /// How long a record is kept unless configured otherwise.
+    public static let defaultLifetime = Duration.seconds(300)
+    /// The path that the inbox stands under.
+    package static let path = ".sharedcore/inbox"
+
+    let mailbox: QueueMailbox
+
+    /// The inbox of a group.
+    ///
+    /// - Parameters:
+    ///   - store: The group's store, through this participant's own handle: what it takes lives with its session.
+    ///   - lifetime: How long a message, and after its acknowledgement its call-id, is kept. Also over a restart of
+    ///     the machine.
+    public init(
+        _ store: any SharedStore, lifetime: Duration = Inbox.defaultLifetime
+    ) throws(SharedCoreError) {
+        mailbox = try QueueMailbox(
+            store, path: Self.path,
+            options: QueueOptions(lifetime: .expiring(after: lifetime), markLifetime: lifetime))
+    }
+
+    /// Selects all that changes what ``look(_:)`` answers for a call-id.
+    public func prefix(of callID: CallID) throws(SharedCoreError) -> KeyPrefix {
+        try mailbox.keys.prefix(of: ItemName(callID.text))
+    }
+
+    /// What there is for a call-id.
+    public func look(
+        _ callID: CallID, consistency: ReadConsistency = .linearizable
+    ) async throws(SharedCoreError) -> InboxState {
+        try InboxState(
+            of: await mailbox.item(ItemName(callID.text), consistency: consistency), callID: callID)
+    }
+
+    /// What there is for a call-id, as a caller knows the store who keeps entries itself.
+    package func state(of callID: CallID, entry: (Key) -> Entry?) throws(SharedCoreError) -> InboxState {
+        let name = ItemName(callID.text)
+        let item = QueueItem(
+            message: entry(try mailbox.keys.key(of: .message, for: name)),
+            take: entry(try mailbox.keys.key(of: .take, for: name)),
+            mark: entry(try mailbox.keys.key(of: .mark, for: name)))
+        return try InboxState(of: item, callID: callID)
+    }
+}

@@ -1,0 +1,61 @@
+internal import ByteCoding
+internal import CoreAPI
+
+/// A message as it stands in the inbox.
+///
+/// | bytes | what |
+/// |---|---|
+/// | 1 | version, 1 |
+/// | text | call-id: the item's name may be only its hash |
+/// | 1 | content: 1 text, 2 invitation |
+/// | texts | from, to, text; or subject, local address |
+struct InboxRecord: Hashable {
+    let message: InboxMessage
+
+    init(_ message: InboxMessage) {
+        self.message = message
+    }
+
+    func encoded() -> [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(InboxCoding.version)
+        writer.text(message.callID.text)
+        switch message.content {
+        case .text(let from, let to, let text):
+            writer.byte(Self.textTag)
+            writer.text(from)
+            writer.text(to)
+            writer.text(text)
+        case .invitation(let subject, let localAddress):
+            writer.byte(Self.invitationTag)
+            writer.text(subject)
+            writer.text(localAddress)
+        case .nothingToShow:
+            writer.byte(Self.nothingTag)
+        }
+        return writer.bytes
+    }
+
+    init(decoding entry: Entry, for callID: CallID) throws(SharedCoreError) {
+        message = try InboxCoding.decode(entry, for: callID) { reader, callID throws(ByteCodingError) in
+            switch try reader.byte() {
+            case Self.textTag:
+                let from = try reader.text()
+                let to = try reader.text()
+                return InboxMessage(callID: callID, content: .text(from: from, to: to, text: try reader.text()))
+            case Self.invitationTag:
+                let subject = try reader.text()
+                return InboxMessage(
+                    callID: callID, content: .invitation(subject: subject, localAddress: try reader.text()))
+            case Self.nothingTag:
+                return InboxMessage(callID: callID, content: .nothingToShow)
+            default:
+                throw .malformed
+            }
+        }
+    }
+
+    private static let textTag: UInt8 = 1
+    private static let invitationTag: UInt8 = 2
+    private static let nothingTag: UInt8 = 3
+}

@@ -1,0 +1,67 @@
+internal import CoreAPI
+
+/// What the entries of a timeline add up to: who owns, which cores run, what was asked and challenged.
+///
+/// A pure value. The checker reads broken rules off its steps, and a checkpoint keeps it in place of the entries that
+/// were dropped.
+struct OwnershipLedger: Hashable {
+    /// Who owns.
+    struct Owner: Hashable {
+        let epoch: Revision
+        let participant: SessionID
+        let role: SessionRole
+        var state: OwnerState
+    }
+
+    /// A moment that a later one is measured from.
+    struct Moment: Hashable {
+        let at: BootInstant
+        let bootID: BootID
+
+        /// The time until an entry; nil when the machine was restarted in between.
+        func elapsed(until entry: TimelineEntry) -> Duration? {
+            bootID == entry.bootID ? at.duration(to: entry.at) : nil
+        }
+    }
+
+    /// That a Main asked for the core, and how long the owner was given.
+    struct Request: Hashable {
+        let moment: Moment
+        let bound: Duration
+    }
+
+    /// How many of the past's sessions and epochs are remembered.
+    static let memory = 64
+
+    var owner: Owner?
+    /// The epoch of the last acquisition.
+    var lastEpoch: Revision?
+    /// The epochs whose cores were started and not stopped, with their participants.
+    var cores: [Revision: SessionID] = [:]
+    /// The epochs that were fenced or given up, so that their cores may run on: the last ones.
+    var superseded: [Revision] = []
+    /// The sessions of owners that were found to have ended: the last ones.
+    var endedSessions: [SessionID] = []
+    /// The requests of Mains that do not own yet.
+    var requests: [SessionID: Request] = [:]
+    /// Since when an epoch has been challenged without an answer.
+    var challenges: [Revision: Moment] = [:]
+    /// How many times the witness saw two cores run that both had a right to.
+    var overlaps = 0
+    /// How many times it saw one that had lost its right.
+    var supersededOverlaps = 0
+
+    mutating func supersede(_ epoch: Revision) {
+        guard !superseded.contains(epoch) else { return }
+        superseded.append(epoch)
+        superseded.removeFirst(max(0, superseded.count - Self.memory))
+    }
+
+    /// Notes that the session of an owner is over, and with it its core.
+    mutating func endSession(of owner: Owner) {
+        endedSessions.append(owner.participant)
+        endedSessions.removeFirst(max(0, endedSessions.count - Self.memory))
+        requests[owner.participant] = nil
+        cores = cores.filter { $0.value != owner.participant }
+    }
+}

@@ -1,0 +1,64 @@
+public import CoreAPI
+internal import Mailboxes
+internal import Synchronization
+
+/// What happened to the ownership of the core: a bounded list of entries in the store, each written in the transaction
+/// that it tells of.
+///
+/// Source: contract C15.
+public struct Timeline: Sendable {
+    /// How many entries are kept unless said otherwise.
+    public static let defaultCapacity = 512
+    /// The path that the entries and the checkpoint stand under.
+    package static let path = ".sharedcore/timeline"
+    /// Selects the entries and the checkpoint.
+    package static let prefix: KeyPrefix = ".sharedcore/timeline/"
+    /// What is left of the entries that were dropped.
+    package static let checkpointKey: Key = ".sharedcore/timeline/checkpoint"
+
+    let store: any SharedStore
+    /// How many entries are kept.
+    public let capacity: Int
+
+    /// The timeline of a group.
+    ///
+    /// - Parameters:
+    ///   - store: The group's store, through this participant's own handle.
+    ///   - capacity: How many entries are kept; at least 16.
+    public init(_ store: any SharedStore, capacity: Int = Timeline.defaultCapacity) {
+        self.store = store
+        self.capacity = max(16, capacity)
+    }
+
+    /// Adds an entry to the transaction that it tells of.
+    ///
+    /// Acquisitions and releases also write ``Tenure``, so that the next acquisition can tell how this one ended.
+    package func append(_ entry: TimelineEntry, to transaction: inout Transaction) throws(SharedCoreError) {
+        transaction.put(try Self.key(for: store.session.id), entry.encoded())
+        if entry.kind.isAcquisition {
+            transaction.put(Tenure.key, Tenure.encoded(released: nil))
+        } else if entry.kind == .released {
+            transaction.put(Tenure.key, Tenure.encoded(released: entry.epoch))
+        }
+    }
+
+    /// Makes an acquisition fail when another ownership came between a look at the tenure and the commit, so that
+    /// ``TimelineEntry/previous`` is exact.
+    package func requireUnchanged(_ tenure: Tenure?, in transaction: inout Transaction) {
+        transaction.require(tenure.map { .revision(Tenure.key, $0.revision) } ?? .absent(Tenure.key))
+    }
+
+    /// The last ownership that there was.
+    package func tenure() async throws(SharedCoreError) -> Tenure? {
+        try Tenure(await store.get(Tenure.key))
+    }
+
+    /// A key that no other entry has, and that comes after those that this process made before for the session.
+    private static func key(for session: SessionID) throws(SharedCoreError) -> Key {
+        let number = counter.add(1, ordering: .relaxed).newValue
+        return try Key(
+            path + "/" + FixedWidth.hexadecimal(session.rawValue) + "-" + FixedWidth.hexadecimal(number))
+    }
+
+    private static let counter = Atomic<UInt64>(0)
+}

@@ -1,0 +1,51 @@
+internal import BackendRegistry
+internal import CoreAPI
+internal import Logging
+
+/// What a command runs with: the configuration in force, the way to print, the log and the backends.
+struct CommandContext: Sendable {
+    let resolution: Resolution
+    let output: Output
+    let logger: Logger
+    let registry: BackendRegistry
+
+    /// Joins the configured group.
+    ///
+    /// - Parameter command: The command's name, for the message that refuses a backend which lives in one process.
+    func openGroup(
+        as description: SessionDescription, for command: String
+    ) async throws(CommandFailure) -> any SharedGroup {
+        try resolution.checkBackend(among: registry.names)
+        let backend = try resolution.value(Settings.backend)
+        guard backend != "memory" else {
+            let place = try resolution.find(Settings.backend.erased)?.origin.description ?? ""
+            throw .configuration(
+                "\(place): backend is “memory”, which lives in one process and ends with it; “\(command)” needs one that "
+                    + "several processes share, such as file.")
+        }
+        let configuration = BackendConfiguration(
+            backend: backend, group: try resolution.value(Settings.group),
+            parentDirectory: try resolution.parentDirectory(), durability: try resolution.value(Settings.durability))
+        do throws(SharedCoreError) {
+            return try await registry.open(configuration, as: description)
+        } catch {
+            throw try .opening(error, with: resolution)
+        }
+    }
+
+    /// Joins the configured group for as long as `body` runs.
+    func withGroup(
+        as description: SessionDescription? = nil, for command: String,
+        _ body: (any SharedGroup) async throws -> Void
+    ) async throws {
+        let group = try await openGroup(
+            as: description ?? SessionDescription(role: .tool, name: "sharedcore \(command)"), for: command)
+        do {
+            try await body(group)
+        } catch {
+            await group.close()
+            throw error
+        }
+        await group.close()
+    }
+}

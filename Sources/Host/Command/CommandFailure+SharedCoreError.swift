@@ -1,0 +1,23 @@
+internal import CoreAPI
+internal import ProgramOutput
+
+extension CommandFailure {
+    /// What an error of an open group means for the command that met it.
+    init(_ error: SharedCoreError) {
+        self.init(ExitStatus(error.code), error.sentence)
+    }
+
+    /// What it means that a group could not be opened: the place that named the group comes first.
+    static func opening(
+        _ error: SharedCoreError, with resolution: Resolution
+    ) throws(CommandFailure) -> CommandFailure {
+        let failure = CommandFailure(error)
+        let found = try resolution.find(Settings.directory.erased)
+        let place = found.map { "\($0.origin): dir is “\($0.text)”" } ?? "dir is by default"
+        // A path that is no path is the configuration's fault, not that of the command's arguments.
+        let status = failure.status == .usage ? .configuration : failure.status
+        let group = try resolution.value(Settings.group)
+        return CommandFailure(
+            status, "\(place): the group “\(group)” cannot be opened there: " + (failure.message ?? ""))
+    }
+}

@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import BackendRegistry
+internal import CoreAPI
+internal import FoundationEssentials
+internal import Glibc
+internal import Logging
+internal import ProgramOutput
+internal import ServiceLifecycle
+internal import Synchronization
+internal import UnixSignals
+
+/// Runs one command from its options to its exit status.
+struct CommandFrame: Sendable {
+    let global: GlobalOptions
+
+    func run(_ command: some HostCommand) async throws {
+        // A reader that went away shows itself as an error of the write, which ends the command in order.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            let context = try makeContext()
+            switch await outcome(of: command, in: context) {
+            case .success: return
+            case .failure(let failure): throw failure
+            }
+        } catch let failure as CommandFailure {
+            if let message = failure.message { StandardError.write("sharedcore: \(message)") }
+            throw ExitCode(failure.status.rawValue)
+        }
+    }
+
+    private func makeContext() throws(CommandFailure) -> CommandContext {
+        let level = global.logLevel
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        let logger = Logger(label: "sharedcore")
+        let environment = ProcessInfo.processInfo.environment
+        let file = try ConfigurationSearch(flag: global.file, environment: environment).read()
+        let resolution = Resolution(
+            flags: global.flags, environment: environment, file: file,
+            workingDirectory: FileManager.default.currentDirectoryPath)
+        EnvironmentLayer.warnOfUnknown(in: environment, logger: logger)
+        return CommandContext(
+            resolution: resolution, output: Output(json: global.json), logger: logger, registry: .bundled())
+    }
+
+    /// Runs the command until it ends or a signal asks it to.
+    private func outcome(
+        of command: some HostCommand, in context: CommandContext
+    ) async -> Result<Void, CommandFailure> {
+        let service = CommandService(command: command, context: context)
+        let configuration = ServiceGroupConfiguration(
+            services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
+            gracefulShutdownSignals: [.sigint, .sigterm],
+            // What the group has to say, the command says in its own words.
+            logger: Logger(label: "sharedcore.lifecycle") { _ in SwiftLogNoOpLogHandler() })
+        do {
+            try await ServiceGroup(configuration: configuration).run()
+        } catch {
+            return .failure(CommandFailure(.unavailable, "\(error)"))
+        }
+        return service.result
+    }
+}

@@ -1,0 +1,49 @@
+internal import Coordination
+internal import CoreAPI
+internal import ExecutorRun
+internal import Platform
+internal import ProgramOutput
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// A command as a service: a signal cancels it, and how it ended is kept for the frame.
+final class CommandService: Service {
+    private let work: @Sendable () async throws -> Void
+    private let ending = Mutex<Result<Void, CommandFailure>>(.success(()))
+
+    init(command: some HostCommand, context: CommandContext) {
+        work = { try await command.run(in: context) }
+    }
+
+    /// How the command ended.
+    var result: Result<Void, CommandFailure> { ending.withLock { $0 } }
+
+    func run() async throws {
+        let outcome = await cancelWhenGracefulShutdown { [work] () -> Result<Void, CommandFailure> in
+            do {
+                try await work()
+                return .success(())
+            } catch {
+                return Self.outcome(of: error)
+            }
+        }
+        ending.withLock { $0 = outcome }
+    }
+
+    private static func outcome(of error: any Error) -> Result<Void, CommandFailure> {
+        switch error {
+        case let failure as CommandFailure: .failure(failure)
+        // Nobody reads any more: that is for the reader to decide, and no failure.
+        case is OutputClosed: .success(())
+        case let failure as ExecutorFailure: .failure(CommandFailure(failure))
+        case let error as CoordinationError: .failure(CommandFailure(error))
+        case let error as SharedCoreError where error.code == .cancelled:
+            .failure(CommandFailure(.no, "interrupted"))
+        case let error as SharedCoreError: .failure(CommandFailure(error))
+        case let error as SystemCallError:
+            .failure(CommandFailure(.unavailable, "\(error.location): \(error.text)"))
+        case is CancellationError: .failure(CommandFailure(.no, "interrupted"))
+        default: .failure(CommandFailure(.unavailable, "\(error)"))
+        }
+    }
+}

@@ -1,0 +1,15 @@
+internal import ArgumentParser
+
+/// `config`: what is configured, and whether it can be.
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Show and check the configuration.",
+        discussion: """
+            A setting comes from its flag, else from its environment variable, else from the configuration file, else it \
+            is the default. The file is --config, else SHAREDCORE_CONFIG, else sharedcore.yaml in the working directory, \
+            else sharedcore/config.yaml in $XDG_CONFIG_HOME. The settings:
+
+            \(SettingsTable.text)
+            """,
+        subcommands: [ConfigShow.self, ConfigValidate.self])
+}

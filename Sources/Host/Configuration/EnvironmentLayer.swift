@@ -1,0 +1,42 @@
+internal import Configuration
+internal import Logging
+
+/// The settings that the environment gives: variables that begin with `SHAREDCORE_`.
+enum EnvironmentLayer {
+    static let prefix = "SHAREDCORE_"
+
+    /// The file to read, when `--config` does not name one.
+    static let fileVariable = prefix + "CONFIG"
+
+    /// The provider of the variables' values, under the settings' own keys. An empty variable counts as unset.
+    static func provider(of environment: [String: String]) -> EnvironmentVariablesProvider {
+        var variables: [String: String] = [:]
+        for (name, value) in environment where name.hasPrefix(prefix) && !value.isEmpty {
+            variables[String(name.dropFirst(prefix.count))] = value
+        }
+        return EnvironmentVariablesProvider(environmentVariables: variables)
+    }
+
+    /// Variables with the prefix that are no settings: this program's own, and those of its tests.
+    private static let others = [fileVariable, prefix + "FAIL_POINT"]
+
+    /// Says which variables look like settings and are none. They are no error: another version may know them.
+    static func warnOfUnknown(in environment: [String: String], logger: Logger) {
+        let known = Settings.all.map(\.environmentName)
+        for name in environment.keys.sorted() where name.hasPrefix(prefix) && !(known + others).contains(name) {
+            logger.warning("unknown variable \(name)\(Spelling.suggestion(for: name, among: known))")
+        }
+    }
+
+    /// The variable's name without the prefix, as the provider builds it from a key: `hardMaximum` is `HARD_MAXIMUM`.
+    static func name(of key: String) -> String {
+        var name = ""
+        var previous: Character?
+        for character in key {
+            if let previous, previous.isLowercase, character.isUppercase { name += "_" }
+            name += character == "." ? "_" : character.uppercased()
+            previous = character
+        }
+        return name
+    }
+}

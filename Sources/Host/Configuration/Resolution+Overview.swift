@@ -1,0 +1,46 @@
+extension Resolution {
+    /// A row of what is in force.
+    struct Row: Hashable, Sendable {
+        let key: String
+        let value: String
+        let origin: SettingOrigin
+    }
+
+    /// Every setting with its value and where it came from.
+    func overview() throws(CommandFailure) -> [Row] {
+        var rows: [Row] = []
+        for setting in Settings.all {
+            if let found = try find(setting) {
+                guard setting.accepts(found.text) else {
+                    throw .wrongValue(found.text, of: setting, at: found.origin.description)
+                }
+                rows.append(Row(key: setting.name, value: try shown(setting) ?? found.text, origin: found.origin))
+            } else {
+                rows.append(
+                    Row(
+                        key: setting.name, value: try shown(setting) ?? setting.fallback.description,
+                        origin: .fallback))
+            }
+        }
+        return rows
+    }
+
+    /// Refuses what cannot work in this build: a backend that it does not have.
+    func checkBackend(among names: [String]) throws(CommandFailure) {
+        let backend = try value(Settings.backend)
+        guard !names.contains(backend) else { return }
+        let place = try find(Settings.backend.erased)?.origin.description ?? Settings.backend.name
+        throw .configuration(
+            "\(place): backend is “\(backend)”, which this build does not have; it has "
+                + names.joined(separator: " and ") + ".")
+    }
+
+    /// Paths are shown as they are used.
+    private func shown(_ setting: AnySetting) throws(CommandFailure) -> String? {
+        switch setting.name {
+        case Settings.directory.name: try parentDirectory()
+        case Settings.coreMaildir.name: try maildir()
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,55 @@
+extension Resolution {
+    /// The absolute path of the directory in which groups lie.
+    func parentDirectory() throws(CommandFailure) -> String {
+        if let path = try absolutePath(Settings.directory) { return path }
+        guard let state = UserDirectory.state.path(in: environment) else {
+            throw .configuration(
+                "dir has no default, because neither XDG_STATE_HOME nor HOME is set to an absolute path; "
+                    + "give --dir, SHAREDCORE_DIR or the key “dir”.")
+        }
+        return state + "/sharedcore"
+    }
+
+    /// The absolute path of the group's directory.
+    func groupDirectory() throws(CommandFailure) -> String {
+        let parent = try parentDirectory()
+        return (parent == "/" ? "" : parent) + "/" + (try value(Settings.group))
+    }
+
+    /// The absolute path of the core's Maildir.
+    func maildir() throws(CommandFailure) -> String {
+        if let path = try absolutePath(Settings.coreMaildir) { return path }
+        return try groupDirectory() + "/Maildir"
+    }
+
+    /// A setting's path, made absolute: what stands in a file starts from the file's directory, anything else from where
+    /// the command was called; `~/` is the user's home.
+    private func absolutePath(_ setting: Setting<String>) throws(CommandFailure) -> String? {
+        guard let path = try optional(setting) else { return nil }
+        if path.hasPrefix("/") { return path.normalizedPath }
+        if path == "~" || path.hasPrefix("~/"), let home = environment["HOME"], home.hasPrefix("/") {
+            return (home + path.dropFirst()).normalizedPath
+        }
+        // A pipe of the shell, `<(...)`, stands in no folder that anybody means.
+        if case .file(let file, _, _) = try find(setting.erased)?.origin, !file.hasPrefix("/dev/") {
+            let folder = file.hasPrefix("/") ? file : workingDirectory + "/" + file
+            return (folder + "/../" + path).normalizedPath
+        }
+        return (workingDirectory + "/" + path).normalizedPath
+    }
+}
+
+extension String {
+    /// The path without `.`, `..` and doubled separators, by its text alone. The path must be absolute.
+    var normalizedPath: String {
+        var parts: [Substring] = []
+        for part in split(separator: "/") {
+            switch part {
+            case ".": continue
+            case "..": _ = parts.popLast()
+            default: parts.append(part)
+            }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+}

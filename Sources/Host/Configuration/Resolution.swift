@@ -1,0 +1,88 @@
+internal import BackendRegistry
+internal import Configuration
+internal import CoreAPI
+
+/// The configuration that is in force: what each source says, by precedence, and the typed values.
+///
+/// Flags come before the environment, the environment before the file, the file before the defaults.
+struct Resolution: Sendable {
+    /// The text of a setting and where it was written.
+    struct Found: Hashable, Sendable {
+        let text: String
+        let origin: SettingOrigin
+    }
+
+    /// A source of values, which are all texts at this point.
+    private struct Layer {
+        let snapshot: any ConfigSnapshot
+        let origin: @Sendable (AnySetting) -> SettingOrigin?
+    }
+
+    /// The file that was read, if any.
+    let file: ConfigurationFile?
+    /// The environment, for defaults that depend on it.
+    let environment: [String: String]
+    /// The directory that relative paths start from, unless they stand in a file.
+    let workingDirectory: String
+
+    private let layers: [Layer]
+
+    /// - Parameter flags: The values that the command line gives, by the settings' names.
+    init(flags: [String: String], environment: [String: String], file: ConfigurationFile?, workingDirectory: String) {
+        self.file = file
+        self.environment = environment
+        self.workingDirectory = workingDirectory
+        var flagValues: [AbsoluteConfigKey: ConfigValue] = [:]
+        for setting in Settings.all {
+            if let text = flags[setting.name] { flagValues[setting.key] = ConfigValue(.string(text), isSecret: false) }
+        }
+        var layers = [
+            Layer(
+                snapshot: InMemoryProvider(name: "flags", values: flagValues).snapshot(),
+                origin: { .flag("--" + $0.name) }),
+            Layer(
+                snapshot: EnvironmentLayer.provider(of: environment).snapshot(),
+                origin: { .environment($0.environmentName) }),
+        ]
+        if let file, let snapshot = file.snapshot {
+            layers.append(Layer(snapshot: snapshot, origin: { file.origin(of: $0.name) }))
+        }
+        self.layers = layers
+    }
+
+    /// What the first source that knows a setting says; nil when only the default is left.
+    func find(_ setting: AnySetting) throws(CommandFailure) -> Found? {
+        for layer in layers {
+            do {
+                let result = try layer.snapshot.value(forKey: setting.key, type: .string)
+                if case .string(let text) = result.value?.content, let origin = layer.origin(setting) {
+                    return Found(text: text, origin: origin)
+                }
+            } catch {
+                throw .configuration("\(setting.name): \(error).")
+            }
+        }
+        return nil
+    }
+
+    /// The value of a setting; nil when it was given nowhere and has no fixed default.
+    func optional<Value>(_ setting: Setting<Value>) throws(CommandFailure) -> Value? {
+        let erased = setting.erased
+        if let found = try find(erased) {
+            guard let value = setting.kind.parse(found.text) else {
+                throw .wrongValue(found.text, of: erased, at: found.origin.description)
+            }
+            return value
+        }
+        guard case .text(let text) = setting.fallback else { return nil }
+        return setting.kind.parse(text)
+    }
+
+    /// The value of a setting that has a fixed default.
+    func value<Value>(_ setting: Setting<Value>) throws(CommandFailure) -> Value {
+        guard let value = try optional(setting) else {
+            throw .configuration("\(setting.name) is not set; it must be \(setting.kind.expectation).")
+        }
+        return value
+    }
+}

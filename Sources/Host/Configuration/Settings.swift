@@ -1,0 +1,55 @@
+internal import Coordination
+internal import CoreAPI
+
+/// The table of everything that can be configured. This is the one place that knows the keys.
+enum Settings {
+    static let backend = Setting(
+        "backend", .choice(["memory", "file", "zmq", "etcd"]), default: .text("file"),
+        "The transport that agrees on the order and carries the news.")
+    static let group = Setting(
+        "group", .groupName, default: .text("default"),
+        "The name of the group. Groups never see each other.")
+    static let directory = Setting(
+        "dir", .path, default: .derived("$XDG_STATE_HOME/sharedcore"),
+        "The directory in which groups lie, each in a directory of its own name.")
+    static let durability = Setting(
+        "durability", .oneOf([Durability.process, .disk]), default: .text("process"),
+        "What a commit survives: the death of any process, or the loss of power.")
+    static let zmqEndpoint = Setting(
+        "zmq.endpoint", .text, default: .derived("a socket of the group in $XDG_RUNTIME_DIR/sharedcore"),
+        "The address of the hub.")
+    static let zmqHub = Setting(
+        "zmq.hub", .choice(["auto", "none"]), default: .text("auto"),
+        "Whether the first client starts a hub.")
+    static let zmqLease = Setting(
+        "zmq.lease", .positiveDuration, default: .text("3s"),
+        "How long a remote participant may be silent before its session ends.")
+    static let handoverDeadline = Setting(
+        "handover.deadline", .positiveDuration, default: .text("500ms"),
+        "How long an Executor may take to let go when Main asks.")
+    static let handoverHardMaximum = Setting(
+        "handover.hardMaximum", .positiveDuration, default: .text("5s"),
+        "The most that a critical section may add to that, both together.")
+    static let handoverOnDeadline = Setting(
+        "handover.onDeadline", .oneOf(HandoverEnforcement.allCases), default: .text("kill"),
+        "What becomes of an Executor that does not let go.")
+    static let executorBudget = Setting(
+        "executor.budget", .positiveDuration, default: .text("30s"),
+        "How long an Executor may run its core.")
+    static let inboxLifetime = Setting(
+        "inbox.lifetime", .positiveDuration, default: .text("5m"),
+        "How long a received message is kept for whoever asks for it.")
+    static let coreMaildir = Setting(
+        "core.maildir", .path, default: .derived("Maildir in the group's directory"),
+        "The Maildir that the core fetches messages from.")
+    static let coreStartDuration = Setting(
+        "core.startDuration", .duration, default: .text("0s"),
+        "How long the core takes to connect, to try things out with a slow one.")
+
+    /// Every setting, in the order in which people read them.
+    static let all: [AnySetting] = [
+        backend.erased, group.erased, directory.erased, durability.erased, zmqEndpoint.erased, zmqHub.erased,
+        zmqLease.erased, handoverDeadline.erased, handoverHardMaximum.erased, handoverOnDeadline.erased,
+        executorBudget.erased, inboxLifetime.erased, coreMaildir.erased, coreStartDuration.erased,
+    ]
+}

@@ -1,0 +1,16 @@
+/// The settings as people read them.
+enum SettingsTable {
+    /// A paragraph for each setting.
+    static let text = Settings.all.map { setting in
+        "\(setting.name) (\(setting.kindName); default: \(setting.fallback.description); \(setting.environmentName))\n"
+            + "  \(setting.summary)"
+    }.joined(separator: "\n")
+
+    /// The rows of a table in Markdown, for the documentation.
+    static let markdown =
+        (["| key | values | default | environment | meaning |", "|---|---|---|---|---|"]
+        + Settings.all.map { setting in
+            "| `\(setting.name)` | \(setting.kindName) | \(setting.fallback.description) | `\(setting.environmentName)` "
+                + "| \(setting.summary) |"
+        }).joined(separator: "\n")
+}

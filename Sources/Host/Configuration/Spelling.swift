@@ -1,0 +1,39 @@
+/// Finds what somebody meant who wrote a word that does not exist.
+enum Spelling {
+    /// The candidate that differs least from `word`, when it is near enough to be meant.
+    static func nearest(to word: String, among candidates: [String]) -> String? {
+        let bound = max(1, word.count / 3)
+        return
+            candidates
+            .map { (candidate: $0, distance: distance(word.lowercased(), $0.lowercased())) }
+            .filter { $0.distance <= bound }
+            .min { $0.distance < $1.distance }?.candidate
+    }
+
+    /// A sentence that proposes the nearest candidate; empty when there is none.
+    static func suggestion(for word: String, among candidates: [String]) -> String {
+        nearest(to: word, among: candidates).map { "; did you mean “\($0)”?" } ?? ""
+    }
+
+    /// The least number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+    static func distance(_ left: String, _ right: String) -> Int {
+        let left = Array(left.unicodeScalars)
+        let right = Array(right.unicodeScalars)
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for row in left.indices {
+            var current = [row + 1]
+            for column in right.indices {
+                var cost = min(
+                    current[column] + 1, last[column + 1] + 1, last[column] + (left[row] == right[column] ? 0 : 1))
+                if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+                    cost = min(cost, beforeLast[column - 1] + 1)
+                }
+                current.append(cost)
+            }
+            beforeLast = last
+            last = current
+        }
+        return last[right.count]
+    }
+}

@@ -1,0 +1,27 @@
+/// The directories that a user's programs keep their files in.
+///
+/// Source: XDG Base Directory Specification 0.8. A variable that is empty or holds a relative path counts as unset.
+enum UserDirectory {
+    case configuration, state
+
+    private var variable: String {
+        switch self {
+        case .configuration: "XDG_CONFIG_HOME"
+        case .state: "XDG_STATE_HOME"
+        }
+    }
+
+    private var placeInHome: String {
+        switch self {
+        case .configuration: "/.config"
+        case .state: "/.local/state"
+        }
+    }
+
+    /// The directory's path; nil when the environment names neither it nor a home.
+    func path(in environment: [String: String]) -> String? {
+        if let path = environment[variable], path.hasPrefix("/") { return path }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return (home == "/" ? "" : home) + placeInHome
+    }
+}

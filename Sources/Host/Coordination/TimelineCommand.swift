@@ -1,0 +1,55 @@
+internal import ArgumentParser
+internal import Coordination
+internal import CoreAPI
+internal import Logging
+
+/// `timeline`: what happened to the ownership of the core.
+struct TimelineCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "timeline", abstract: "Print what happened to the ownership of the core.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Flag(help: "Go on with what happens, until stopped.")
+    var follow = false
+
+    func run(in context: CommandContext) async throws {
+        try await context.withGroup(for: "timeline") { group in
+            let timeline = Timeline(group)
+            if follow {
+                try await print(try await timeline.follow(), in: context)
+            } else {
+                try await print(try await timeline.history(), in: context)
+            }
+        }
+    }
+
+    private func print(_ history: TimelineHistory, in context: CommandContext) async throws {
+        let line = TimelineLine(clock: WallTime())
+        if let checkpoint = history.checkpoint {
+            try await context.output.emit(text: line.text(checkpoint), json: line.json(checkpoint))
+        }
+        for damage in history.damages {
+            try await context.output.emit(text: line.text(damage), json: line.json(damage))
+        }
+        for record in history.records {
+            try await context.output.emit(text: line.text(record), json: line.json(record))
+        }
+    }
+
+    private func print(_ follower: TimelineFollower, in context: CommandContext) async throws {
+        context.logger.info("following")
+        for try await event in follower {
+            // The wall clock may have been set since the last line.
+            let line = TimelineLine(clock: WallTime())
+            switch event {
+            case .record(let record):
+                try await context.output.emit(text: line.text(record), json: line.json(record))
+            case .dropped(let checkpoint):
+                try await context.output.emit(text: line.text(checkpoint), json: line.json(checkpoint))
+            case .damaged(let damage):
+                try await context.output.emit(text: line.text(damage), json: line.json(damage))
+            }
+        }
+    }
+}

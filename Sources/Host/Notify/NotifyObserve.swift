@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import CoreAPI
+internal import Logging
+internal import ProgramOutput
+
+/// `notify observe`: prints the wakes of a name.
+struct NotifyObserve: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "observe", abstract: "Print the posts of a name as they come.",
+        discussion: """
+            A line may stand for several posts and says for how many. Status 1 when the time is over before the wanted \
+            number of posts, or any, has come.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Option(help: "End after this many posts.")
+    var count: UInt64?
+
+    @Option(help: "End after this time, such as 10s.")
+    var timeout: DurationArgument?
+
+    func validate() throws {
+        if count == 0 { throw ValidationError("--count must be 1 or more.") }
+    }
+
+    func run(in context: CommandContext) async throws {
+        let name = try NotificationName(name)
+        try await context.withGroup(for: "notify observe") { group in
+            let observation = try await group.observe(name)
+            context.logger.info("observing")
+            let deadline = timeout.map { ContinuousClock.now + $0.duration }
+            let timer = deadline.map { deadline in
+                Task {
+                    try await Task.sleep(until: deadline, clock: .continuous)
+                    observation.cancel()
+                }
+            }
+            defer { timer?.cancel() }
+            var seen: UInt64 = 0
+            while let delivery = try await observation.next() {
+                seen += delivery.count
+                try await print(delivery, to: context.output)
+                if let count, seen >= count { return }
+            }
+            if let deadline, ContinuousClock.now >= deadline {
+                guard count == nil, seen > 0 else { throw CommandFailure(.no, "timed out after \(seen) posts") }
+            } else if let count {
+                throw CommandFailure(.no, "interrupted after \(seen) of \(count) posts")
+            }
+        }
+    }
+
+    private func print(_ delivery: NotificationDelivery, to output: Output) async throws {
+        try await output.emit(
+            text: "\(delivery.name)\tstate \(delivery.state)\t\(delivery.count) posts\tby \(delivery.origin)",
+            json: [
+                "name": .text(delivery.name.text), "state": .natural(delivery.state),
+                "count": .natural(delivery.count), "revision": .natural(delivery.revision.rawValue),
+                "origin": .text(delivery.origin.description),
+            ])
+    }
+}

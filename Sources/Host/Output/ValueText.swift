@@ -1,0 +1,32 @@
+internal import CoreAPI
+internal import FoundationEssentials
+internal import ProgramOutput
+
+/// A stored value as people and programs read it: text when it is UTF-8, else Base64.
+enum ValueText {
+    /// The fields of a JSON line for a value, `value` or `valueBase64`; null when there is none.
+    static func fields(_ value: [UInt8]?) -> (name: String, value: JSONValue) {
+        guard let value else { return ("value", .null) }
+        if let text = String(validating: value, as: UTF8.self) { return ("value", .text(text)) }
+        return ("valueBase64", .text(Data(value).base64EncodedString()))
+    }
+
+    /// The value in one line of a terminal: control characters are escaped, so that no value can end a line or
+    /// command the terminal.
+    static func oneLine(_ value: [UInt8]) -> String {
+        guard let text = String(validating: value, as: UTF8.self) else {
+            return "base64:" + Data(value).base64EncodedString()
+        }
+        return oneLine(text)
+    }
+
+    /// A text in one line of a terminal.
+    static func oneLine(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: \.isControl) else { return text }
+        return text.unicodeScalars.map { $0.isControl ? $0.escaped(asASCII: true) : "\($0)" }.joined()
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isControl: Bool { properties.generalCategory == .control }
+}

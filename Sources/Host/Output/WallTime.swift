@@ -1,0 +1,62 @@
+internal import CoreAPI
+internal import FoundationEssentials
+internal import Glibc
+internal import Platform
+
+/// Turns instants of the machine's run into times of day, for people.
+///
+/// The wall clock is read once, so that the times of one output fit together. A change of the wall clock since the
+/// instant shows as a shift.
+struct WallTime: Sendable {
+    private let clock = SystemClock()
+    private let now: BootInstant
+    private let date: Date
+
+    init() {
+        now = clock.now()
+        date = Date.now
+    }
+
+    /// The time as scripts read it, ISO 8601 in UTC with milliseconds; nil for an instant of another run.
+    func text(of instant: BootInstant, in bootID: BootID) -> String? {
+        date(of: instant, in: bootID)?.formatted(.iso8601.time(includingFractionalSeconds: true))
+    }
+
+    /// The local time of day with milliseconds; for an instant of another run, when it was since that run began.
+    func timeOfDay(of instant: BootInstant, in bootID: BootID) -> String {
+        guard let date = date(of: instant, in: bootID) else {
+            return "earlier run +\(instant.nanoseconds / 1_000_000_000)s"
+        }
+        let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded(.down))
+        var seconds = time_t(milliseconds / 1000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        return "\(parts.tm_hour.digits(2)):\(parts.tm_min.digits(2)):\(parts.tm_sec.digits(2))"
+            + ".\(Int32(milliseconds % 1000).digits(3))"
+    }
+
+    /// How long ago an instant was, for people.
+    func age(of instant: BootInstant) -> String {
+        let seconds = instant.duration(to: now).components.seconds
+        return switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7200: "\(seconds / 60) min"
+        default: "\(seconds / 3600) h"
+        }
+    }
+
+    private func date(of instant: BootInstant, in bootID: BootID) -> Date? {
+        guard bootID == clock.bootID else { return nil }
+        let nanoseconds = Double(now.nanoseconds) - Double(instant.nanoseconds)
+        return date.addingTimeInterval(-nanoseconds / 1_000_000_000)
+    }
+}
+
+extension Int32 {
+    /// The number with zeros in front, up to a width.
+    fileprivate func digits(_ width: Int) -> String {
+        var text = String(self)
+        while text.count < width { text = "0" + text }
+        return text
+    }
+}

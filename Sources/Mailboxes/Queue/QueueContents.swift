@@ -1,0 +1,47 @@
+package import CoreAPI
+
+/// What a queue holds at one revision: a pure value, made of a snapshot and kept up by changes.
+package struct QueueContents: Hashable, Sendable {
+    package let keys: QueueKeys
+    /// The items of which anything stands in the store.
+    package private(set) var items: [ItemName: QueueItem] = [:]
+    /// The last write of the key that every send of a bounded queue touches.
+    package private(set) var lastSend: Revision?
+
+    /// The contents that a list of entries shows; those of other keys are passed over.
+    package init(of entries: some Sequence<Entry>, at keys: QueueKeys) {
+        self.keys = keys
+        for entry in entries { set(entry, at: entry.key) }
+    }
+
+    package mutating func apply(_ changes: ChangeSet) {
+        for change in changes.changes { set(change.new, at: change.key) }
+    }
+
+    /// The messages that nobody has in hand, the oldest first.
+    package var waiting: [(item: ItemName, message: Entry)] { inOrder { $0.take == nil } }
+
+    /// The messages that somebody has in hand, the oldest first.
+    package var taken: [(item: ItemName, message: Entry)] { inOrder { $0.take != nil } }
+
+    /// The order is that of the commits, and within one commit that of the names, which a sender makes rising.
+    private func inOrder(_ belongs: (QueueItem) -> Bool) -> [(item: ItemName, message: Entry)] {
+        items.compactMap { name, item in
+            guard let message = item.message, belongs(item) else { return nil }
+            return (name, message)
+        }
+        .sorted { left, right in
+            (left.message.creationRevision, left.item) < (right.message.creationRevision, right.item)
+        }
+    }
+
+    private mutating func set(_ entry: Entry?, at key: Key) {
+        if key == keys.sends {
+            lastSend = entry?.revision
+        } else if let (name, part) = keys.place(of: key) {
+            var item = items[name] ?? QueueItem()
+            item[part] = entry
+            items[name] = item.isEmpty ? nil : item
+        }
+    }
+}

@@ -1,0 +1,76 @@
+public import CoreAPI
+
+/// The messages of a queue as one consumer takes them: each element is in its hand until it is acknowledged or given
+/// back, or the session ends.
+///
+/// The sequence ends when it is cancelled or the store is closed, and throws when the session ends. It has one
+/// consumer at a time; several sequences of one queue share its messages between them.
+///
+/// Source: contract M6.
+public final class QueueDeliveries: AsyncSequence, Sendable {
+    public typealias Element = QueueDelivery
+    public typealias Failure = SharedCoreError
+
+    private let mailbox: QueueMailbox
+    private let watch: Watch
+
+    init(of mailbox: QueueMailbox, watch: Watch) {
+        self.mailbox = mailbox
+        self.watch = watch
+    }
+
+    /// Ends the sequence. Messages in hand stay there. Idempotent.
+    public func cancel() {
+        watch.cancel()
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(mailbox: mailbox, watch: watch)
+    }
+
+    /// Takes messages from the queue.
+    public struct Iterator: AsyncIteratorProtocol {
+        let mailbox: QueueMailbox
+        let watch: Watch
+        /// Whether there may be a message: true until a look has found none, and again after a change that frees or
+        /// adds one.
+        private var mayTake = true
+
+        init(mailbox: QueueMailbox, watch: Watch) {
+            self.mailbox = mailbox
+            self.watch = watch
+        }
+
+        public mutating func next() async throws(SharedCoreError) -> QueueDelivery? {
+            try await take()
+        }
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(SharedCoreError) -> QueueDelivery? {
+            try await take()
+        }
+
+        private nonisolated(nonsending) mutating func take() async throws(SharedCoreError) -> QueueDelivery? {
+            while true {
+                if mayTake, let delivery = try await mailbox.take() { return delivery }
+                mayTake = false
+                guard let event = try await watch.next() else { return nil }
+                mayTake = mailbox.mayFreeMessage(event)
+            }
+        }
+    }
+}
+
+extension QueueMailbox {
+    fileprivate func mayFreeMessage(_ event: WatchEvent) -> Bool {
+        guard case .changes(let set) = event else { return true }
+        return set.changes.contains { change in
+            switch keys.place(of: change.key)?.part {
+            case .message: change.new != nil
+            case .take: change.new == nil
+            case .mark, nil: false
+            }
+        }
+    }
+}

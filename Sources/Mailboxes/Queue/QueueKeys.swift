@@ -1,0 +1,63 @@
+package import CoreAPI
+
+/// Where the parts of a queue stand in the store.
+///
+/// Everything about one message stands under one path, so that it can be read at one revision and watched by itself:
+///
+/// | key | what | lives |
+/// |---|---|---|
+/// | `<path>/<item>/m` | the message | until acknowledged, or for the queue's lifetime |
+/// | `<path>/<item>/t` | the take: who has it in hand | with the taker's session |
+/// | `<path>/<item>/a` | the mark that it was acknowledged | for the queue's mark lifetime |
+/// | `<path>/%sends` | written by every send of a bounded queue | as long as the queue |
+package struct QueueKeys: Hashable, Sendable {
+    /// What stands under the path of an item.
+    package enum Part: String, Hashable, Sendable {
+        case message = "m"
+        case take = "t"
+        case mark = "a"
+    }
+
+    /// The longest path, in bytes, that leaves room for every item name.
+    package static let maximumPathByteCount = Key.maximumByteCount - ItemName.maximumByteCount - 3
+
+    /// The path of the queue.
+    package let path: String
+    /// Selects all keys of the queue.
+    package let prefix: KeyPrefix
+    /// Written by every send of a bounded queue, so that two that judge the same count cannot both succeed.
+    package let sends: Key
+
+    package init(path: String) throws(SharedCoreError) {
+        let count = path.utf8.count
+        guard count > 0, count <= Self.maximumPathByteCount, path.utf8.last != UInt8(ascii: "/") else {
+            throw SharedCoreError(
+                .invalidArgument,
+                "The path of a mailbox has 1 to \(Self.maximumPathByteCount) bytes and no “/” at its end.",
+                at: path)
+        }
+        self.path = path
+        prefix = try KeyPrefix(path + "/")
+        sends = try Key(path + "/%sends")
+    }
+
+    package func key(of part: Part, for item: ItemName) throws(SharedCoreError) -> Key {
+        try Key(path + "/" + item.text + "/" + part.rawValue)
+    }
+
+    /// Selects all that stands about one item.
+    package func prefix(of item: ItemName) throws(SharedCoreError) -> KeyPrefix {
+        try KeyPrefix(path + "/" + item.text + "/")
+    }
+
+    /// What a key of the store is to this queue; nil when it is no part of an item.
+    package func place(of key: Key) -> (item: ItemName, part: Part)? {
+        guard prefix.contains(key) else { return nil }
+        let pieces = key.text.utf8.dropFirst(path.utf8.count + 1).split(
+            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard pieces.count == 2, !pieces[0].isEmpty,
+            let part = Part(rawValue: String(decoding: pieces[1], as: UTF8.self))
+        else { return nil }
+        return (ItemName(part: String(decoding: pieces[0], as: UTF8.self)), part)
+    }
+}

@@ -1,0 +1,71 @@
+public import CoreAPI
+
+extension QueueMailbox {
+    /// Puts a message at the end of the queue.
+    ///
+    /// - Returns: The receipt, once the message is committed.
+    /// - Throws: ``SharedCoreError/Code/limitExceeded`` when the message is larger than a value can be, or when the
+    ///   queue is full and its policy is ``QueueOptions/Overflow/refuse``; what ``SharedStore/commit(_:)`` throws.
+    @discardableResult
+    public func send(_ bytes: [UInt8]) async throws(SharedCoreError) -> SendReceipt {
+        while true {
+            // A number is used once, so only an earlier attempt of this very call could have stored it, and a commit
+            // whose outcome is unknown is never tried again here.
+            if case .sent(let receipt) = try await send(bytes, as: .numbered(by: store.session.id)) { return receipt }
+        }
+    }
+
+    /// Puts a message into the queue under a name, unless one of that name is there or is remembered.
+    ///
+    /// - Throws: As ``send(_:)``.
+    public func send(_ bytes: [UInt8], as item: ItemName) async throws(SharedCoreError) -> NamedSend {
+        while true {
+            var transaction = Transaction()
+            try addSend(of: bytes, as: item, to: &transaction)
+            var dropped: [ItemName] = []
+            if let capacity = options.capacity {
+                let contents = try await contents()
+                if contents.items[item]?.message != nil || contents.items[item]?.mark != nil { return .duplicate }
+                dropped = try makeRoom(in: contents, for: capacity, to: &transaction)
+            }
+            do throws(SharedCoreError) {
+                let commit = try await store.commit(transaction)
+                return .sent(SendReceipt(item: item, revision: commit.revision, dropped: dropped))
+            } catch {
+                if isDuplicate(error, of: item) { return .duplicate }
+                guard isOutdated(error) else { throw error }
+            }
+        }
+    }
+
+    /// Whether a failed guard says that the message is in the queue already, or was acknowledged.
+    package func isDuplicate(_ error: SharedCoreError, of item: ItemName) -> Bool {
+        guard let place = (error.guardFailure?.condition.key).flatMap(keys.place) else { return false }
+        return place.item == item && place.part != .take
+    }
+
+    /// Lets the oldest messages make room for one more, and makes sure that the count was right.
+    private func makeRoom(
+        in contents: QueueContents, for capacity: Int, to transaction: inout Transaction
+    ) throws(SharedCoreError) -> [ItemName] {
+        let candidates = contents.waiting + contents.taken
+        let excess = candidates.count + 1 - capacity
+        guard excess <= 0 || options.overflow == .dropOldest else {
+            throw SharedCoreError(
+                .limitExceeded, "The mailbox is full: it holds \(candidates.count) of \(capacity) messages.", at: path)
+        }
+        transaction.require(contents.lastSend.map { .revision(keys.sends, $0) } ?? .absent(keys.sends))
+        transaction.put(keys.sends, [])
+        var dropped: [ItemName] = []
+        for (item, message) in candidates.prefix(max(0, excess)) {
+            let take = try keys.key(of: .take, for: item)
+            transaction.require(.revision(message.key, message.revision))
+            // One that is taken in between is a poorer choice than the next.
+            if contents.items[item]?.take == nil { transaction.require(.absent(take)) }
+            transaction.delete(message.key)
+            transaction.delete(take)
+            dropped.append(item)
+        }
+        return dropped
+    }
+}

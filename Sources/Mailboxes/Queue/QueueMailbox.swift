@@ -1,0 +1,68 @@
+public import CoreAPI
+
+/// A mailbox that keeps every message until a consumer has acknowledged it.
+///
+/// Messages are bytes and wait in the order of their commits, so those of one sender come in the order in which it sent
+/// them. A consumer *takes* a message, does its work, and *acknowledges* it; until then the message is its alone. The
+/// take lives with the consumer's session: when its process is killed, the message can be taken again as soon as the
+/// group knows of the death, and no timer decides.
+///
+/// ```swift
+/// let outbox = try QueueMailbox(store, path: "outbox")
+/// try await outbox.send(Array("hello".utf8))
+///
+/// if let delivery = try await outbox.take() {
+///     show(delivery.bytes)
+///     try await outbox.acknowledge(delivery)
+/// }
+/// ```
+///
+/// A consumer that is killed between its work and its acknowledgement has done the work, and so will the next one:
+/// messages are delivered at least once and acknowledged exactly once.
+///
+/// Source: contract M1, M2, M6.
+public struct QueueMailbox: Sendable {
+    /// The store that the messages are in.
+    public let store: any SharedStore
+    /// How messages are kept.
+    public let options: QueueOptions
+    package let keys: QueueKeys
+
+    /// The queue at a path of a store. Nothing is created until the first message is sent.
+    ///
+    /// - Parameters:
+    ///   - store: The group's store, through this participant's own handle: takes live with its session.
+    ///   - path: 1 to 253 bytes without a `/` at the end. Nothing else may be kept under it.
+    ///   - options: How messages are kept.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a path or a capacity that breaks its rule.
+    public init(
+        _ store: any SharedStore, path: String, options: QueueOptions = QueueOptions()
+    ) throws(SharedCoreError) {
+        if let capacity = options.capacity, capacity < 1 {
+            throw SharedCoreError(.invalidArgument, "A mailbox holds at least 1 message, not \(capacity).", at: path)
+        }
+        self.store = store
+        self.options = options
+        self.keys = try QueueKeys(path: path)
+    }
+
+    /// The path that the messages stand under.
+    public var path: String { keys.path }
+
+    /// How many messages are here.
+    public func count() async throws(SharedCoreError) -> QueueCount {
+        let contents = try await contents()
+        return QueueCount(waiting: contents.waiting.count, taken: contents.taken.count)
+    }
+
+    func contents() async throws(SharedCoreError) -> QueueContents {
+        QueueContents(of: try await store.list(keys.prefix).entries, at: keys)
+    }
+
+    /// Whether an error says that the queue changed between a look and the commit that relied on it. Any other failed
+    /// guard, such as an owner's epoch that the store adds, is the caller's.
+    func isOutdated(_ error: SharedCoreError) -> Bool {
+        guard let failure = error.guardFailure else { return false }
+        return keys.prefix.contains(failure.condition.key)
+    }
+}

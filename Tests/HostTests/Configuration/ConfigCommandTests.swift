@@ -1,0 +1,71 @@
+internal import Testing
+
+@Suite("The config commands")
+struct ConfigCommandTests {
+    @Test("config show prints every setting as key, value, source and origin")
+    func show() async throws {
+        var program = try HostProgram()
+        try program.write("handover:\n  deadline: 300ms\n", to: "sharedcore.yaml")
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "20s"
+        let rows = try await program.run("--json", "config", "show", "--group", "chat").objects()
+        #expect(rows.count == 14)
+        #expect(rows.allSatisfy { Set($0.keys) == ["key", "value", "source", "origin"] })
+        #expect(
+            rows.contains([
+                "key": .text("handover.deadline"), "value": .text("300ms"), "source": .text("file"),
+                "origin": .text("sharedcore.yaml:2:13"),
+            ]))
+        #expect(
+            rows.contains([
+                "key": .text("executor.budget"), "value": .text("20s"), "source": .text("environment"),
+                "origin": .text("SHAREDCORE_EXECUTOR_BUDGET"),
+            ]))
+        #expect(
+            rows.contains([
+                "key": .text("group"), "value": .text("chat"), "source": .text("flag"), "origin": .text("--group"),
+            ]))
+        #expect(
+            rows.contains([
+                "key": .text("backend"), "value": .text("file"), "source": .text("default"),
+                "origin": .text("default"),
+            ]))
+    }
+
+    @Test("The file is --config, else SHAREDCORE_CONFIG, else sharedcore.yaml here, else the user's")
+    func search() async throws {
+        var program = try HostProgram()
+        func group() async throws -> JSONField? {
+            try await program.run("config", "show", "--json").objects().first { $0["key"] == .text("group") }?["value"]
+        }
+        try program.makeDirectory("config/sharedcore")
+        try program.write("group: users", to: "config/sharedcore/config.yaml")
+        #expect(try await group() == .text("users"))
+        try program.write("group: here", to: "sharedcore.yaml")
+        #expect(try await group() == .text("here"))
+        try program.write("group: variable", to: "v.json")
+        program.environment["SHAREDCORE_CONFIG"] = "v.json"
+        #expect(try await group() == .text("variable"))
+        try program.write("{\"group\": \"flag\"}", to: "f.json")
+        let rows = try await program.run("config", "show", "--json", "--config", "f.json").objects()
+        #expect(rows.contains { $0["key"] == .text("group") && $0["value"] == .text("flag") })
+    }
+
+    @Test("config validate says that the configuration is right, and which file it read")
+    func validate() async throws {
+        let program = try HostProgram()
+        try program.write("backend: memory", to: "sharedcore.yaml")
+        let ended = try await program.run("config", "validate", "--json")
+        #expect(ended.status == 0)
+        #expect(try ended.objects() == [["event": .text("valid"), "file": .text("sharedcore.yaml")]])
+    }
+
+    @Test("Global options stand before or after the command")
+    func placement() async throws {
+        let program = try HostProgram()
+        let before = try await program.run("--json", "--group", "a", "config", "show")
+        let between = try await program.run("config", "--json", "--group", "a", "show")
+        let after = try await program.run("config", "show", "--json", "--group", "a")
+        #expect(before.status == 0 && before.output == between.output && before.output == after.output)
+        #expect(before.output.contains("\"a\""))
+    }
+}

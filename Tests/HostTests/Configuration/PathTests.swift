@@ -1,0 +1,55 @@
+internal import Testing
+
+@testable internal import sharedcore
+
+@Suite("Paths in the configuration")
+struct PathTests {
+    private func resolution(
+        flags: [String: String] = [:], environment: [String: String] = [:], file: String = "",
+        at path: String = "c.yaml"
+    ) throws -> Resolution {
+        Resolution(
+            flags: flags, environment: environment,
+            file: try ConfigurationFile(path: path, content: Array(file.utf8)), workingDirectory: "/work")
+    }
+
+    @Test("Groups lie in XDG_STATE_HOME, else in the home's .local/state")
+    func defaultDirectory() throws {
+        #expect(
+            try resolution(environment: ["XDG_STATE_HOME": "/state", "HOME": "/home/u"]).groupDirectory()
+                == "/state/sharedcore/default")
+        #expect(
+            try resolution(environment: ["HOME": "/home/u"]).groupDirectory()
+                == "/home/u/.local/state/sharedcore/default")
+        #expect(
+            try resolution(environment: ["XDG_STATE_HOME": "relative", "HOME": "/home/u"]).parentDirectory()
+                == "/home/u/.local/state/sharedcore")
+        #expect(throws: CommandFailure.self) { try resolution().groupDirectory() }
+    }
+
+    @Test("A relative path starts from the working directory, in a file from the file's directory")
+    func relative() throws {
+        #expect(try resolution(flags: ["dir": "a/../b"]).parentDirectory() == "/work/b")
+        #expect(try resolution(file: "dir: groups", at: "/etc/app/c.yaml").parentDirectory() == "/etc/app/groups")
+        #expect(try resolution(file: "dir: groups", at: "sub/c.yaml").parentDirectory() == "/work/sub/groups")
+        #expect(try resolution(environment: ["HOME": "/home/u"], file: "dir: ~/g").parentDirectory() == "/home/u/g")
+    }
+
+    @Test("The core's Maildir is in the group's directory unless configured")
+    func maildir() throws {
+        #expect(try resolution(flags: ["dir": "/groups", "group": "a"]).maildir() == "/groups/a/Maildir")
+        #expect(try resolution(file: "core: {maildir: /mail}").maildir() == "/mail")
+    }
+
+    @Test(
+        "A group's name never leaves the directory of groups",
+        arguments: ["", ".", "..", "../a", "a/b", "/a", "a\u{0}b", "-a", ".a", "ä", String(repeating: "a", count: 65)])
+    func badNames(name: String) throws {
+        #expect(throws: CommandFailure.self) { try resolution(flags: ["group": name]).groupDirectory() }
+    }
+
+    @Test("Plain names are groups", arguments: ["a", "chat.v2", "A_b-c", String(repeating: "a", count: 64)])
+    func goodNames(name: String) throws {
+        #expect(try resolution(flags: ["group": name, "dir": "/g"]).groupDirectory() == "/g/" + name)
+    }
+}

@@ -1,0 +1,27 @@
+internal import Testing
+
+@testable internal import sharedcore
+
+@Suite("Suggestions for misspelt words")
+struct SpellingTests {
+    @Test(
+        "The nearest word is proposed",
+        arguments: [
+            ("flie", "file"), ("memroy", "memory"), ("zqm", "zmq"), ("FILE", "file"), ("etc", "etcd"),
+        ])
+    func proposes(word: String, meant: String) {
+        #expect(Spelling.nearest(to: word, among: ["memory", "file", "zmq", "etcd"]) == meant)
+    }
+
+    @Test("Nothing is proposed for a word that resembles none", arguments: ["redis", "x", "postgres"])
+    func keepsSilent(word: String) {
+        #expect(Spelling.nearest(to: word, among: ["memory", "file", "zmq", "etcd"]) == nil)
+    }
+
+    @Test(
+        "The distance counts insertions, deletions, replacements and swaps",
+        arguments: [("", "abc", 3), ("abc", "", 3), ("abc", "abc", 0), ("abc", "acb", 1), ("abcd", "bc", 2)])
+    func measures(left: String, right: String, distance: Int) {
+        #expect(Spelling.distance(left, right) == distance)
+    }
+}

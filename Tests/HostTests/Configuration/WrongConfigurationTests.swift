@@ -1,0 +1,113 @@
+internal import Testing
+
+/// Scenario 39: one message that names the file, the key, what was found and what would be right.
+@Suite("Wrong configurations (contract E2)")
+struct WrongConfigurationTests {
+    /// A file with a fault, and what the message about it must name.
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let file: String
+        let parts: [String]
+
+        var testDescription: String { parts.joined(separator: " ") }
+    }
+
+    @Test(
+        "A wrong file ends every command with status 78 and one line that names place, key, finding and remedy",
+        arguments: [
+            Fault(
+                file: "backend: flie",
+                parts: ["c.yaml:1:10", "backend", "“flie”", "memory, file, zmq or etcd", "“file”?"]),
+            Fault(file: "\nbakend: file", parts: ["c.yaml:2:1", "unknown key “bakend”", "“backend”?"]),
+            Fault(
+                file: "handover:\n  dedline: 1s", parts: ["c.yaml:2:3", "“handover.dedline”", "“handover.deadline”?"]),
+            Fault(file: "deadline: 1s", parts: ["c.yaml:1:1", "“deadline”", "“handover.deadline”?"]),
+            Fault(file: "hovercraft: eels", parts: ["c.yaml:1:1", "“hovercraft”", "the keys are backend, group"]),
+            Fault(file: "handover: soon", parts: ["c.yaml:1:11", "“handover” is a section", "“handover.deadline”"]),
+            Fault(file: "executor:\n  budget: never", parts: ["c.yaml:2:11", "executor.budget", "“never”", "250ms"]),
+            Fault(file: "executor: {budget: 0s}", parts: ["c.yaml:1:20", "“0s”", "longer than zero"]),
+            Fault(
+                file: "{\"handover\": {\"onDeadline\": \"kil\"}}", parts: ["c.yaml:1:29", "kill or fence", "“kill”?"]),
+            Fault(file: "group: ../other", parts: ["c.yaml:1:8", "group", "“../other”", "letters, digits"]),
+            Fault(file: "backend: [file]", parts: ["c.yaml:1:10", "“backend” takes one value"]),
+            Fault(file: "backend: [file", parts: ["c.yaml:2:1", "neither YAML nor JSON"]),
+            Fault(file: "- backend", parts: ["c.yaml:1:1", "a mapping of keys to values"]),
+            Fault(file: "backend: file\nbackend: memory", parts: ["given twice", "“backend”"]),
+            Fault(file: "handover.deadline: 1\nhandover: {deadline: 2}", parts: ["c.yaml:2:12", "given twice"]),
+            Fault(file: "backend: zmq", parts: ["c.yaml:1:10", "“zmq”", "this build does not have"]),
+            Fault(file: String(repeating: "[", count: 20_000), parts: ["c.yaml", "neither YAML nor JSON"]),
+            Fault(file: String(repeating: "#", count: 70_000), parts: ["c.yaml", "at most 65536 bytes"]),
+        ])
+    func wrongFile(fault: Fault) async throws {
+        let program = try HostProgram()
+        try program.write(fault.file + "\n", to: "c.yaml")
+        for arguments in [["config", "validate"], ["store", "get", "key"]] {
+            let ended = try await program.run(arguments + ["--config", "c.yaml"])
+            #expect(ended.status == 78)
+            #expect(ended.output.isEmpty)
+            expectOneLine(ended.errors)
+            for part in fault.parts { #expect(ended.errors.contains(part), "\(ended.errors)") }
+        }
+    }
+
+    @Test("Bytes that are no text are refused")
+    func noText() async throws {
+        let program = try HostProgram()
+        let ended = try await program.run("config", "validate", "--config", "/proc/self/exe")
+        #expect(ended.status == 78)
+        expectOneLine(ended.errors)
+    }
+
+    @Test("A named file must be there")
+    func absentFile() async throws {
+        let program = try HostProgram()
+        let ended = try await program.run("config", "show", "--config", "absent.yaml")
+        #expect(ended.status == 78)
+        #expect(ended.errors.contains("--config") && ended.errors.contains("“absent.yaml”"))
+        expectOneLine(ended.errors)
+    }
+
+    @Test("A wrong environment variable is named")
+    func wrongVariable() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "30 parsecs"
+        let ended = try await program.run("config", "validate")
+        #expect(ended.status == 78)
+        #expect(ended.errors.contains("SHAREDCORE_EXECUTOR_BUDGET: executor.budget is “30 parsecs”"))
+        expectOneLine(ended.errors)
+    }
+
+    @Test("A wrong flag is named")
+    func wrongFlag() async throws {
+        let ended = try await HostProgram().run("--backend", "mermory", "store", "list")
+        #expect(ended.status == 78)
+        #expect(ended.errors.contains("--backend: backend is “mermory”"))
+        #expect(ended.errors.contains("did you mean “memory”?"))
+        expectOneLine(ended.errors)
+    }
+
+    @Test("A misspelt variable is no error, but is told with a suggestion")
+    func misspeltVariable() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_GRUOP"] = "a"
+        let ended = try await program.run("config", "show")
+        #expect(ended.status == 0)
+        #expect(ended.errors.contains("SHAREDCORE_GRUOP") && ended.errors.contains("“SHAREDCORE_GROUP”?"))
+    }
+
+    @Test(
+        "The memory backend refuses commands that need two processes",
+        arguments: [["store", "list"], ["notify", "post", "a"], ["timeline"], ["check"]])
+    func memory(arguments: [String]) async throws {
+        let ended = try await HostProgram().run(arguments + ["--backend", "memory"])
+        #expect(ended.status == 78)
+        #expect(ended.errors.contains("lives in one process"))
+        expectOneLine(ended.errors)
+    }
+
+    /// One line, and no trace of a crash.
+    private func expectOneLine(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(text.split(separator: "\n").count == 1, "\(text)", sourceLocation: sourceLocation)
+        #expect(text.hasPrefix("sharedcore: "), sourceLocation: sourceLocation)
+        #expect(!text.contains("Fatal error") && !text.contains("Stack dump"), sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,69 @@
+internal import BackendRegistry
+internal import CoreAPI
+internal import InMemoryBackend
+internal import Testing
+
+@Suite("The registry of backends")
+struct BackendRegistryTests {
+    private let configuration = BackendConfiguration(backend: "memory", group: "a", parentDirectory: "/nowhere")
+
+    @Test("A bundled backend is chosen by its name")
+    func bundled() async throws {
+        let registry = BackendRegistry.bundled()
+        let group = try await registry.open(configuration, as: SessionDescription(role: .main, name: "m"))
+        let other = try await registry.open(configuration)
+        #expect(group.session.role == .main && group.session.name == "m")
+        try await group.put("k", [1])
+        #expect(try await other.get("k")?.value == [1])
+    }
+
+    @Test("Groups of other names are others (contract S14)")
+    func groups() async throws {
+        let registry = BackendRegistry.bundled()
+        let group = try await registry.open(configuration)
+        var otherConfiguration = configuration
+        otherConfiguration.group = "b"
+        let other = try await registry.open(otherConfiguration)
+        try await group.put("k", [1])
+        #expect(try await other.get("k") == nil)
+    }
+
+    @Test("A name that nobody registered is unsupported, and the error says what there is (contract E1)")
+    func unknown() async throws {
+        var wrong = configuration
+        wrong.backend = "carrierPigeon"
+        let error = await #expect(throws: SharedCoreError.self) { try await BackendRegistry.bundled().open(wrong) }
+        #expect(error?.code == .unsupported)
+        #expect(error?.message.contains("carrierPigeon") == true)
+        #expect(error?.message.contains("memory") == true)
+    }
+
+    @Test("A caller adds a backend of its own")
+    func added() async throws {
+        struct Renamed: BackendFactory {
+            let name = "mine"
+            let space = MemorySpace()
+
+            func open(
+                _ configuration: BackendConfiguration, as description: SessionDescription
+            ) async throws(SharedCoreError) -> any SharedGroup {
+                try await space.open(configuration.group + (configuration.settings["mine.suffix"] ?? ""))
+            }
+        }
+        var registry = BackendRegistry()
+        registry.register(Renamed())
+        #expect(registry.names == ["mine"])
+        var own = configuration
+        own.backend = "mine"
+        own.settings = ["mine.suffix": "-x"]
+        #expect(try await registry.open(own).capabilities.backend == "memory")
+    }
+
+    @Test("A requirement that the backend does not keep is refused at open")
+    func requirements() async throws {
+        var durable = configuration
+        durable.durability = .process
+        let error = await #expect(throws: SharedCoreError.self) { try await BackendRegistry.bundled().open(durable) }
+        #expect(error?.code == .unsupported)
+    }
+}

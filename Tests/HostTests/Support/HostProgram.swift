@@ -1,0 +1,102 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import Subprocess
+internal import SystemPackage
+internal import TestSupport
+
+/// The built program `sharedcore`, run as a user runs it, in a directory and an environment of the test's own.
+struct HostProgram: Sendable {
+    /// What a run left behind.
+    struct Ended: Sendable {
+        let status: Int32
+        let output: String
+        let errors: String
+
+        /// The lines of standard output as objects.
+        func objects() throws -> [[String: JSONField]] {
+            try output.split(separator: "\n").map { line in
+                try JSONDecoder().decode([String: JSONField].self, from: Data(line.utf8))
+            }
+        }
+    }
+
+    /// The directory that the program is called in, and that holds everything it writes.
+    let directory: TemporaryDirectory
+    /// What the environment says beside `PATH` and the user's directories.
+    var environment: [String: String] = [:]
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// Where the program is: beside the bundle that holds this test.
+    static var path: String {
+        get throws {
+            var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+            guard count > 0 else { throw ProgramMissing(path: "/proc/self/exe") }
+            let own = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            for bundle in [own, CommandLine.arguments[0]] {
+                let path =
+                    bundle.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+                    .joined(separator: "/") + "/sharedcore"
+                if access(path, X_OK) == 0 { return path }
+            }
+            throw ProgramMissing(path: own)
+        }
+    }
+
+    /// Writes a file into the program's directory.
+    func write(_ content: String, to name: String) throws {
+        try Data(content.utf8).write(to: URL(filePath: directory.path(of: name)))
+    }
+
+    /// Makes a directory in the program's directory.
+    func makeDirectory(_ name: String) throws {
+        try FileManager.default.createDirectory(atPath: directory.path(of: name), withIntermediateDirectories: true)
+    }
+
+    /// Runs the program to its end.
+    func run(_ arguments: String..., input: String = "") async throws -> Ended {
+        try await run(arguments, input: input)
+    }
+
+    /// Runs the program to its end.
+    func run(_ arguments: [String], input: String = "") async throws -> Ended {
+        let configuration = try configuration(arguments)
+        return try await within(Patience.usual, "the end of sharedcore \(arguments.joined(separator: " "))") {
+            let result = try await Subprocess.run(
+                configuration, input: .string(input), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
+            return Ended(
+                status: result.terminationStatus.number, output: result.standardOutput,
+                errors: result.standardError)
+        }
+    }
+
+    /// What starts the program with these arguments.
+    func configuration(_ arguments: [String]) throws -> Subprocess.Configuration {
+        var variables: [Subprocess.Environment.Key: String] = [
+            "PATH": "/usr/bin:/bin", "HOME": directory.path, "XDG_STATE_HOME": directory.path(of: "state"),
+            "XDG_CONFIG_HOME": directory.path(of: "config"),
+        ]
+        for (name, value) in environment { variables[.init(stringLiteral: name)] = value }
+        return Subprocess.Configuration(
+            executable: .path(FilePath(try Self.path)), arguments: Arguments(arguments),
+            environment: .custom(variables), workingDirectory: FilePath(directory.path))
+    }
+}
+
+extension TerminationStatus {
+    /// The exit status; for an end by a signal, what a shell makes of it.
+    var number: Int32 {
+        switch self {
+        case .exited(let code): code
+        case .signaled(let signal): 128 + signal
+        }
+    }
+}
+
+/// The program was not built beside the tests.
+struct ProgramMissing: Error {
+    let path: String
+}
