@@ -20,12 +20,13 @@ actor TimelineRecorder {
     func follow(_ follower: TimelineFollower, _ pass: (TimelineRecord) async throws -> Void) async throws {
         for try await event in follower {
             guard case .record(let record) = event else { continue }
+            // Told before anybody acts on it, so that the story is told in order.
+            try await pass(record)
             records.append(record)
             for (number, waiter) in waiters where waiter.condition(record) {
                 waiters[number] = nil
                 waiter.continuation.resume(returning: record)
             }
-            try await pass(record)
         }
     }
 
