@@ -17,6 +17,11 @@ public struct History: Sendable {
         self.byteLimit = byteLimit
     }
 
+    /// The last commit that is kept; nil when none is.
+    public var last: CommittedChanges? {
+        first < commits.count ? commits.last : nil
+    }
+
     mutating func append(_ commit: CommittedChanges) {
         guard !commit.changes.isEmpty else { return }
         byteCount += Self.cost(of: commit)

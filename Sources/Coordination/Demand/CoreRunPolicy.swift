@@ -1,0 +1,43 @@
+internal import CoreAPI
+
+/// How long an Executor's core runs: while anybody waits for what is not there, and a little longer, within the
+/// process's budget.
+///
+/// Source: contract C9.
+struct CoreRunPolicy: Hashable, Sendable {
+    enum Decision: Hashable, Sendable {
+        /// The core goes on; the question is due again at this moment.
+        case run(until: BootInstant)
+        /// Everybody has been served.
+        case done
+        /// The process's time is up; the next one that waits takes over.
+        case spent
+    }
+
+    /// How long the core may run.
+    let budget: Duration
+    /// How long it goes on when nobody waits, so that the next push of a burst finds it running.
+    let linger: Duration
+    private let start: BootInstant
+    private var quietSince: BootInstant?
+
+    init(budget: Duration, linger: Duration, from start: BootInstant) {
+        self.budget = budget
+        self.linger = linger
+        self.start = start
+    }
+
+    /// - Parameter openUntil: The latest deadline of those who wait; nil when nobody does.
+    mutating func decide(openUntil: BootInstant?, at now: BootInstant) -> Decision {
+        let end = start.advanced(by: budget)
+        guard now < end else { return .spent }
+        guard openUntil == nil else {
+            quietSince = nil
+            return .run(until: min(end, openUntil ?? end))
+        }
+        let quiet = quietSince ?? now
+        quietSince = quiet
+        let limit = quiet.advanced(by: linger)
+        return now < limit ? .run(until: min(end, limit)) : .done
+    }
+}

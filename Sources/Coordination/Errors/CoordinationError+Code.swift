@@ -1,0 +1,33 @@
+extension CoordinationError {
+    /// The kinds of fault. New ones may be added; treat an unknown one as a failure.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Name: String, Hashable, Sendable {
+            case refused, timeout, fenced, superseded, coreFailed, closed, cancelled, store
+        }
+
+        private let name: Name
+
+        private init(_ name: Name) {
+            self.name = name
+        }
+
+        public var description: String { name.rawValue }
+
+        /// A Main that answers owns, or is about to (contract C2, C14). Nothing was done.
+        public static let refused = Code(.refused)
+        /// The deadline passed before the message came (contract C7).
+        public static let timeout = Code(.timeout)
+        /// A newer epoch took ownership from this participant, or its session is over for the group (contract C4).
+        public static let fenced = Code(.fenced)
+        /// Another Main took over (contract C14).
+        public static let superseded = Code(.superseded)
+        /// The core could not start, or ended by itself.
+        public static let coreFailed = Code(.coreFailed)
+        /// The participant was closed or stopped.
+        public static let closed = Code(.closed)
+        /// The calling task was cancelled.
+        public static let cancelled = Code(.cancelled)
+        /// The group's store failed; see ``CoordinationError/cause``.
+        public static let store = Code(.store)
+    }
+}

@@ -1,0 +1,95 @@
+public import CoreAPI
+
+/// A short-lived participant that a push woke: it gets the message of its call-id, from whoever has it or by running the
+/// core itself.
+///
+/// ```swift
+/// let executor = try ExecutorParticipant(of: group) { MailCore(account) }
+/// let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
+/// if case .message(let taken) = answer.content {
+///     show(taken.message)
+///     try await executor.acknowledge(taken)
+/// }
+/// await executor.finish()         // its core may still fetch the messages of others
+/// ```
+///
+/// Source: contract C2, C7-C12.
+public final class ExecutorParticipant: Sendable {
+    private let participant: Participant
+
+    /// An Executor that takes part through an open handle. The handle is the caller's: close it after ``finish()``.
+    ///
+    /// - Parameters:
+    ///   - group: An open handle, with the role ``SessionRole/executor``.
+    ///   - core: Makes the core for each ownership.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role.
+    public init(
+        of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
+        environment: CoordinationEnvironment = CoordinationEnvironment(), core: @escaping @Sendable () -> any Core
+    ) throws(SharedCoreError) {
+        guard group.session.role == .executor else {
+            throw SharedCoreError(
+                .invalidArgument, "An Executor takes part with the role “executor”, not “\(group.session.role)”.",
+                at: "session \(group.session.id)")
+        }
+        participant = try Participant(group, core: core, options: options, environment: environment)
+    }
+
+    deinit {
+        participant.abandon()
+    }
+
+    /// Waits for the message of a call-id and takes it.
+    ///
+    /// What is in the inbox comes at once. Otherwise the owner's core is waited for; where nobody owns, or the owner goes
+    /// away or freezes, this participant becomes the owner and runs the core.
+    ///
+    /// - Parameters:
+    ///   - callID: What the push announced.
+    ///   - deadline: How long to wait, over everything (contract C7). The core may run on for others.
+    ///   - insisting: Whether the core has to run here, whatever the inbox holds: refused while a Main owns.
+    /// - Throws: ``CoordinationError/Code/timeout`` at the deadline; with `insisting`
+    ///   ``CoordinationError/Code/refused``, ``CoordinationError/Code/fenced`` when the ownership was taken away and
+    ///   ``CoordinationError/Code/coreFailed``; ``CoordinationError/Code/fenced`` when the session is over;
+    ///   ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and ``CoordinationError/Code/store``.
+    public func message(
+        forCallID callID: CallID, deadline: Duration, insisting: Bool = false
+    ) async throws(CoordinationError) -> MessageAnswer {
+        let limit = participant.clock.now().advanced(by: deadline)
+        return try await participant.message(for: callID, before: limit, insisting: insisting)
+    }
+
+    /// Says that a message was shown: it is delivered to nobody again.
+    ///
+    /// - Returns: Whether the message was still this participant's.
+    @discardableResult
+    public func acknowledge(_ message: TakenMessage) async throws(CoordinationError) -> Bool {
+        try await participant.acknowledge(message)
+    }
+
+    /// Lets others have a message that this participant does not show.
+    public func giveBack(_ message: TakenMessage) async throws(CoordinationError) {
+        try await participant.giveBack(message)
+    }
+
+    /// Returns when no call waits here and the core, if it runs here, has served everybody and stopped.
+    public func finish() async {
+        await participant.finishWork()
+    }
+
+    /// Stops the core, releases ownership, and ends the participation. Returns when that is done; a core that does not
+    /// stop is given up after its bound.
+    public func close() async {
+        await participant.close()
+    }
+
+    /// How many cores this participant has started.
+    public var coreStarts: Int {
+        get async { await participant.state.coreStarts }
+    }
+
+    /// The epoch that this Executor holds; nil while it does not own.
+    public var epoch: Revision? {
+        get async { await participant.state.holding }
+    }
+}

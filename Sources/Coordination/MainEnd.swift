@@ -1,0 +1,11 @@
+/// Why a Main does not own any more.
+public enum MainEnd: Hashable, Sendable {
+    /// It was stopped by its application.
+    case stopped
+    /// Another Main took over.
+    case superseded
+    /// Its core could not start, or ended by itself; the text says why.
+    case coreFailed(String)
+    /// Its session is over for the group.
+    case sessionEnded
+}

@@ -1,0 +1,72 @@
+public import CoreAPI
+
+/// The long-lived participant of an application: it owns the core whenever it runs.
+///
+/// ```swift
+/// let main = try MainParticipant(of: group) { MailCore(account) }
+/// try await main.start()          // an Executor that owns hands over first
+/// ...
+/// await main.stop()
+/// ```
+///
+/// A Main is never refused because of an Executor. One that was frozen and lost ownership to an Executor stops its core
+/// when it can run again, and asks for ownership anew.
+///
+/// Source: contract C2, C3, C14.
+public final class MainParticipant: Sendable {
+    private let participant: Participant
+
+    /// A Main that takes part through an open handle. The handle is the caller's: close it after ``stop()``.
+    ///
+    /// - Parameters:
+    ///   - group: An open handle, with the role ``SessionRole/main``.
+    ///   - core: Makes the core for each ownership.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role.
+    public init(
+        of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
+        environment: CoordinationEnvironment = CoordinationEnvironment(), core: @escaping @Sendable () -> any Core
+    ) throws(SharedCoreError) {
+        guard group.session.role == .main else {
+            throw SharedCoreError(
+                .invalidArgument, "A Main takes part with the role “main”, not “\(group.session.role)”.",
+                at: "session \(group.session.id)")
+        }
+        participant = try Participant(group, core: core, options: options, environment: environment)
+    }
+
+    deinit {
+        participant.abandon()
+    }
+
+    /// Becomes the owner and starts the core; returns when it runs.
+    ///
+    /// - Parameter takingOver: Whether another Main that owns is asked to hand over, and fenced if it does not.
+    /// - Throws: ``CoordinationError/Code/refused`` when another Main that answers owns, unless `takingOver`;
+    ///   ``CoordinationError/Code/coreFailed``; ``CoordinationError/Code/superseded`` when another Main took over
+    ///   meanwhile; ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and
+    ///   ``CoordinationError/Code/store``.
+    public func start(takingOver: Bool = false) async throws(CoordinationError) {
+        try await participant.startMain(takingOver: takingOver)
+    }
+
+    /// Returns when this Main does not own any more and will not by itself.
+    public func waitUntilEnded() async -> MainEnd {
+        await participant.mainEnd()
+    }
+
+    /// Stops the core, releases ownership, and ends the participation. Returns when that is done; a core that does not
+    /// stop is given up after its bound.
+    public func stop() async {
+        await participant.close()
+    }
+
+    /// The epoch that this Main holds; nil while it does not own.
+    public var epoch: Revision? {
+        get async { await participant.state.holding }
+    }
+
+    /// How many cores this participant has started.
+    public var coreStarts: Int {
+        get async { await participant.state.coreStarts }
+    }
+}

@@ -1,0 +1,14 @@
+internal import Synchronization
+
+/// The call-ids of the messages that this participant's own cores stored.
+final class DeliveredCallIDs: Sendable {
+    private let callIDs = Mutex<Set<CallID>>([])
+
+    func insert(_ callID: CallID) {
+        callIDs.withLock { _ = $0.insert(callID) }
+    }
+
+    func contains(_ callID: CallID) -> Bool {
+        callIDs.withLock { $0.contains(callID) }
+    }
+}

@@ -1,0 +1,43 @@
+internal import CoreAPI
+
+/// One call's wait for the message of a call-id: what the inbox says goes in, what to do next comes out.
+///
+/// Source: contract C7, C8, C10, C11.
+struct MessageWait: Hashable, Sendable {
+    enum Step: Hashable, Sendable {
+        /// Take it.
+        case take
+        /// It is known already, or has nothing to show.
+        case nothingToShow
+        /// The deadline has passed.
+        case timeout
+        /// Let it be known that this call waits.
+        case expect
+        /// Wait until this moment at the latest, then look. With `needsCore`, a core would help.
+        case wait(until: BootInstant, needsCore: Bool)
+    }
+
+    /// When the wait ends.
+    let deadline: BootInstant
+    /// How often the wait looks by itself. Source: contract C13.
+    let lookInterval: Duration
+    /// Whether others know that this call waits.
+    var isExpected = false
+
+    init(deadline: BootInstant, lookInterval: Duration) {
+        self.deadline = deadline
+        self.lookInterval = lookInterval
+    }
+
+    /// What to do after a look. What is there is taken even when it comes with the deadline.
+    func step(_ state: InboxState, at now: BootInstant) -> Step {
+        switch state {
+        case .stored: return .take
+        case .acknowledged, .nothingToShow: return .nothingToShow
+        case .absent, .taken: break
+        }
+        guard now < deadline else { return .timeout }
+        guard isExpected else { return .expect }
+        return .wait(until: min(deadline, now.advanced(by: lookInterval)), needsCore: state == .absent)
+    }
+}

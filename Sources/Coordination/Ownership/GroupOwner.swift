@@ -1,0 +1,38 @@
+public import CoreAPI
+
+/// Who owns the core of a group.
+///
+/// Source: contract C1.
+public struct GroupOwner: Hashable, Sendable {
+    /// The session that ownership belongs to.
+    public let session: SessionID
+    /// What it is.
+    public let role: SessionRole
+    /// How far its core is.
+    public let state: OwnerState
+    /// The revision of its acquisition.
+    public let epoch: Revision
+    /// Its name for people.
+    public let name: String
+    /// Its process.
+    public let process: ProcessIdentity
+    /// When it acquired, by the clock of the machine's run.
+    public let since: BootInstant
+
+    init(_ standing: Standing<OwnerRecord>) {
+        session = standing.session
+        role = standing.record.role
+        state = standing.record.state
+        epoch = standing.claim
+        name = standing.record.name
+        process = standing.record.process
+        since = standing.record.since
+    }
+
+    /// The owner of a group; nil when nobody owns. Makes sure first that a dead one is not believed, where the backend
+    /// can tell.
+    public static func current(in store: some SharedStore) async throws(SharedCoreError) -> GroupOwner? {
+        _ = try await store.sessions()
+        return try await store.get(OwnershipKey.owner).map { GroupOwner(Standing($0)) }
+    }
+}

@@ -1,0 +1,17 @@
+internal import CoreAPI
+
+/// One thing that a machine wants done before it is asked again.
+enum Directive: Hashable, Sendable {
+    /// Commit, then look.
+    case commit(Transition)
+    /// Take in a linearizable snapshot of ``OwnershipKey/path``.
+    case look
+    /// Make the group notice its dead, then look.
+    case bury
+    /// Start a core under an epoch.
+    case startCore(epoch: Revision)
+    /// Make the core of an epoch stop.
+    case stopCore(epoch: Revision)
+    /// Kill the process of an owner, then look.
+    case kill(ProcessIdentity, epoch: Revision)
+}

@@ -1,0 +1,109 @@
+internal import CoreAPI
+
+/// How a holder proves that it runs, and how one that waits for it finds that it does not.
+///
+/// Source: contract C6.
+extension OwnershipMachine {
+    /// An unanswered challenge, as it was seen.
+    struct Silence: Hashable, Sendable {
+        let challenge: Revision
+        let answer: Revision?
+        let since: BootInstant
+    }
+
+    /// What a waiting participant knows about a holder.
+    enum Life: Hashable, Sendable {
+        /// Nothing yet: it waits.
+        case unknown
+        /// It has answered since the wait began.
+        case proved
+        /// It has not answered a challenge for as long as it may.
+        case absent(Silence)
+        /// It is to be challenged.
+        case challenge(Directive)
+    }
+
+    /// Answers a challenge to what this participant holds.
+    mutating func answer() -> Directive? {
+        guard let challenge = view.challenge else { return nil }
+        let key: Key
+        if holding?.epoch == challenge.record.claim {
+            key = OwnershipKey.owner
+        } else if let handover = view.handover, handover.session == myself.session,
+            handover.claim == challenge.record.claim
+        {
+            key = OwnershipKey.handover
+        } else {
+            return nil
+        }
+        guard !isAnswered(challenge) else { return nil }
+        var transaction = Transaction()
+        transaction.require(.epoch(key, challenge.record.claim))
+        transaction.put(
+            OwnershipKey.answer,
+            AnswerRecord(claim: challenge.record.claim, challenge: challenge.revision).bytes, lifetime: .session)
+        return .commit(Transition(transaction: transaction))
+    }
+
+    /// Judges the life of the holder of a claim.
+    ///
+    /// - Parameter isUrgent: Whether the first challenge is made at once, instead of within a time over which a
+    ///   hundred that wait are spread.
+    mutating func life(of claim: Revision, isUrgent: Bool, at now: BootInstant) -> Life {
+        var watched = watched ?? begin(claim, isUrgent: isUrgent, at: now)
+        if watched.claim != claim { watched = begin(claim, isUrgent: isUrgent, at: now) }
+        defer { self.watched = watched }
+
+        if let challenge = view.challenge, challenge.record.claim == claim {
+            guard isAnswered(challenge) else { return awaitAnswer(to: challenge, in: &watched, at: now) }
+            watched.patience = nil
+            watched.unansweredSince = nil
+            if watched.lastAnswered != challenge.revision {
+                watched.lastAnswered = challenge.revision
+                if let answer = view.answer, answer.revision > watched.since {
+                    let spread = random.duration(below: rules.challengeSpread)
+                    watched.nextChallenge = now.advanced(by: rules.answerLifetime + spread)
+                }
+            }
+        }
+        if watched.nextChallenge <= now { return .challenge(challenge(claim)) }
+        wake(at: watched.nextChallenge)
+        guard let answer = view.answer, answer.record.claim == claim, answer.revision > watched.since else {
+            return .unknown
+        }
+        return .proved
+    }
+
+    private mutating func begin(_ claim: Revision, isUrgent: Bool, at now: BootInstant) -> WatchedClaim {
+        let spread = isUrgent ? .zero : random.duration(below: rules.challengeSpread)
+        return WatchedClaim(claim: claim, since: view.revision, nextChallenge: now.advanced(by: spread))
+    }
+
+    private mutating func awaitAnswer(
+        to challenge: Standing<ChallengeRecord>, in watched: inout WatchedClaim, at now: BootInstant
+    ) -> Life {
+        let since = watched.unansweredSince ?? now
+        var patience = watched.patience ?? RunningTime(from: now)
+        patience.count(to: now)
+        watched.patience = patience
+        watched.unansweredSince = since
+        guard patience.elapsed >= rules.answerBound else {
+            wake(at: patience.nextCount(limit: rules.answerBound))
+            return .unknown
+        }
+        return .absent(Silence(challenge: challenge.revision, answer: view.answer?.revision, since: since))
+    }
+
+    private func challenge(_ claim: Revision) -> Directive {
+        var transaction = Transaction()
+        transaction.require(
+            view.challenge.map { .revision(OwnershipKey.challenge, $0.revision) } ?? .absent(OwnershipKey.challenge))
+        transaction.put(OwnershipKey.challenge, ChallengeRecord(claim: claim).bytes)
+        return .commit(Transition(transaction: transaction))
+    }
+
+    private func isAnswered(_ challenge: Standing<ChallengeRecord>) -> Bool {
+        guard let answer = view.answer, answer.record.claim == challenge.record.claim else { return false }
+        return answer.record.challenge >= challenge.revision
+    }
+}

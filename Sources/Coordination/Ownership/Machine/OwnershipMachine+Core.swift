@@ -1,0 +1,147 @@
+internal import CoreAPI
+
+/// The life of the core that an owner runs.
+extension OwnershipMachine {
+    /// Takes note that the core's start has returned.
+    mutating func coreStarted(_ epoch: Revision) {
+        guard core?.epoch == epoch, core?.phase == .starting else { return }
+        core?.phase = .running
+    }
+
+    /// Takes note that the core has stopped.
+    ///
+    /// - Parameter problem: Why it stopped by itself; nil when it was told to.
+    mutating func coreEnded(_ epoch: Revision, problem: String?) {
+        guard core?.epoch == epoch else { return }
+        core?.phase = .ended
+        if let problem { core?.reason = problem }
+    }
+
+    /// What to do as an owner: start the core, publish how far it is, stop it when it must, release when it has.
+    mutating func hold(at now: BootInstant) -> Directive? {
+        guard let holding, let owner = view.owner, !holding.isReleasing else { return nil }
+        if let ending = holding.ending { return release(holding.epoch, telling: ending) }
+        hear(at: now)
+        guard let core else {
+            if let reason = reasonToStop(at: now) { return release(owner, because: reason) }
+            self.core = LocalCore(epoch: holding.epoch, phase: .starting)
+            return .startCore(epoch: holding.epoch)
+        }
+        guard core.epoch == holding.epoch else { return nil }
+        switch core.phase {
+        case .starting, .running:
+            if let reason = reasonToStop(at: now) {
+                self.core?.phase = .stopping(since: now)
+                self.core?.reason = reason
+                return .stopCore(epoch: core.epoch)
+            }
+            guard core.phase == .running, owner.record.state == .starting else { return nil }
+            return publish(.running, of: holding, owner, because: "its core has started")
+        case .stopping(let since):
+            let bound = since.advanced(by: rules.stopBound)
+            if bound <= now { return giveUp(owner, because: core.reason) }
+            wake(at: bound)
+            guard owner.record.state != .stopping else { return nil }
+            return publish(.stopping, of: holding, owner, because: core.reason)
+        case .ended:
+            return release(owner, because: core.reason)
+        }
+    }
+
+    /// Stops a core whose ownership is gone, and lets go of one that does not stop.
+    mutating func stopOrphanedCore(at now: BootInstant) -> Directive? {
+        guard let core, core.epoch != holding?.epoch else { return nil }
+        switch core.phase {
+        case .starting, .running:
+            self.core?.phase = .stopping(since: now)
+            return .stopCore(epoch: core.epoch)
+        case .stopping(let since):
+            let bound = since.advanced(by: rules.stopBound)
+            guard bound <= now else {
+                wake(at: bound)
+                return nil
+            }
+            self.core = nil
+            let reason = "it did not stop within \(rules.stopBound) of being fenced"
+            return tell(Story(kind: .coreGivenUp, epoch: core.epoch, reason: reason))
+        case .ended:
+            self.core = nil
+            return tell(Story(kind: .coreStopped, epoch: core.epoch, reason: "it was fenced"))
+        }
+    }
+
+    /// Tells what no transition goes with.
+    private func tell(_ story: Story) -> Directive {
+        .commit(Transition(transaction: Transaction(), stories: [story]))
+    }
+
+    /// Remembers when a request for hand-over was seen first.
+    private mutating func hear(at now: BootInstant) {
+        guard let handover = view.handover, handover.session != myself.session else {
+            hearing = nil
+            return
+        }
+        if hearing?.handover != handover.claim { hearing = Hearing(handover: handover.claim, since: now) }
+    }
+
+    /// Why the core may not go on; nil while it may.
+    private mutating func reasonToStop(at now: BootInstant) -> String? {
+        if case .nothing(let reason) = wish { return reason }
+        guard let handover = view.handover, let hearing, !myself.isMain || handover.record.takesOverMain else {
+            return nil
+        }
+        if let critical = view.critical, critical.session == myself.session, critical.record.epoch == holding?.epoch {
+            let end = hearing.since.advanced(by: critical.record.bound)
+            if now < end {
+                wake(at: end)
+                return nil
+            }
+        }
+        return "\(handover.record.name) asked for ownership"
+    }
+
+    private func publish(
+        _ state: OwnerState, of holding: Holding, _ owner: Standing<OwnerRecord>, because reason: String
+    ) -> Directive {
+        var record = owner.record
+        record.state = state
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.owner, holding.epoch))
+        transaction.put(OwnershipKey.owner, record.bytes, lifetime: .session)
+        return .commit(
+            Transition(
+                transaction: transaction,
+                stories: [
+                    Story(
+                        kind: .stateChanged, epoch: holding.epoch, from: owner.record.state, to: state, reason: reason)
+                ]))
+    }
+
+    private mutating func release(_ owner: Standing<OwnerRecord>, because reason: String) -> Directive {
+        var stories: [Story] = []
+        if core != nil { stories.append(Story(kind: .coreStopped, epoch: owner.claim, reason: reason)) }
+        stories.append(Story(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason))
+        return release(owner.claim, telling: stories)
+    }
+
+    /// Releases although the core still runs.
+    private mutating func giveUp(_ owner: Standing<OwnerRecord>, because reason: String) -> Directive {
+        let late = "it did not stop within \(rules.stopBound)"
+        return release(
+            owner.claim,
+            telling: [
+                Story(kind: .coreGivenUp, epoch: owner.claim, from: owner.record.state, reason: "\(late): \(reason)"),
+                Story(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason),
+            ])
+    }
+
+    private mutating func release(_ epoch: Revision, telling stories: [Story]) -> Directive {
+        core = nil
+        noteRelease(telling: stories)
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.owner, epoch))
+        transaction.delete(OwnershipKey.owner)
+        transaction.delete(OwnershipKey.critical)
+        return .commit(Transition(transaction: transaction, stories: stories))
+    }
+}

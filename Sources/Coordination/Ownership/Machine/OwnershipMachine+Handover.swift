@@ -1,0 +1,120 @@
+internal import CoreAPI
+
+/// How a Main gets ownership from one that owns.
+///
+/// Source: contract C3, C14.
+extension OwnershipMachine {
+    /// Asks the owner to hand over and waits for it; past the deadline it is killed or fenced.
+    mutating func ask(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
+        guard let handover = view.handover else { return request(owner, at: now) }
+        guard handover.session == myself.session else { return wait(behind: handover, at: now) }
+
+        var wait = handoverWait ?? HandoverWait(
+            handover: handover.claim, epoch: owner.claim, patience: RunningTime(from: now))
+        if wait.handover != handover.claim || wait.epoch != owner.claim {
+            wait = HandoverWait(handover: handover.claim, epoch: owner.claim, patience: RunningTime(from: now))
+        }
+        wait.patience.count(to: now)
+        defer { handoverWait = wait }
+
+        let limit = min(rules.handoverDeadline + grantedBound(of: owner), rules.handoverHardMaximum)
+        if wait.enforcement == .notYet { wait.limit = limit }
+        guard wait.patience.elapsed >= limit || wait.enforcement != .notYet else {
+            self.wake(at: wait.patience.nextCount(limit: limit))
+            return nil
+        }
+        return enforce(handover, on: owner, in: &wait, at: now)
+    }
+
+    /// Takes note that the process of an owner was sent the signal, or why it could not be.
+    mutating func killEnded(_ epoch: Revision, impossible reason: String?, at now: BootInstant) {
+        guard handoverWait?.epoch == epoch else { return }
+        handoverWait?.enforcement = reason.map { .impossible($0) } ?? .killed
+        handoverWait?.afterKill = RunningTime(from: now)
+    }
+
+    /// What the critical section that the owner is in adds to the deadline. It was entered before the request, or its
+    /// guard would have refused it.
+    private func grantedBound(of owner: Standing<OwnerRecord>) -> Duration {
+        guard let critical = view.critical, critical.record.epoch == owner.claim else { return .zero }
+        return critical.record.bound
+    }
+
+    private func request(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive {
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.owner, owner.claim))
+        transaction.require(.absent(OwnershipKey.handover))
+        let record = HandoverRecord(
+            name: myself.name, askedAt: now, deadline: rules.handoverDeadline, takesOverMain: wish == .takeOver)
+        transaction.put(OwnershipKey.handover, record.bytes, lifetime: .session)
+        return .commit(
+            Transition(
+                transaction: transaction,
+                stories: [
+                    Story(
+                        kind: .asked, other: owner.claim, from: owner.record.state, bound: rules.handoverDeadline,
+                        reason: wish == .takeOver ? "it was told to take over" : "a Main does not wait for an Executor")
+                ]))
+    }
+
+    /// One step of what follows the deadline.
+    private mutating func enforce(
+        _ handover: Standing<HandoverRecord>, on owner: Standing<OwnerRecord>, in wait: inout HandoverWait,
+        at now: BootInstant
+    ) -> Directive? {
+        let asked: [Transaction.Guard] = [.epoch(OwnershipKey.handover, wait.handover)]
+        switch wait.enforcement {
+        case .notYet:
+            wait.enforcement = reasonNotToKill(owner).map { .impossible($0) } ?? .confirmed
+            lastBurial = (owner.claim, now)
+            return .bury
+        case .confirmed:
+            guard !handover.record.isKilling else { return .kill(owner.record.process, epoch: owner.claim) }
+            var record = handover.record
+            record.isKilling = true
+            var transaction = Transaction(guards: asked)
+            transaction.require(.epoch(OwnershipKey.owner, owner.claim))
+            transaction.put(OwnershipKey.handover, record.bytes, lifetime: .session)
+            return .commit(
+                Transition(
+                    transaction: transaction,
+                    stories: [
+                        Story(
+                            kind: .killed, other: owner.claim, from: owner.record.state,
+                            reason: "it did not hand over within \(wait.limit)")
+                    ]))
+        case .killed:
+            var patience = wait.afterKill ?? RunningTime(from: now)
+            patience.count(to: now)
+            wait.afterKill = patience
+            guard patience.elapsed < rules.killBound else {
+                wait.enforcement = .impossible("its process did not end within \(rules.killBound) of being killed")
+                return .look
+            }
+            let next = now.advanced(by: RunningTime.tick)
+            wake(at: next)
+            guard let burial = lastBurial, burial.at.advanced(by: RunningTime.tick) > now else {
+                lastBurial = (owner.claim, now)
+                return .bury
+            }
+            return nil
+        case .impossible(let reason):
+            return supersede(
+                owner, at: now, provided: asked, as: owner.record.role == .main ? .replaced : .deadlinePassed,
+                because: "it did not hand over within \(wait.limit); \(reason), so its core may still run")
+        }
+    }
+
+    private func reasonNotToKill(_ owner: Standing<OwnerRecord>) -> String? {
+        if owner.record.role != .executor { return "only Executors are killed" }
+        if rules.onDeadline == .fence { return "it is fenced as configured" }
+        if owner.record.process == myself.process { return "it lives in the same process" }
+        if owner.record.process.bootID != myself.process.bootID { return "it runs on another machine" }
+        return nil
+    }
+
+    /// Waits for another Main that has asked.
+    private mutating func wait(behind handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
+        bury(handover.claim, at: now) ?? wait(for: handover, at: now)
+    }
+}

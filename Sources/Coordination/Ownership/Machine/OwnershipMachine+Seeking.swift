@@ -1,0 +1,161 @@
+internal import CoreAPI
+
+/// How a participant that does not own comes to own.
+extension OwnershipMachine {
+    /// What to do next towards ownership.
+    mutating func seek(at now: BootInstant) -> Directive? {
+        guard isWaiting, core == nil, refusal == nil else {
+            watched = nil
+            handoverWait = nil
+            return nil
+        }
+        if let restsUntil, now < restsUntil {
+            wake(at: restsUntil)
+            return nil
+        }
+        if let owner = view.owner {
+            if let burial = bury(owner.claim, at: now) { return burial }
+            if owner.record.role == .main ? wish == .takeOver : myself.isMain { return ask(owner, at: now) }
+            return wait(for: owner, at: now)
+        }
+        if let handover = view.handover, handover.session != myself.session {
+            return bury(handover.claim, at: now) ?? wait(for: handover, at: now)
+        }
+        return acquire(at: now)
+    }
+
+    /// Takes back a request for hand-over that is not meant any more.
+    mutating func withdraw() -> Directive? {
+        guard let handover = view.handover, handover.session == myself.session, holding != nil || !isWaiting else {
+            return nil
+        }
+        handoverWait = nil
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.handover, handover.claim))
+        transaction.delete(OwnershipKey.handover)
+        return .commit(
+            Transition(
+                transaction: transaction,
+                stories: [Story(kind: .problem, reason: "it does not ask for ownership any more")]))
+    }
+
+    /// Makes the group notice its dead when the holder of a claim is met, and now and then while it is waited for.
+    mutating func bury(_ claim: Revision, at now: BootInstant) -> Directive? {
+        if let last = lastBurial, last.claim == claim {
+            let next = last.at.advanced(by: rules.burialInterval)
+            guard next <= now else {
+                wake(at: next)
+                return nil
+            }
+        }
+        lastBurial = (claim, now)
+        return .bury
+    }
+
+    /// Acquires what nobody owns.
+    private func acquire(at now: BootInstant) -> Directive {
+        var transaction = Transaction()
+        transaction.require(.absent(OwnershipKey.owner))
+        requireHandover(in: &transaction)
+        putOwner(at: now, to: &transaction)
+        return .commit(
+            Transition(
+                transaction: transaction, stories: [Story(kind: .acquired, to: .starting, reason: "nobody owned")]))
+    }
+
+    /// Waits for an owner that need not be asked; a frozen one is superseded.
+    private mutating func wait(for owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
+        let isRefusing = owner.record.role == .main && (myself.isMain || wish == .insist)
+        switch life(of: owner.claim, isUrgent: isRefusing, at: now) {
+        case .challenge(let directive):
+            return directive
+        case .unknown:
+            return nil
+        case .proved:
+            if isRefusing { refusal = Refusal(owner: owner, session: owner.session, name: owner.record.name) }
+            return nil
+        case .absent(let silence):
+            // A Main that has asked decides, at its deadline, what becomes of the owner.
+            if let handover = view.handover, handover.session != myself.session { return nil }
+            return supersede(
+                owner, at: now, provided: unanswered(silence), as: .unanswered,
+                after: [Story(kind: .challenged, other: owner.claim, reason: "", at: silence.since)],
+                because: "a challenge was not answered within \(rules.answerBound); its core may still run")
+        }
+    }
+
+    /// Waits for a Main that has asked for what nobody owns; the request of a frozen one is removed.
+    mutating func wait(for handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
+        let isRefusing = wish == .insist || (myself.isMain && wish == .own)
+        switch life(of: handover.claim, isUrgent: isRefusing, at: now) {
+        case .challenge(let directive):
+            return directive
+        case .unknown:
+            return nil
+        case .proved:
+            if isRefusing { refusal = Refusal(owner: nil, session: handover.session, name: handover.record.name) }
+            return nil
+        case .absent(let silence):
+            var transaction = Transaction()
+            transaction.require(.epoch(OwnershipKey.handover, handover.claim))
+            for condition in unanswered(silence) { transaction.require(condition) }
+            transaction.delete(OwnershipKey.handover)
+            return .commit(
+                Transition(
+                    transaction: transaction,
+                    stories: [
+                        Story(
+                            kind: .problem,
+                            reason: "“\(handover.record.name)” asked for ownership and did not answer a challenge within "
+                                + "\(rules.answerBound), so its request is removed")
+                    ]))
+        }
+    }
+
+    /// Replaces an owner by a newer epoch, in one commit.
+    func supersede(
+        _ owner: Standing<OwnerRecord>, at now: BootInstant, provided conditions: [Transaction.Guard],
+        as end: OwnershipEnd, after stories: [Story] = [], because reason: String
+    ) -> Directive {
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.owner, owner.claim))
+        for condition in conditions { transaction.require(condition) }
+        requireHandover(in: &transaction)
+        // Deleting first gives the entry a new creation revision: the new epoch.
+        transaction.delete(OwnershipKey.owner)
+        transaction.delete(OwnershipKey.critical)
+        putOwner(at: now, to: &transaction)
+        return .commit(
+            Transition(
+                transaction: transaction,
+                stories: stories + [
+                    Story(
+                        kind: .tookOver, to: .starting,
+                        previous: PreviousOwnership(epoch: owner.claim, end: end), reason: reason)
+                ]))
+    }
+
+    /// The conditions that a challenge still stands unanswered.
+    private func unanswered(_ silence: Silence) -> [Transaction.Guard] {
+        [
+            .revision(OwnershipKey.challenge, silence.challenge),
+            silence.answer.map { .revision(OwnershipKey.answer, $0) } ?? .absent(OwnershipKey.answer),
+        ]
+    }
+
+    /// Nobody acquires past the request of a Main that waits; its own ends with the acquisition.
+    private func requireHandover(in transaction: inout Transaction) {
+        if let handover = view.handover, handover.session == myself.session {
+            transaction.require(.epoch(OwnershipKey.handover, handover.claim))
+            transaction.delete(OwnershipKey.handover)
+        } else {
+            transaction.require(.absent(OwnershipKey.handover))
+        }
+    }
+
+    private func putOwner(at now: BootInstant, to transaction: inout Transaction) {
+        let record = OwnerRecord(
+            role: myself.role, state: .starting, name: myself.name, process: myself.process, since: now)
+        transaction.put(OwnershipKey.owner, record.bytes, lifetime: .session)
+    }
+}

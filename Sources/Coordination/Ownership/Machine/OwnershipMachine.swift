@@ -1,0 +1,119 @@
+internal import CoreAPI
+
+/// The rules of ownership for one participant: what it sees and when it is goes in, what is to be done comes out.
+///
+/// The machine is a value without I/O or clock. It is *level-triggered*: each step looks at what stands in the store
+/// (``view``), at what its participant wants (``wish``) and at its core, and names the one thing to do next. A step that
+/// is repeated, or that comes after any number of changes went by, does no harm, because every commit carries as guards
+/// what the step relied on. Time is given with each step and chance comes from a seed, so a schedule can be replayed.
+///
+/// Source: contract C1-C6, C13, C14, C16.
+struct OwnershipMachine: Sendable {
+    let myself: Participation
+    let rules: OwnershipRules
+    var random: SeededRandom
+
+    /// What stands in the store, as far as it is known.
+    var view = OwnershipView()
+    /// What the participant wants.
+    var wish = Wish.nothing(because: "nothing is asked of it")
+    /// The ownership that this participant holds.
+    private(set) var holding: Holding?
+    /// The core that runs here.
+    var core: LocalCore?
+    /// Until then ownership is not sought, after a core failed.
+    var restsUntil: BootInstant?
+
+    /// How a wish was refused, until it is taken.
+    var refusal: Refusal?
+    /// An ownership that was lost, until it is taken.
+    private(set) var loss: Loss?
+
+    /// When to step next if nothing happens before.
+    private(set) var nextStep: BootInstant
+
+    var watched: WatchedClaim?
+    var hearing: Hearing?
+    var handoverWait: HandoverWait?
+    var lastLook: BootInstant
+    var lastBurial: (claim: Revision, at: BootInstant)?
+    private var retryAt: BootInstant?
+
+    init(for myself: Participation, rules: OwnershipRules, seed: UInt64, at now: BootInstant) {
+        self.myself = myself
+        self.rules = rules
+        self.random = SeededRandom(seed: seed)
+        self.nextStep = now
+        self.lastLook = now
+    }
+
+    /// An ownership that is held.
+    struct Holding: Hashable, Sendable {
+        /// The revision of its acquisition.
+        let epoch: Revision
+        /// How it ends, once that is decided.
+        var ending: [Story]?
+        /// Whether its release is on its way.
+        var isReleasing = false
+    }
+
+    /// The one thing to do next; nil when there is nothing to do before ``nextStep`` or a change.
+    mutating func step(at now: BootInstant) -> Directive? {
+        nextStep = now.advanced(by: isWaiting ? rules.lookInterval : rules.idleInterval)
+        settle()
+        if let directive = stopOrphanedCore(at: now) { return directive }
+        if let retryAt, now < retryAt {
+            wake(at: retryAt)
+            return nil
+        }
+        retryAt = nil
+        if let directive = answer() ?? hold(at: now) ?? withdraw() ?? seek(at: now) { return directive }
+        let interval = isWaiting ? rules.lookInterval : rules.idleInterval
+        let nextLook = lastLook.advanced(by: interval)
+        if nextLook <= now {
+            lastLook = now
+            return .look
+        }
+        wake(at: nextLook)
+        return nil
+    }
+
+    /// Takes note that a directive could not be carried out for a reason that a look does not show.
+    mutating func failed(at now: BootInstant) {
+        retryAt = now.advanced(by: rules.retryInterval)
+        holding?.isReleasing = false
+    }
+
+    /// Takes the ownership that was lost, if one was.
+    mutating func takeLoss() -> Loss? {
+        defer { loss = nil }
+        return loss
+    }
+
+    /// Asks for a step at `instant` at the latest.
+    mutating func wake(at instant: BootInstant) {
+        nextStep = min(nextStep, instant)
+    }
+
+    mutating func noteRelease(telling ending: [Story]) {
+        holding?.ending = ending
+        holding?.isReleasing = true
+    }
+
+    /// Whether somebody else's move is awaited, with a deadline somewhere.
+    var isWaiting: Bool { holding == nil && wish.wantsOwnership }
+
+    /// Draws from the view what is held and what was lost.
+    private mutating func settle() {
+        if let owner = view.owner, owner.session == myself.session {
+            guard holding?.epoch != owner.claim else { return }
+            holding = Holding(epoch: owner.claim)
+            watched = nil
+            handoverWait = nil
+        } else if let held = holding {
+            if !held.isReleasing { loss = Loss(epoch: held.epoch, successor: view.owner) }
+            holding = nil
+            hearing = nil
+        }
+    }
+}

@@ -1,0 +1,20 @@
+internal import ByteCoding
+internal import CoreAPI
+
+/// The question whether a holder can still run.
+struct ChallengeRecord: StoredRecord {
+    /// The creation revision of what it holds: of the owner entry, or of a request for hand-over.
+    var claim: Revision
+
+    static let unreadable = ChallengeRecord(claim: .zero)
+}
+
+extension ChallengeRecord {
+    init(reading reader: inout ByteReader) throws(ByteCodingError) {
+        claim = try reader.revision()
+    }
+
+    func write(into writer: inout ByteWriter) {
+        writer.revision(claim)
+    }
+}

@@ -1,0 +1,16 @@
+internal import CoreAPI
+
+extension TimelineHistory {
+    /// The epochs that were taken over from, or whose core was given up: their cores may run on.
+    var supersededEpochs: Set<Revision> {
+        var epochs: Set<Revision> = []
+        for record in records {
+            switch record.entry.kind {
+            case .tookOver: if let epoch = record.entry.previous?.epoch { epochs.insert(epoch) }
+            case .coreGivenUp: if let epoch = record.entry.epoch { epochs.insert(epoch) }
+            default: break
+            }
+        }
+        return epochs
+    }
+}

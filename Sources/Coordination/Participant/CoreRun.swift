@@ -1,0 +1,65 @@
+internal import CoreAPI
+
+/// One run of a core, from before its start to after its stop, away from the participants' thread.
+final class CoreRun: Sendable {
+    /// What a run tells its participant.
+    enum Report: Sendable {
+        /// The core is about to start.
+        case starting
+        /// Its start has returned.
+        case started
+        /// It has stopped; with a problem when it was not told to.
+        case ended(problem: String?)
+    }
+
+    /// The ownership that it runs under.
+    let epoch: Revision
+    private let task: Task<Void, Never>
+
+    /// - Parameters:
+    ///   - prepare: Called first. Throwing ends the run before there is a core.
+    ///   - finish: Called last, when the core has stopped for good.
+    init(
+        in context: CoreContext, core: @escaping @Sendable () -> any Core,
+        prepare: @escaping @Sendable () async throws -> Void, finish: @escaping @Sendable () -> Void,
+        report: @escaping @Sendable (Report) async -> Void
+    ) {
+        epoch = context.epoch
+        task = Task.detached {
+            do {
+                try await prepare()
+            } catch {
+                finish()
+                return await report(.ended(problem: "\(error)"))
+            }
+            await report(.starting)
+            let problem = await Self.run(core(), in: context, report: report)
+            finish()
+            await report(.ended(problem: problem))
+        }
+    }
+
+    /// Tells the core to stop.
+    func stop() {
+        task.cancel()
+    }
+
+    /// Runs a core through its three calls. Gives the problem that ended it, if it was not told to stop.
+    private static func run(
+        _ core: any Core, in context: CoreContext, report: @Sendable (Report) async -> Void
+    ) async -> String? {
+        var problem: String?
+        do {
+            try await core.start(in: context)
+            await report(.started)
+            try await core.iterate(in: context)
+            problem = "its core ended by itself"
+        } catch {
+            problem = "its core failed: \(error)"
+        }
+        let wasToldToStop = Task.isCancelled
+        // A task of its own, because within a cancelled one a core could not wait for anything any more.
+        await Task { await core.stop() }.value
+        return wasToldToStop ? nil : problem
+    }
+}

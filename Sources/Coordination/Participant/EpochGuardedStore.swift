@@ -1,0 +1,50 @@
+internal import CoreAPI
+
+/// A group's store as a core sees it: every transaction carries the epoch under which the core runs as its first guard,
+/// so nothing that a superseded core writes takes effect.
+///
+/// Source: contract C4.
+struct EpochGuardedStore: SharedStore {
+    let store: any SharedStore
+    let epoch: Revision
+    /// Called when a write shows that the epoch is over.
+    let fenced: @Sendable () -> Void
+
+    var session: Session { store.session }
+    var capabilities: Capabilities { store.capabilities }
+
+    func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
+        var transaction = transaction
+        let condition = Transaction.Guard.epoch(OwnershipKey.owner, epoch)
+        if !transaction.guards.contains(condition) { transaction.guards.insert(condition, at: 0) }
+        do throws(SharedCoreError) {
+            return try await store.commit(transaction)
+        } catch {
+            if error.guardFailure?.condition == condition || error.code == .sessionEnded { fenced() }
+            throw error
+        }
+    }
+
+    func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
+        try await store.get(key, consistency: consistency)
+    }
+
+    func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+        try await store.list(prefix, consistency: consistency)
+    }
+
+    func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+        try await store.watch(prefixes, from: start)
+    }
+
+    func sync() async throws(SharedCoreError) {
+        try await store.sync()
+    }
+
+    func sessions() async throws(SharedCoreError) -> [Session] {
+        try await store.sessions()
+    }
+
+    /// Does nothing: the handle belongs to the participant's application, not to its core.
+    func close() async {}
+}

@@ -1,0 +1,185 @@
+internal import CoreAPI
+internal import Mailboxes
+
+/// The core that runs here.
+extension Participant {
+    /// How long a participant leaves its core alone after a failure; doubled with each one in a row.
+    private static let firstRest = Duration.seconds(1)
+    private static let longestRest = Duration.seconds(30)
+    /// How long after its first look a witness looks again: a process that was just killed is gone by then.
+    private static let secondLook = Duration.milliseconds(100)
+
+    func startCore(under epoch: Revision) {
+        let fenced: @Sendable () -> Void = { [weak self] in
+            Task { await self?.lookSoon() }
+        }
+        let guarded = EpochGuardedStore(store: store, epoch: epoch, fenced: fenced)
+        let context = CoreContext(
+            store: guarded, epoch: epoch, role: store.session.role,
+            acceptMessage: { [inbox, delivered] message throws(SharedCoreError) in
+                var transaction = Transaction()
+                // First, so that a superseded core hears that it is, not that the message is there already.
+                transaction.require(.epoch(OwnershipKey.owner, epoch))
+                try inbox.storeOperations(for: message, into: &transaction)
+                do throws(SharedCoreError) {
+                    _ = try await guarded.commit(transaction)
+                    delivered.insert(message.callID)
+                    return .stored
+                } catch {
+                    guard inbox.isDuplicate(error, of: message.callID) else { throw error }
+                    return .duplicate
+                }
+            },
+            reportProblem: { [weak self] problem in
+                await self?.tell(Story(kind: .problem, epoch: epoch, reason: problem))
+            })
+        let watching = WitnessedRun(by: environment.witness)
+        coreRun = CoreRun(
+            in: context, core: makeCore,
+            prepare: { [weak self] in
+                try await self?.announceCore(under: epoch, through: guarded)
+                let others = try watching.begin(epoch)
+                if !others.isEmpty { Task { await self?.judge(others, seenBy: watching, under: epoch) } }
+            },
+            finish: { watching.end() },
+            report: { [weak self] report in await self?.hear(report, of: epoch) })
+        if !machine.myself.isMain {
+            policy = CoreRunPolicy(
+                budget: options.executorBudget, linger: options.coreLinger, from: clock.now())
+            Task { await self.followDemand(under: epoch) }
+        }
+    }
+
+    /// Says on the timeline that a core starts. The guard makes sure that it still may: its epoch may be over already.
+    private func announceCore(under epoch: Revision, through guarded: EpochGuardedStore) async throws(SharedCoreError) {
+        var transaction = Transaction()
+        let entry = TimelineEntry(
+            .coreStarted, by: store.session, epoch: epoch, at: clock.now(), bootID: clock.bootID)
+        try timeline.append(entry, to: &transaction)
+        _ = try await guarded.commit(transaction)
+    }
+
+    /// Takes in what a run tells.
+    private func hear(_ report: CoreRun.Report, of epoch: Revision) {
+        switch report {
+        case .starting:
+            coreStarts += 1
+        case .started:
+            machine.coreStarted(epoch)
+            coreProblem = nil
+            Task { await self.trimTimeline() }
+        case .ended(let problem):
+            if let problem {
+                let count = (coreProblem?.count ?? 0) + 1
+                coreProblem = CoreProblem(epoch: epoch, text: problem, count: count)
+                if machine.myself.isMain {
+                    intent = .nothing(because: problem)
+                } else {
+                    let rest = min(Self.firstRest * (1 << min(count - 1, 10)), Self.longestRest)
+                    machine.restsUntil = clock.now().advanced(by: rest)
+                }
+            }
+            machine.coreEnded(epoch, problem: problem)
+            if coreRun?.epoch == epoch { coreRun = nil }
+        }
+        publish()
+        bell.ring()
+    }
+
+    /// Looks because a write has shown that an epoch is over.
+    private func lookSoon() async {
+        do throws(SharedCoreError) {
+            try await look()
+        } catch {
+            note(error)
+        }
+        bell.ring()
+    }
+
+    /// Puts an overlap on the timeline, unless it was only a process that the system had not cleaned up yet.
+    private func judge(_ others: [Revision], seenBy witness: WitnessedRun, under epoch: Revision) async {
+        do {
+            try await clock.sleep(until: clock.now().advanced(by: Self.secondLook))
+            let remaining = try witness.look().filter(others.contains)
+            guard !remaining.isEmpty else { return }
+            let superseded = try await timeline.history().supersededEpochs
+            for other in remaining {
+                let isSuperseded = superseded.contains(other)
+                await tell(
+                    Story(
+                        kind: isSuperseded ? .supersededOverlap : .overlap, epoch: epoch, other: other,
+                        reason: "seen by the witness"))
+            }
+        } catch {
+            await tell(Story(kind: .problem, epoch: epoch, reason: "the witness cannot look: \(error)"))
+        }
+    }
+
+    private func trimTimeline() async {
+        do throws(SharedCoreError) {
+            try await timeline.trim()
+        } catch {
+            note(error)
+        }
+    }
+
+    // MARK: - An Executor's demand
+
+    /// Follows what anybody waits for, while this participant owns.
+    private func followDemand(under epoch: Revision) async {
+        do throws(SharedCoreError) {
+            let watch = try await store.watch(Demand.prefixes, from: .snapshot)
+            guard end == nil, machine.holding?.epoch == epoch else { return watch.cancel() }
+            demandWatch = watch
+            demand = Demand(of: inbox.mailbox.keys, in: clock.bootID)
+            while let event = try await watch.next() {
+                guard machine.holding?.epoch == epoch else { return watch.cancel() }
+                demand?.apply(event)
+                bell.ring()
+            }
+        } catch {
+            note(error)
+            bell.ring()
+        }
+    }
+
+    /// Tells the machine what this participant wants now.
+    func decideWish(at now: BootInstant) {
+        policyIsDue = nil
+        machine.wish = wish(at: now)
+        if machine.refusal != nil, !machine.wish.wantsOwnership { machine.refusal = nil }
+    }
+
+    private func wish(at now: BootInstant) -> Wish {
+        if isClosing { return .nothing(because: "its participant closes") }
+        if machine.myself.isMain { return intent }
+        if policy != nil, machine.holding == nil, machine.core == nil { endPolicy() }
+        if needs.isEmpty { isSpent = false }
+        guard var policy else {
+            guard !isSpent, !needs.isEmpty else { return .nothing(because: "nobody waits here") }
+            return needs.values.contains(where: \.insists) ? .insist : .own
+        }
+        // Until the demand is known there is some: that of this participant.
+        let isAwaited = needs.values.contains(where: \.insists) || demand == nil
+        let openUntil = isAwaited ? BootInstant(nanoseconds: .max) : demand?.openUntil(after: now)
+        let decision = policy.decide(openUntil: openUntil, at: now)
+        self.policy = policy
+        switch decision {
+        case .run(let until):
+            policyIsDue = until
+            return .own
+        case .done:
+            return .nothing(because: "everybody who waited has been served")
+        case .spent:
+            isSpent = true
+            return .nothing(because: "its budget of \(options.executorBudget) is used up")
+        }
+    }
+
+    private func endPolicy() {
+        policy = nil
+        demand = nil
+        demandWatch?.cancel()
+        demandWatch = nil
+    }
+}

@@ -1,0 +1,92 @@
+internal import CoreAPI
+
+/// How directives are carried out.
+extension Participant {
+    func carryOut(_ directive: Directive) async {
+        do throws(SharedCoreError) {
+            switch directive {
+            case .look:
+                try await look()
+            case .bury:
+                _ = try await store.sessions()
+                try await look()
+            case .commit(let transition):
+                try await commit(transition)
+            case .startCore(let epoch):
+                startCore(under: epoch)
+            case .stopCore(let epoch):
+                if coreRun?.epoch == epoch { coreRun?.stop() }
+            case .kill(let process, let epoch):
+                let reason: String? =
+                    if case .impossible(let reason) = await environment.processes.kill(process) {
+                        reason
+                    } else {
+                        nil
+                    }
+                machine.killEnded(epoch, impossible: reason, at: clock.now())
+                try await look()
+            }
+        } catch {
+            note(error)
+        }
+    }
+
+    /// Takes in what stands now.
+    func look() async throws(SharedCoreError) {
+        machine.view.apply(try await store.list(OwnershipKey.path))
+    }
+
+    /// Commits a transition with what the timeline tells of it, then looks. A failed guard is no fault: what was seen
+    /// had changed, and the look shows it.
+    private func commit(_ transition: Transition) async throws(SharedCoreError) {
+        var transaction = transition.transaction
+        for story in transition.stories { try await tell(story, in: &transaction) }
+        do throws(SharedCoreError) {
+            _ = try await store.commit(transaction)
+        } catch {
+            guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }
+        }
+        try await look()
+    }
+
+    /// Adds an entry of the timeline.
+    private func tell(_ story: Story, in transaction: inout Transaction) async throws(SharedCoreError) {
+        var previous = story.previous
+        if story.kind == .acquired {
+            let tenure = try await timeline.tenure()
+            timeline.requireUnchanged(tenure, in: &transaction)
+            previous = tenure?.previous
+        }
+        let entry = TimelineEntry(
+            story.kind, by: store.session, epoch: story.epoch, other: story.other, from: story.from, to: story.to,
+            previous: previous, bound: story.bound, reason: story.reason, at: story.at ?? clock.now(),
+            bootID: clock.bootID)
+        try timeline.append(entry, to: &transaction)
+    }
+
+    /// Puts an entry on the timeline that no transition goes with. It is for people, so a failure is let pass.
+    func tell(_ story: Story) async {
+        var transaction = Transaction()
+        do throws(SharedCoreError) {
+            try await tell(story, in: &transaction)
+            _ = try await store.commit(transaction)
+        } catch {
+            note(error)
+        }
+    }
+
+    /// Takes note of an ownership that was taken away.
+    func noticeLoss() async {
+        guard let loss = machine.takeLoss() else { return }
+        lastLoss = loss
+        if let successor = loss.successor {
+            if machine.myself.isMain, successor.record.role == .main {
+                intent = .nothing(because: "another Main took over")
+            }
+            await tell(
+                Story(
+                    kind: .fenced, epoch: loss.epoch, other: successor.claim,
+                    reason: "a newer epoch owns, so its core is stopped"))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import CoreAPI
+
+/// What a Main asks of its participant.
+extension Participant {
+    func startMain(takingOver: Bool) async throws(CoordinationError) {
+        try guardOpen()
+        do throws(SharedCoreError) {
+            try await begin()
+        } catch {
+            throw failure(error)
+        }
+        let before = state
+        intent = takingOver ? .takeOver : .own
+        bell.ring()
+        await untilState { state in
+            state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
+                || !intent.wantsOwnership
+        }
+        try guardOpen()
+        if let refusal = machine.refusal {
+            withdraw(because: "another Main owns")
+            throw refused(by: refusal)
+        }
+        if state.isCoreRunning { return }
+        if Task.isCancelled {
+            withdraw(because: "its start was cancelled")
+            throw CoordinationError(.cancelled, "The task that started the Main was cancelled.")
+        }
+        if let problem = coreProblem, problem != before.problem { throw CoordinationError(.coreFailed, problem.text) }
+        throw CoordinationError(.superseded, "Another Main took over.", owner: owner)
+    }
+
+    /// Waits for the end of a Main's ownership.
+    func mainEnd() async -> MainEnd {
+        await untilState { state in state.isOver || (!intent.wantsOwnership && state.isIdle) }
+        switch end {
+        case .storeEnded: return .sessionEnded
+        case .closed: return .stopped
+        case nil: break
+        }
+        if let coreProblem { return .coreFailed(coreProblem.text) }
+        return lastLoss == nil ? .stopped : .superseded
+    }
+
+    /// Gives up a Main's wish to own.
+    func withdraw(because reason: String) {
+        intent = .nothing(because: reason)
+        bell.ring()
+    }
+}

@@ -1,0 +1,226 @@
+internal import CoreAPI
+internal import Mailboxes
+
+/// The shell around the machines of one participant: it feeds them with what the store's watch and the clock say, and
+/// carries out their directives.
+///
+/// It runs on ``ParticipantThread``, where no code of the application runs; a core's calls run elsewhere.
+actor Participant {
+    nonisolated let store: any SharedStore
+    nonisolated let options: CoordinationOptions
+    nonisolated let environment: CoordinationEnvironment
+    nonisolated let inbox: Inbox
+    nonisolated let timeline: Timeline
+    nonisolated let delivered = DeliveredCallIDs()
+    /// Wakes the loop.
+    nonisolated let bell = Bell()
+    nonisolated let makeCore: @Sendable () -> any Core
+
+    var machine: OwnershipMachine
+    /// What a Main wants; an Executor's wish comes from those who wait here.
+    var intent = Wish.nothing(because: "it has not started")
+    /// The calls that a core here would help, and whether they insist on one.
+    var needs: [Int: Need] = [:]
+    var lastNumber = 0
+    /// Those who wait for this participant's own state to change.
+    var listeners: [Int: Bell] = [:]
+    /// The expectations of this participant, by item.
+    var expected: [ItemName: [Int: BootInstant]] = [:]
+
+    var coreRun: CoreRun?
+    var coreStarts = 0
+    var coreProblem: CoreProblem?
+    var policy: CoreRunPolicy?
+    var policyIsDue: BootInstant?
+    var demand: Demand?
+    var demandWatch: Watch?
+    /// Whether this participant's budget is used up; it waits for others then.
+    var isSpent = false
+    /// The last ownership that was taken from this participant.
+    var lastLoss: Loss?
+
+    private(set) var end: ParticipantEnd?
+    var isClosing = false
+    private var isRunning = false
+    /// Its error, if it could not begin.
+    private var beginning: Task<SharedCoreError?, Never>?
+    private var watch: Watch?
+    private var alarm: Alarm
+    private var published: ParticipantState?
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { ParticipantThread.shared.asUnownedSerialExecutor() }
+    nonisolated var clock: any TimeSource { environment.clock }
+
+    /// One call's need for a core.
+    struct Need: Hashable, Sendable {
+        var insists: Bool
+    }
+
+    /// The last problem of a core here.
+    struct CoreProblem: Hashable, Sendable {
+        let epoch: Revision
+        let text: String
+        /// How many in a row.
+        let count: Int
+    }
+
+    init(
+        _ store: any SharedStore, core: @escaping @Sendable () -> any Core, options: CoordinationOptions,
+        environment: CoordinationEnvironment
+    ) throws(SharedCoreError) {
+        self.store = store
+        self.options = options
+        self.environment = environment
+        self.makeCore = core
+        self.inbox = try Inbox(store, lifetime: options.inboxLifetime)
+        self.timeline = Timeline(store, capacity: options.timelineCapacity)
+        let session = store.session
+        let myself = Participation(
+            session: session.id, role: session.role, name: session.name, process: session.process)
+        self.machine = OwnershipMachine(
+            for: myself, rules: options.rules, seed: environment.seed ^ session.id.rawValue,
+            at: environment.clock.now())
+        self.alarm = Alarm(ringing: bell, by: environment.clock)
+    }
+
+    /// Begins to follow the group; once, whoever asks first.
+    func begin() async throws(SharedCoreError) {
+        let task = beginning ?? Task { await self.open() }
+        beginning = task
+        if let error = await task.value {
+            beginning = nil
+            throw error
+        }
+    }
+
+    private func open() async -> SharedCoreError? {
+        do throws(SharedCoreError) {
+            // Watch first, look second: the watch begins with its own look.
+            let watch = try await store.watch([OwnershipKey.path], from: .snapshot)
+            guard let first = try await watch.next() else {
+                return SharedCoreError(.closed, "The group's handle is closed.", at: "session \(store.session.id)")
+            }
+            machine.view.apply(first)
+            self.watch = watch
+            isRunning = true
+            Task { await self.follow(watch) }
+            Task { await self.run() }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Stops the core, releases, and ends everything. Returns when that is done, or given up after its bound.
+    func close() async {
+        isClosing = true
+        bell.ring()
+        guard isRunning else { return finish(with: .closed) }
+        await untilState { $0.isOver }
+    }
+
+    /// Lets go of a participant that nobody refers to any more.
+    nonisolated func abandon() {
+        Task { await self.close() }
+    }
+
+    /// The participant's own state now.
+    var state: ParticipantState {
+        ParticipantState(
+            isOver: end != nil, holding: machine.holding?.epoch, core: machine.core, coreStarts: coreStarts,
+            refusal: machine.refusal, lossOf: lastLoss?.epoch, problem: coreProblem, isIdle: isIdle)
+    }
+
+    /// Whether nothing is owned, run or sought here.
+    private var isIdle: Bool { machine.holding == nil && machine.core == nil && policy == nil && needs.isEmpty }
+
+    /// Returns when the participant's own state fulfils a condition, at `limit`, or when the task is cancelled.
+    @discardableResult
+    func untilState(
+        before limit: BootInstant? = nil, _ condition: (ParticipantState) -> Bool
+    ) async -> Bool {
+        let bell = Bell()
+        let number = newNumber()
+        listeners[number] = bell
+        var alarm = Alarm(ringing: bell, by: clock)
+        defer {
+            listeners[number] = nil
+            alarm.stop()
+        }
+        while !condition(state) {
+            if Task.isCancelled { return false }
+            if let limit {
+                guard clock.now() < limit else { return false }
+                alarm.set(to: limit)
+            }
+            await bell.wait()
+        }
+        return true
+    }
+
+    func newNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    // MARK: - The loop
+
+    /// Asks the machine what to do, does it, and sleeps when there is nothing to do.
+    private func run() async {
+        while end == nil {
+            decideWish(at: clock.now())
+            if let directive = machine.step(at: clock.now()) {
+                await carryOut(directive)
+                await noticeLoss()
+                publish()
+                continue
+            }
+            await noticeLoss()
+            publish()
+            if isClosing, machine.holding == nil, machine.core == nil { return finish(with: .closed) }
+            alarm.set(to: min(machine.nextStep, policyIsDue ?? machine.nextStep))
+            await bell.wait()
+        }
+    }
+
+    /// Feeds the machine with what the watch delivers.
+    private func follow(_ watch: Watch) async {
+        do throws(SharedCoreError) {
+            while let event = try await watch.next() {
+                machine.view.apply(event)
+                bell.ring()
+            }
+        } catch {
+            note(error)
+            bell.ring()
+        }
+    }
+
+    /// Tells those who wait for a change of this participant's own state.
+    func publish() {
+        let state = state
+        guard state != published else { return }
+        published = state
+        for listener in listeners.values { listener.ring() }
+    }
+
+    /// Takes an error of the store that no caller hears.
+    func note(_ error: SharedCoreError) {
+        switch error.code {
+        case .closed, .sessionEnded: finish(with: .storeEnded(error))
+        case .guardFailed: break
+        default: machine.failed(at: clock.now())
+        }
+    }
+
+    private func finish(with end: ParticipantEnd) {
+        guard self.end == nil else { return }
+        self.end = end
+        coreRun?.stop()
+        watch?.cancel()
+        demandWatch?.cancel()
+        alarm.stop()
+        publish()
+        bell.ring()
+    }
+}

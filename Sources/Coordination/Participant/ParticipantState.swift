@@ -1,0 +1,18 @@
+internal import CoreAPI
+
+/// What those who wait for a participant itself may wait for.
+struct ParticipantState: Hashable, Sendable {
+    let isOver: Bool
+    /// The epoch that it holds.
+    let holding: Revision?
+    let core: LocalCore?
+    let coreStarts: Int
+    let refusal: Refusal?
+    /// The last epoch that was taken from it.
+    let lossOf: Revision?
+    let problem: Participant.CoreProblem?
+    let isIdle: Bool
+
+    /// Whether a core works here under an ownership that stands.
+    var isCoreRunning: Bool { core?.phase == .running && core?.epoch == holding }
+}
