@@ -95,7 +95,7 @@ struct RecordTests {
 
     @Test("S11, E2: numbers at the end of their range do not trap")
     func extremeNumbersDoNotTrap() throws {
-        for revision in [UInt64.max, .max - 1, .max - 1 << 32, 1 << 63] {
+        for revision in [UInt64.max, UInt64.max - 1, UInt64.max - (1 << 32), 1 << 63] {
             for body: Effect.Body in [
                 .expired([]), .sessionEnded(SessionID(rawValue: .max)), .restarted(BootID(high: 0, low: 0)),
             ] {

@@ -24,7 +24,8 @@ struct HistoryTests {
                 case .lagged(let revision, let entries):
                     lagged = true
                     #expect(revision == state.revision)
-                    #expect(entries.map(\.key) == state.selection([.all]).map(\.key))
+                    let expected = state.selection([.all]).map(\.key)
+                    #expect(entries.map(\.key) == expected)
                 case .snapshot: Issue.record("a snapshot that nobody asked for")
                 }
             }

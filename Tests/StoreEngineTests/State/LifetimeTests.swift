@@ -1,7 +1,8 @@
 internal import CoreAPI
-internal import StoreEngine
 internal import TestSupport
 internal import Testing
+
+@testable internal import StoreEngine
 
 @Suite("S8: lifetimes in the engine")
 struct LifetimeTests {
@@ -40,10 +41,12 @@ struct LifetimeTests {
         #expect(replica.entry("k")?.lifetime == lifetime)
         #expect(replica.entry("k")?.expiry == written.entry("k")?.expiry)
         var copy = written
-        let expiry = try #require(copy.nextExpiry())
+        let next = copy.nextExpiry()
+        let expiry = try #require(next)
         #expect(expiry > begin)
         #expect(begin.duration(to: expiry) >= min(duration, .nanoseconds(Int64.max)))
-        #expect(copy.expiry(at: BootInstant(nanoseconds: expiry.nanoseconds - 1)) == nil)
+        let early = copy.expiry(at: BootInstant(nanoseconds: expiry.nanoseconds - 1))
+        #expect(early == nil)
     }
 
     @Test("S8: a start of the machine adds at most one full duration, and ends every session")
@@ -54,11 +57,13 @@ struct LifetimeTests {
         for boot in 1...3 as ClosedRange<UInt64> {
             let now = BootInstant(nanoseconds: boot)
             state.apply(state.restarting(in: BootID(high: 7, low: boot), at: now))
-            #expect(state.nextExpiry() == now.advanced(by: .seconds(10)))
+            let next = state.nextExpiry()
+            #expect(next == now.advanced(by: .seconds(10)))
         }
         #expect(state.sessions.isEmpty)
         #expect(state.revision.rawValue >= before.rawValue + 3 << 32)
-        let effect = try #require(state.expiry(at: BootInstant(nanoseconds: 3).advanced(by: .seconds(10))))
+        let due = state.expiry(at: BootInstant(nanoseconds: 3).advanced(by: .seconds(10)))
+        let effect = try #require(due)
         state.apply(effect)
         #expect(state.entryCount == 0)
     }
@@ -75,8 +80,10 @@ struct LifetimeTests {
             guard case .record(let effect, _) = try state.decide(transaction, of: session, at: now) else { return }
             state.apply(effect)
         }
-        #expect(state.nextExpiry() == now.advanced(by: .seconds(3600)))
-        // Only the present deadline is left to be found.
-        #expect(state.expiry(at: BootInstant(nanoseconds: now.nanoseconds + 3_599_999_999_999)) == nil)
+        #expect(state.expiries.count < 200)
+        let next = state.nextExpiry()
+        #expect(next == now.advanced(by: .seconds(3600)))
+        let early = state.expiry(at: BootInstant(nanoseconds: now.nanoseconds + 3_599_999_999_999))
+        #expect(early == nil)
     }
 }

@@ -79,7 +79,8 @@ struct ResultTests {
         #expect(payloads.reduce(0) { $0 + $1.count } < 8 << 20)
         // The last one is given again, and none that was dropped is applied.
         let again = Transaction(guards: [.absent("k")], operations: [.delete("k")], requestNumber: 64)
-        #expect(try run(again, of: session, in: &state).0 == last)
+        let repeated = try run(again, of: session, in: &state).0
+        #expect(repeated == last)
         let dropped = Transaction(operations: [.delete("k")], requestNumber: 1)
         #expect(throws: SharedCoreError.self) { try state.decide(dropped, of: session, at: instant) }
     }
