@@ -72,8 +72,8 @@ struct DamagedFilesTests {
     func absurdLength() async throws {
         let directory = try TemporaryDirectory()
         let path = try await group(in: directory)
-        for length in [[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0], [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]] {
-            try change(path + "/journal-1", at: 4_096, length.map { UInt8($0) })
+        for length in [UInt64(UInt32.max), UInt64.max >> 1] {
+            try change(path + "/journal-1", at: 4_096, (0..<8).map { UInt8(truncatingIfNeeded: length >> ($0 * 8)) })
             let before = OwnResources.residentByteCount
             #expect(try await refusal(of: path) == .corrupt)
             #expect(OwnResources.residentByteCount - before < 64 << 20)
@@ -84,8 +84,8 @@ struct DamagedFilesTests {
     func absurdTail() async throws {
         let directory = try TemporaryDirectory()
         let path = try await group(in: directory)
-        for tail in [[0, 0, 0, 0, 0, 0, 0, 0x40], [7, 0, 0, 0, 0, 0, 0, 0], [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]] {
-            try change(path + "/journal-1", at: 1_024, tail.map { UInt8($0) })
+        for tail in [1 << 62, 7, UInt64.max >> 1] {
+            try change(path + "/journal-1", at: 1_024, (0..<8).map { UInt8(truncatingIfNeeded: tail >> ($0 * 8)) })
             let before = OwnResources.residentByteCount
             #expect(try await refusal(of: path) == .corrupt)
             #expect(OwnResources.residentByteCount - before < 64 << 20)
