@@ -50,16 +50,16 @@ package enum FailPoint {
         }
 
         /// Whether the place is the active one, for places that need preparation.
-        static func isActive(_ name: StaticString) -> Bool {
+        package static func isActive(_ name: StaticString) -> Bool {
             isArmed.load(ordering: .acquiring) && setting.withLock { $0?.name == name.description }
         }
 
-        static func hit(_ name: StaticString) {
+        package static func hit(_ name: StaticString) {
             _ = fails(name)
         }
 
         /// Passes a place. Whether what follows is to fail as if the system had refused it.
-        static func fails(_ name: StaticString) -> Bool {
+        package static func fails(_ name: StaticString) -> Bool {
             guard isArmed.load(ordering: .acquiring) else { return false }
             let action = setting.withLock { setting -> Action? in
                 guard let found = setting, found.name == name.description else { return nil }
@@ -80,12 +80,12 @@ package enum FailPoint {
         }
     #else
         @inline(__always)
-        static func isActive(_ name: StaticString) -> Bool { false }
+        package static func isActive(_ name: StaticString) -> Bool { false }
 
         @inline(__always)
-        static func hit(_ name: StaticString) {}
+        package static func hit(_ name: StaticString) {}
 
         @inline(__always)
-        static func fails(_ name: StaticString) -> Bool { false }
+        package static func fails(_ name: StaticString) -> Bool { false }
     #endif
 }
