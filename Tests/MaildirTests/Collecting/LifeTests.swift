@@ -1,10 +1,11 @@
 internal import Coordination
 internal import CoreAPI
 internal import Glibc
-@testable internal import MaildirCore
 internal import Platform
 internal import TestSupport
 internal import Testing
+
+@testable internal import MaildirCore
 
 @Suite("A core starts, works and stops as it is told")
 struct LifeTests {
@@ -113,7 +114,8 @@ struct LifeTests {
         }
     }
 
-    @Test("A core that is started and stopped 300 times gives back its descriptors and threads", .timeLimit(.minutes(5)))
+    @Test(
+        "A core that is started and stopped 300 times gives back its descriptors and threads", .timeLimit(.minutes(5)))
     func givesBackWhatItHolds() async throws {
         let maildir = try TestMaildir()
         let inbox = try await TestInbox()

@@ -1,9 +1,10 @@
 internal import Coordination
 internal import CoreAPI
 internal import Glibc
-@testable internal import MaildirCore
 internal import TestSupport
 internal import Testing
+
+@testable internal import MaildirCore
 
 @Suite("What cannot be delivered is set aside, reported and never lost")
 struct SettingAsideTests {
@@ -98,7 +99,7 @@ struct SettingAsideTests {
     @Test("C11: absurd nesting ends the wait for its identifier and is set aside")
     func nestedTooDeep() async throws {
         let maildir = try TestMaildir()
-        try maildir.deliver(HostileMessageTests.nested(500), as: "deep")
+        try maildir.deliver(HostileMessageTests.nested(20_000), as: "deep")
         let inbox = try await TestInbox()
         try await withCore(on: maildir, inbox: inbox) {
             try await eventually("it is set aside") { maildir.names(".Malformed/new") == ["deep"] }

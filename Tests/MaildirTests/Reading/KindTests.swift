@@ -1,6 +1,7 @@
 internal import Coordination
-@testable internal import MaildirCore
 internal import Testing
+
+@testable internal import MaildirCore
 
 @Suite("C11, C12: what a message is for decides what is delivered")
 struct KindTests {

@@ -1,6 +1,7 @@
-@testable internal import MaildirCore
 internal import Coordination
 internal import Testing
+
+@testable internal import MaildirCore
 
 /// Messages as programs really send them.
 @Suite("A message's identifier, mailboxes and text are decoded for people")
@@ -29,7 +30,8 @@ struct RealMessageTests {
     static let headers = [
         MailSample(
             "Call-ID before Message-ID",
-            latin1("From: ann@example.org\nTo: bob@example.org\nMessage-ID: <m@x>\nCall-ID: 84b4c76e66710@host\n\nhi\n"),
+            latin1(
+                "From: ann@example.org\nTo: bob@example.org\nMessage-ID: <m@x>\nCall-ID: 84b4c76e66710@host\n\nhi\n"),
             callID: "84b4c76e66710@host", text: "hi"),
         MailSample(
             "folded identifiers and addresses",
@@ -138,7 +140,8 @@ struct RealMessageTests {
                 + "Content-Type: multipart/alternative; boundary=c\n\n--c\n"
                 + "Content-Type: text/plain; charset=iso-8859-1\nContent-Transfer-Encoding: quoted-printable\n\n=FCber\n"
                 + "--c\nContent-Type: text/html\n\n<i>x</i>\n--c--\n--b\nContent-Type: image/png\n\nPNG\n--b--\n--a\n"
-                + "Content-Type: application/pdf\nContent-Disposition: attachment\n\nPDF\n--a--\nepilogue\n", text: "über"),
+                + "Content-Type: application/pdf\nContent-Disposition: attachment\n\nPDF\n--a--\nepilogue\n",
+            text: "über"),
         MailSample(
             "attachments only",
             rest: "Content-Type: multipart/mixed; boundary=a\n\n--a\nContent-Type: text/plain\n"

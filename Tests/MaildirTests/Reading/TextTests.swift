@@ -1,6 +1,7 @@
-@testable internal import MaildirCore
 internal import TestSupport
 internal import Testing
+
+@testable internal import MaildirCore
 
 @Suite("Bytes become text for people")
 struct TextTests {
@@ -24,7 +25,8 @@ struct TextTests {
             ("<p>a</p><p>b", "a\n\nb"), ("a<br/>b<br>c", "a\nb\nc"), ("a <b>bold</b>  word", "a bold word"),
             ("<script>if (a < b) {}</script>x", "x"), ("<STYLE type='a'>p > q {}</STYLE >x", "x"),
             ("1 < 2 &amp;&amp; 3 > 2", "1 < 2 && 3 > 2"), ("&#169;&#xA9;&copy;&unknown;&", "©©©&unknown;&"),
-            ("<!-- <p> -->x<!-- open", "x"), ("<ul><li>a</li><li>b</li></ul>", "a\nb"), ("<", "<"), ("x<a", "x"), ("", ""),
+            ("<!-- <p> -->x<!-- open", "x"), ("<ul><li>a</li><li>b</li></ul>", "a\nb"), ("<", "<"), ("x<a", "x"),
+            ("", ""),
         ])
     func markup(_ document: String, _ text: String) {
         #expect(MarkupText.plain(document) == text)
@@ -33,7 +35,9 @@ struct TextTests {
     @Test("Any bytes are some HTML", arguments: Seed.several(3))
     func anyMarkup(_ seed: Seed) {
         var random = SplitMix64(seed)
-        let pieces = ["<", ">", "</", "<!--", "-->", "<script", "&", "#", ";", "&#x", "p", " ", "\n", "\u{0}", "é", "😀", "/", "!"]
+        let pieces = [
+            "<", ">", "</", "<!--", "-->", "<script", "&", "#", ";", "&#x", "p", " ", "\n", "\u{0}", "é", "😀", "/", "!",
+        ]
         for _ in 0..<500 {
             let document = (0..<40).map { _ in pieces[Int.random(in: 0..<pieces.count, using: &random)] }.joined()
             #expect(MarkupText.plain(document).utf8.count <= document.utf8.count)

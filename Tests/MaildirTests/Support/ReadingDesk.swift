@@ -1,7 +1,8 @@
-@testable internal import MaildirCore
 internal import Coordination
 internal import Platform
 internal import TestSupport
+
+@testable internal import MaildirCore
 
 /// Reads bytes as the file that they would be.
 struct ReadingDesk {

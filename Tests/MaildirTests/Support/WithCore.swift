@@ -1,7 +1,8 @@
 internal import Coordination
 internal import CoreAPI
-@testable internal import MaildirCore
 internal import TestSupport
+
+@testable internal import MaildirCore
 
 /// Runs a core over a Maildir while a test looks at what it does, and stops it.
 func withCore(
