@@ -73,11 +73,15 @@ struct ArrivalTests {
         try await withCore(on: maildir, inbox: inbox) {
             var copy: OpenFile? = try OpenFile(path: maildir.path + "/tmp/linked", .createNew)
             #expect(link(maildir.path + "/tmp/linked", maildir.path + "/new/linked") == 0)
-            try maildir.deliver(id: "other")
-            try await eventually("the other is taken") { inbox.callIDs == ["other"] }
+            // One after the other, so that in the end the core has heard every ring and waits.
+            for number in 1...5 {
+                try maildir.deliver(id: "other\(number)")
+                try await eventually("the other is taken") { maildir.names("cur").count == number }
+            }
+            #expect(!inbox.callIDs.contains("linked"))
             try copy?.write(bytes, at: 0)
             copy = nil
-            try await eventually("the linked one is taken") { inbox.callIDs == ["other", "linked"] }
+            try await eventually("the linked one is taken") { inbox.callIDs.last == "linked" }
         }
         #expect(maildir.names(".Malformed").isEmpty)
     }
