@@ -102,7 +102,7 @@ let package = Package(
         tests("ContractTests", of: ["CoreAPI", "StoreEngine", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
         tests("FileNotifyTests", of: ["CoreAPI", "StoreEngine", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer"]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
-        tests("CoordinationTests", of: ["CoreAPI", "Mailboxes", "Coordination", "InMemoryBackend", "Platform"]),
+        tests("CoordinationTests", of: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests(
             "HostTests",

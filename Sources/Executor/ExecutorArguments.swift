@@ -49,7 +49,7 @@ struct ExecutorArguments {
                 throw Self.usage("“\(option)” is no option")
             }
         }
-        var reader = ValueReader(values: values)
+        let reader = ValueReader(values: values)
         directory = try reader.text("--directory")
         guard directory.hasPrefix("/") else { throw Self.usage("--directory takes an absolute path") }
         guard let callID = CallID(try reader.text("--call-id")) else { throw Self.usage("--call-id is empty") }

@@ -74,6 +74,17 @@ public final class FileGroup: SharedGroup {
         await local.leave(session.id, lockedByte)
     }
 
+    /// Replaces the journal by one with a snapshot now, whatever its length.
+    ///
+    /// - Returns: Whether this call has done it; false when another process does it or something came between.
+    package func compactNow() async throws(SharedCoreError) -> Bool {
+        try requireOpen()
+        return try await local.compaction.thread.run { [local] () throws(SharedCoreError) in try local.compact() }
+    }
+
+    /// The number of the journal that the group has come to.
+    package var generation: UInt64 { local.position.journal.generation }
+
     /// Refuses the use of a closed handle.
     func requireOpen() throws(SharedCoreError) {
         if isClosed.load(ordering: .acquiring) { throw .closed(local.directory.directory.path) }

@@ -1,5 +1,3 @@
-public import CoreAPI
-
 /// How ownership and messages are handled. All participants of a group should use the same.
 public struct CoordinationOptions: Hashable, Sendable {
     /// How long a Main waits for an owner that it has asked to hand over (contract C3).
@@ -19,6 +17,8 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var stopBound: Duration
     /// How many entries the timeline keeps (contract C15).
     public var timelineCapacity: Int
+    /// How long a holder may take to answer a challenge. The contract names the time (C6); only tests change it.
+    package var answerBound = Duration.milliseconds(500)
 
     public init(
         handoverDeadline: Duration = .milliseconds(500), handoverHardMaximum: Duration = .seconds(5),
@@ -42,6 +42,7 @@ public struct CoordinationOptions: Hashable, Sendable {
         rules.handoverHardMaximum = handoverHardMaximum
         rules.onDeadline = onDeadline
         rules.stopBound = stopBound
+        rules.answerBound = answerBound
         return rules
     }
 }

@@ -138,6 +138,7 @@ struct MailCollector {
                 return try await trouble(storing: name, error)
             }
         }
+        FailPoint.hit("maildir.beforeAcknowledgement")
         return await move(name) { () throws(SystemCallError) in try maildir.keep(name) }
     }
 

@@ -21,6 +21,9 @@ struct ExecutorCommand: HostCommand {
     @Option(help: "How long to wait, such as 20s; without it, the executor's budget.")
     var deadline: DurationArgument?
 
+    @Option(help: "The participant's name for people.")
+    var name = "sharedcore executor"
+
     @Flag(help: "Run the core here, whatever the inbox holds; refused while Main owns.")
     var own = false
 
@@ -36,7 +39,7 @@ struct ExecutorCommand: HostCommand {
             callID: callID, deadline: deadline?.duration ?? options.executorBudget, insists: own,
             maildir: try resolution.maildir(), startDuration: try resolution.value(Settings.coreStartDuration),
             options: options, witness: try resolution.witness())
-        let description = SessionDescription(role: .executor, name: "sharedcore executor")
+        let description = SessionDescription(role: .executor, name: name)
         try await context.withGroup(as: description, for: "executor") { group in
             let report = try await ExecutorRun.run(request, in: group) { report in
                 try await context.output.emit(text: report.sentence, json: report.json)

@@ -67,6 +67,7 @@ private struct PathHash {
 
     var bell: Bells {
         // The low bits of FNV depend on few input bits, so they are mixed with the high ones first.
-        Bells(rawValue: 1 << ((value ^ (value >> 32)) &* 0x9e37_79b9_7f4a_7c15 >> 58))
+        let mixed = (value ^ (value >> 32)) &* 0x9e37_79b9_7f4a_7c15
+        return Bells(rawValue: 1 << (mixed >> 58))
     }
 }

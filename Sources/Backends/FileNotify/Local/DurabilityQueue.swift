@@ -69,7 +69,9 @@ final class DurabilityQueue: Sendable {
             }
             if journal.generation > prepared { try prepare(journal, in: directory) }
             let tail = journal.word.tail
-            FailPoint.hit("durability.beforeSync")
+            if FailPoint.fails("durability.sync") {
+                throw SystemCallError("fdatasync", number: 5, at: journal.file.path)
+            }
             try journal.file.synchronizeContent()
             FailPoint.hit("durability.afterSync")
             journal.raiseDurableTail(to: tail)

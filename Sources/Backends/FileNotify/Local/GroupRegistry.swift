@@ -35,7 +35,12 @@ final class GroupRegistry: Sendable {
             guard let key = Self.key(directory, options) else {
                 return try LocalGroup.load(directory, options: options)
             }
-            if let group = self.groups.withLock({ $0[key]?.group }) { return group }
+            // One that was read in another run of the machine is left to its participants, whose sessions are over.
+            if let group = self.groups.withLock({ $0[key]?.group }),
+                group.position.journal.header.bootID == options.clock.bootID
+            {
+                return group
+            }
             let group = try LocalGroup.load(directory, options: options)
             self.groups.withLock { groups in
                 groups = groups.filter { $0.value.group != nil }

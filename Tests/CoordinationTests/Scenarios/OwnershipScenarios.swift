@@ -1,0 +1,115 @@
+import Coordination
+import CoreAPI
+import Testing
+import TestSupport
+
+/// Main and Executor, as the reference tells them.
+@Suite(.serialized)
+struct OwnershipScenarios {
+    @Test("C2, scenario 1: while a Main owns, an Executor's start is refused and changes nothing of the application's")
+    func executorIsRefusedWhileMainOwns() async throws {
+        let world = World()
+        let main = try await world.main()
+        try await main.participant.start()
+        let observer = try await world.observer()
+        try await observer.put("application/key", [1])
+        let before = try await observer.list("application").entries
+        let executor = try await world.executor()
+
+        let error = await #expect(throws: CoordinationError.self) {
+            _ = try await executor.participant.message(
+                forCallID: .of("call-1"), deadline: .seconds(30), insisting: true)
+        }
+
+        #expect(error?.code == .refused)
+        #expect(error?.owner?.role == .main)
+        #expect(try await observer.list("application").entries == before)
+        #expect(await executor.participant.coreStarts == 0)
+        #expect(try await world.owner()?.role == .main)
+        #expect(world.gauge.running.count == 1)
+    }
+
+    @Test("C3, scenario 2: an Executor that waits with its core running hands over to Main; never both run")
+    func executorHandsOverToMain() async throws {
+        let world = World()
+        let executor = try await world.executor()
+        let wait = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        }
+        try await eventually("the Executor's core runs") { world.gauge.running.count == 1 }
+        let main = try await world.main()
+
+        try await main.participant.start()
+
+        #expect(try await world.owner()?.role == .main)
+        #expect(world.gauge.starts.count == 2)
+        #expect(world.gauge.overlaps.isEmpty)
+        #expect(world.processes.killed.isEmpty)
+        // The wait goes on, and Main's core serves it.
+        world.server.receive(try .text("call-1"))
+        #expect(try await wait.value.message?.callID == .of("call-1"))
+        let (report, _) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+    }
+
+    @Test("C8: scenario 3: without an owner the Executor's core fetches the message, and stops")
+    func executorFetchesItsMessage() async throws {
+        let world = World()
+        world.server.receive(try .text("call-1", "the text"))
+        let executor = try await world.executor()
+
+        let answer = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        let taken = try #require(answer.taken)
+        #expect(
+            taken.message.content
+                == .text(from: "sip:a@example.org", to: "sip:b@example.org", text: "the text"))
+        #expect(answer.source == .core)
+        #expect(try await executor.participant.acknowledge(taken))
+
+        await executor.participant.finish()
+        #expect(world.gauge.running.isEmpty)
+        #expect(world.gauge.starts.count == 1)
+        #expect(try await world.owner() == nil)
+        #expect(world.server.acknowledged == [try .of("call-1")])
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        #expect(entries.map(\.kind).filter { $0 != .stateChanged } == [.acquired, .coreStarted, .coreStopped, .released])
+    }
+
+    @Test("C8, scenario 4: what Main has already, an Executor gets without a core")
+    func messageFromMain() async throws {
+        let world = World()
+        let main = try await world.main()
+        try await main.participant.start()
+        world.server.receive(try .text("call-1"))
+        try await eventually("Main has stored it") { world.server.acknowledged.count == 1 }
+        let executor = try await world.executor()
+
+        let answer = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+
+        #expect(answer.message?.callID == (try .of("call-1")))
+        #expect(answer.source == .inbox)
+        #expect(world.gauge.starts.count == 1)
+    }
+
+    @Test("C8, scenario 5: what Main receives after the wait began wakes the Executor")
+    func messageReceivedByMainWhileWaiting() async throws {
+        let world = World()
+        let main = try await world.main()
+        try await main.participant.start()
+        let executor = try await world.executor()
+        let wait = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        let observer = try await world.observer()
+        try await eventually("the Executor is known to wait") {
+            try await !observer.list(".sharedcore/expectations").entries.isEmpty
+        }
+
+        world.server.receive(try .text("call-1"))
+
+        let answer = try await within(Patience.usual, "the Executor gets its message") { try await wait.value }
+        #expect(answer.message?.callID == (try .of("call-1")))
+        #expect(world.gauge.starts.count == 1)
+    }
+}

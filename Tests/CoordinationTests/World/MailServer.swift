@@ -1,0 +1,61 @@
+import Coordination
+import Synchronization
+
+/// The server side of a group: it keeps each message until a core has acknowledged it.
+final class MailServer: Sendable {
+    private struct State {
+        var pending: [InboxMessage] = []
+        var acknowledged: [CallID] = []
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastNumber = 0
+        var version = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// What no core has acknowledged.
+    var pending: [InboxMessage] { state.withLock(\.pending) }
+
+    /// The call-ids that were acknowledged, in their order.
+    var acknowledged: [CallID] { state.withLock(\.acknowledged) }
+
+    var version: Int { state.withLock(\.version) }
+
+    /// A message comes from the network.
+    func receive(_ message: InboxMessage) {
+        let waiting = state.withLock { state in
+            state.pending.append(message)
+            state.version += 1
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+        for continuation in waiting.values { continuation.resume() }
+    }
+
+    func acknowledge(_ callID: CallID) {
+        state.withLock { state in
+            state.pending.removeAll { $0.callID == callID }
+            state.acknowledged.append(callID)
+        }
+    }
+
+    /// Returns when there is more than there was at `version`, or when the task is cancelled.
+    func news(after version: Int) async {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.version > version || Task.isCancelled { return true }
+                    state.waiting[number] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Coordination
+import CoreAPI
+import InMemoryBackend
+import Platform
+import TestSupport
+
+/// A group in memory with a server, and the participants that a test puts into it, each in a process of its own.
+final class World: Sendable {
+    let clock: any TimeSource
+    let space: MemorySpace
+    let server = MailServer()
+    let gauge = CoreGauge()
+    let witness = MemoryWitness()
+    let processes: ProcessTable
+    let options: CoordinationOptions
+    private let seed = Box<UInt64>(1)
+
+    /// - Parameter options: ``CoordinationOptions/patient`` where no bound of time is under test.
+    init(clock: any TimeSource = SystemClock(), options: CoordinationOptions = .patient) {
+        self.clock = clock
+        self.space = MemorySpace(clock: clock)
+        self.processes = ProcessTable(bootID: clock.bootID)
+        self.options = options
+    }
+
+    func main(_ name: String = "main", script: ScriptedCore.Script = .init()) async throws -> Player<MainParticipant> {
+        let (group, process, environment, core) = try await enter(.main, name, script)
+        let main = try MainParticipant(of: group, options: options, environment: environment, core: core)
+        return Player(participant: main, group: group, process: process)
+    }
+
+    func executor(
+        _ name: String = "executor", script: ScriptedCore.Script = .init(), in process: SimulatedProcess? = nil,
+        options: CoordinationOptions? = nil
+    ) async throws -> Player<ExecutorParticipant> {
+        let (group, process, environment, core) = try await enter(.executor, name, script, in: process)
+        let executor = try ExecutorParticipant(
+            of: group, options: options ?? self.options, environment: environment, core: core)
+        return Player(participant: executor, group: group, process: process)
+    }
+
+    /// A handle that only looks.
+    func observer() async throws -> MemoryGroup {
+        try await space.open("group", as: SessionDescription(role: .tool, name: "observer"))
+    }
+
+    func owner() async throws -> GroupOwner? {
+        try await GroupOwner.current(in: observer())
+    }
+
+    /// What the timeline proves, and its entries.
+    func report() async throws -> (report: CheckReport, entries: [TimelineEntry]) {
+        let history = try await Timeline(observer()).history()
+        return (TimelineChecker.check(history), history.records.map(\.entry))
+    }
+
+    private func enter(
+        _ role: SessionRole, _ name: String, _ script: ScriptedCore.Script, in process: SimulatedProcess? = nil
+    ) async throws -> (MemoryGroup, SimulatedProcess, CoordinationEnvironment, @Sendable () -> any Core) {
+        let process = process ?? processes.start()
+        let group = try await space.open(
+            "group", as: SessionDescription(role: role, name: name), process: process.identity)
+        process.attach(group)
+        let number = seed.update { seed in
+            seed += 1
+            return seed
+        }
+        let environment = CoordinationEnvironment(
+            clock: clock, processes: processes, witness: witness, seed: number)
+        return (
+            group, process, environment,
+            { [server, gauge] in ScriptedCore(server: server, gauge: gauge, process: process, script: script) }
+        )
+    }
+}
+
+extension CoordinationOptions {
+    /// Bounds so large that a slow machine never reaches them, for tests of what has no bound.
+    static var patient: CoordinationOptions {
+        var options = CoordinationOptions(
+            handoverDeadline: .seconds(60), handoverHardMaximum: .seconds(120), executorBudget: .seconds(300),
+            stopBound: .seconds(60))
+        options.answerBound = .seconds(60)
+        return options
+    }
+}
