@@ -89,6 +89,8 @@ struct OwnershipCommandTests {
         }
         #expect(main.status == 0)
         #expect(try main.objects().last == ["event": .text("stopped")])
+        let told = try await program.run("timeline", "--json").objects()
+        #expect(told.last?["event"] == .text("released"), "a stopped Main releases, rather than dies")
         #expect(try await program.run("status", "--json").objects().first?["owner"] == .null)
         #expect(try await program.run("check").status == 0)
     }
@@ -128,7 +130,9 @@ struct OwnershipCommandTests {
     @Test("The timeline tells what happened, and goes on while followed (contract C15)")
     func timeline() async throws {
         let program = try HostProgram()
-        _ = try await program.run("executor", "--call-id", "none", "--deadline", "50ms")
+        try prepare(program)
+        try drop("First", id: "5@x", for: program)
+        _ = try await program.run("executor", "--call-id", "5@x", "--deadline", "20s")
         let told = try await program.run("timeline", "--json").objects()
         #expect(told.first?["event"] == .text("acquired") && told.first?["role"] == .text("executor"))
         #expect(told.contains { $0["event"] == .text("released") })
@@ -138,7 +142,8 @@ struct OwnershipCommandTests {
 
         let followed = try await program.running("timeline", "--follow", "--json") { follower in
             try await follower.untilOutput(has: told.count)
-            _ = try await program.run("executor", "--call-id", "none", "--deadline", "50ms")
+            try drop("Second", id: "6@x", for: program)
+            _ = try await program.run("executor", "--call-id", "6@x", "--deadline", "20s")
             try await eventually("the second Executor's release") {
                 try follower.objects().count { $0["event"] == .text("released") } == 2
             }

@@ -1,4 +1,6 @@
+internal import Subprocess
 internal import Testing
+internal import TestSupport
 
 /// Scenarios 3, 4, 5, 11, 15 and 24 as one story that anybody can play.
 @Suite("The demo", .serialized)

@@ -1,3 +1,4 @@
+internal import Subprocess
 internal import Testing
 
 /// The shared dictionary at the shell, each command a process of its own on the file backend.
@@ -75,8 +76,11 @@ struct StoreCommandTests {
     @Test("The coordination's own keys are hidden unless asked for, and written by nobody else")
     func reserved() async throws {
         let program = try HostProgram()
-        // An Executor leaves its timeline there.
-        _ = try await program.run("executor", "--call-id", "x", "--deadline", "50ms")
+        // A Main leaves its timeline there.
+        _ = try await program.running("main", "--json") {
+            try await $0.untilOutput(has: 1)
+            try $0.send(.terminate)
+        }
         #expect(try await program.run("store", "list", "--json").objects().isEmpty)
         #expect(try await !program.run("store", "list", "--json", "--all").objects().isEmpty)
         #expect(try await !program.run("store", "list", "--json", ".sharedcore/timeline").objects().isEmpty)
