@@ -45,6 +45,7 @@ extension Participant {
             _ = try await store.commit(transaction)
         } catch {
             guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }
+            machine.refused()
         }
         try await look()
     }

@@ -84,6 +84,11 @@ struct OwnershipMachine: Sendable {
         holding?.isReleasing = false
     }
 
+    /// Takes note that a guard refused a commit: a release that was on its way did not take place.
+    mutating func refused() {
+        holding?.isReleasing = false
+    }
+
     /// Takes the ownership that was lost, if one was.
     mutating func takeLoss() -> Loss? {
         defer { loss = nil }
