@@ -29,6 +29,9 @@ struct OwnershipMachine: Sendable {
     /// An ownership that was lost, until it is taken.
     private(set) var loss: Loss?
 
+    /// Whether this Main lets go because another Main takes over: it does not ask again.
+    var hasYielded = false
+
     /// When to step next if nothing happens before.
     private(set) var nextStep: BootInstant
 
