@@ -67,17 +67,18 @@ let package = Package(
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
 
         // Programs.
-        room("JSONLines"),
+        room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
+        room("ExecutorRun", knows: ["CoreAPI", "Coordination", "MaildirCore", "Platform", "ProgramOutput"]),
         .executableTarget(
             name: "sharedcore-executor",
-            dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "MaildirCore", "Platform"],
+            dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "ExecutorRun", "ProgramOutput", "Platform"],
             path: "Sources/Executor", swiftSettings: settings,
             linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
         .executableTarget(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Coordination",
-                "MaildirCore", "Platform", "JSONLines",
+                "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -106,7 +107,7 @@ let package = Package(
         tests(
             "HostTests",
             of: [
-                "CoreAPI", "BackendRegistry", "InMemoryBackend", "JSONLines", "sharedcore",
+                "CoreAPI", "BackendRegistry", "InMemoryBackend", "ProgramOutput", "sharedcore",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
         tests("SystemTests", of: ["CoreAPI", "FileNotifyBackend", "Coordination", "sharedcore", "sharedcore-test-peer"]),

@@ -17,6 +17,7 @@ public struct BackendRegistry: Sendable {
     public static func bundled() -> BackendRegistry {
         var registry = BackendRegistry()
         registry.register(MemoryFactory())
+        registry.register(FileFactory())
         return registry
     }
 

@@ -19,10 +19,11 @@ struct KeyTests {
     func namesAndPrefixesAreBounded() throws {
         #expect(try KeyPrefix("") == .all)
         #expect(try KeyPrefix(String(repeating: "k", count: 512)).path.utf8.count == 512)
-        let long = String(repeating: "k", count: 513)
+        // Texts from outside of the source: a literal would be checked as one, and stop the program.
+        let (long, empty) = (String(repeating: "k", count: 513), String())
         #expect(#expect(throws: SharedCoreError.self) { try KeyPrefix(long) }?.code == .invalidArgument)
         #expect(#expect(throws: SharedCoreError.self) { try NotificationName(long) }?.code == .invalidArgument)
-        #expect(#expect(throws: SharedCoreError.self) { try NotificationName("") }?.code == .invalidArgument)
+        #expect(#expect(throws: SharedCoreError.self) { try NotificationName(empty) }?.code == .invalidArgument)
     }
 
     @Test("S2: composed and decomposed letters are different keys, names and prefixes")

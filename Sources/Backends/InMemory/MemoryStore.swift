@@ -83,7 +83,7 @@ final class MemoryStore: Sendable {
     }
 
     private static func expire(in state: inout StoreState, at now: BootInstant) {
-        if let effect = state.expiry(at: now) { state.apply(effect) }
+        while let effect = state.expiry(at: now) { state.apply(effect) }
     }
 
     /// Sets the timer to the earliest deadline, so that watches see an expiry without anybody reading.

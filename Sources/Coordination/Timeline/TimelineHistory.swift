@@ -47,4 +47,13 @@ public struct TimelineHistory: Hashable, Sendable {
         self.checkpoint = checkpoint
         self.checkpointRevision = checkpointRevision
     }
+
+    /// A history of records that are known already, in their order.
+    init(records: [TimelineRecord], checkpoint: TimelineCheckpoint? = nil) {
+        self.records = records
+        self.checkpoint = checkpoint
+        damages = []
+        places = []
+        checkpointRevision = nil
+    }
 }

@@ -35,11 +35,11 @@ struct CommandContext: Sendable {
 
     /// Joins the configured group for as long as `body` runs.
     func withGroup(
-        for command: String,
+        as description: SessionDescription? = nil, for command: String,
         _ body: (any SharedGroup) async throws -> Void
     ) async throws {
-        let description = SessionDescription(role: .tool, name: "sharedcore \(command)")
-        let group = try await openGroup(as: description, for: command)
+        let group = try await openGroup(
+            as: description ?? SessionDescription(role: .tool, name: "sharedcore \(command)"), for: command)
         do {
             try await body(group)
         } catch {

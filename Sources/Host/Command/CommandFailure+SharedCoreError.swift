@@ -1,19 +1,10 @@
 internal import CoreAPI
+internal import ProgramOutput
 
 extension CommandFailure {
     /// What an error of an open group means for the command that met it.
     init(_ error: SharedCoreError) {
-        let sentence = error.message + (error.cause.map { " (\($0))" } ?? "") + " [\(error.location)]"
-        self.init(Self.status(of: error.code), sentence)
-    }
-
-    private static func status(of code: SharedCoreError.Code) -> ExitStatus {
-        switch code {
-        case .guardFailed: .no
-        case .invalidArgument, .limitExceeded: .usage
-        case .forbidden, .incompatible, .unsupported: .configuration
-        default: .unavailable
-        }
+        self.init(ExitStatus(error.code), error.sentence)
     }
 
     /// What it means that a group could not be opened: the place that named the group comes first.

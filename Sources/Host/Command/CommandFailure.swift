@@ -1,3 +1,5 @@
+internal import ProgramOutput
+
 /// Why a command ends without success: what the shell is told, and what a person.
 struct CommandFailure: Error, Hashable, Sendable {
     let status: ExitStatus

@@ -4,6 +4,7 @@ internal import CoreAPI
 internal import FoundationEssentials
 internal import Glibc
 internal import Logging
+internal import ProgramOutput
 internal import ServiceLifecycle
 internal import Synchronization
 internal import UnixSignals

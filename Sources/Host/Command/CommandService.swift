@@ -1,5 +1,8 @@
+internal import Coordination
 internal import CoreAPI
+internal import ExecutorRun
 internal import Platform
+internal import ProgramOutput
 internal import ServiceLifecycle
 internal import Synchronization
 
@@ -32,6 +35,8 @@ final class CommandService: Service {
         case let failure as CommandFailure: .failure(failure)
         // Nobody reads any more: that is for the reader to decide, and no failure.
         case is OutputClosed: .success(())
+        case let failure as ExecutorFailure: .failure(CommandFailure(failure))
+        case let error as CoordinationError: .failure(CommandFailure(error))
         case let error as SharedCoreError where error.code == .cancelled:
             .failure(CommandFailure(.no, "interrupted"))
         case let error as SharedCoreError: .failure(CommandFailure(error))

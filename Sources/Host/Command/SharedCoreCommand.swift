@@ -12,7 +12,9 @@ struct SharedCoreCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            StoreCommand.self, NotifyCommand.self, TimelineCommand.self, CheckCommand.self, ConfigCommand.self,
+            DemoCommand.self, StoreCommand.self, NotifyCommand.self, MainCommand.self, ExecutorCommand.self,
+            StatusCommand.self,
+            TimelineCommand.self, CheckCommand.self, ConfigCommand.self,
         ])
 
     @OptionGroup var global: GlobalOptions

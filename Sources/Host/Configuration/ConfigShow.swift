@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import JSONLines
+internal import ProgramOutput
 
 /// `config show`: what is in force, and where each value came from.
 struct ConfigShow: HostCommand {

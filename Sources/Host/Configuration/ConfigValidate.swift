@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import BackendRegistry
-internal import JSONLines
+internal import ProgramOutput
 
 /// `config validate`: whether the configuration is right.
 struct ConfigValidate: HostCommand {

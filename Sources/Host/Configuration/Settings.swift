@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 
 /// The table of everything that can be configured. This is the one place that knows the keys.
@@ -30,7 +31,7 @@ enum Settings {
         "handover.hardMaximum", .positiveDuration, default: .text("5s"),
         "The most that a critical section may add to that, both together.")
     static let handoverOnDeadline = Setting(
-        "handover.onDeadline", .choice(["kill", "fence"]), default: .text("kill"),
+        "handover.onDeadline", .oneOf(HandoverEnforcement.allCases), default: .text("kill"),
         "What becomes of an Executor that does not let go.")
     static let executorBudget = Setting(
         "executor.budget", .positiveDuration, default: .text("30s"),

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Coordination
 internal import CoreAPI
-internal import JSONLines
+internal import ProgramOutput
 
 /// `check`: proves the rules of ownership on the timeline.
 struct CheckCommand: HostCommand {

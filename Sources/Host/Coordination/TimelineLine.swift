@@ -1,6 +1,6 @@
 internal import Coordination
 internal import CoreAPI
-internal import JSONLines
+internal import ProgramOutput
 
 /// The lines in which the timeline is shown.
 struct TimelineLine: Sendable {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CoreAPI
-internal import JSONLines
 internal import Logging
+internal import ProgramOutput
 
 /// `notify observe`: prints the wakes of a name.
 struct NotifyObserve: HostCommand {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
-internal import JSONLines
+internal import ProgramOutput
 
 /// `notify post`: wakes the observers of a name.
 struct NotifyPost: HostCommand {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
-internal import JSONLines
+internal import ProgramOutput
 
 /// `notify state`: what stands under a name.
 struct NotifyState: HostCommand {

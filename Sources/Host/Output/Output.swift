@@ -1,6 +1,6 @@
 internal import Glibc
-internal import JSONLines
 internal import Platform
+internal import ProgramOutput
 
 /// Standard output, a line at a time: JSON for programs or text for people.
 ///

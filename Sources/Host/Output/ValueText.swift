@@ -1,6 +1,6 @@
 internal import CoreAPI
 internal import FoundationEssentials
-internal import JSONLines
+internal import ProgramOutput
 
 /// A stored value as people and programs read it: text when it is UTF-8, else Base64.
 enum ValueText {

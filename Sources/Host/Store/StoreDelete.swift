@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
-internal import JSONLines
+internal import ProgramOutput
 
 /// `store delete`: removes a key.
 struct StoreDelete: HostCommand {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
+internal import ProgramOutput
 
 /// `store get`: the value under a key.
 struct StoreGet: HostCommand {

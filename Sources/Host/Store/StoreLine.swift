@@ -1,5 +1,5 @@
 internal import CoreAPI
-internal import JSONLines
+internal import ProgramOutput
 
 /// The lines in which the store's commands show entries and changes.
 enum StoreLine {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CoreAPI
-internal import JSONLines
 internal import Platform
+internal import ProgramOutput
 
 /// `store put`: sets the value under a key.
 struct StorePut: HostCommand {
@@ -41,10 +41,21 @@ struct StorePut: HostCommand {
             if ifAbsent { transaction.require(.absent(key)) }
             if let ifRevision { transaction.require(.revision(key, Revision(rawValue: ifRevision))) }
             transaction.put(key, bytes, lifetime: lifetime.map { .expiring(after: $0.duration) } ?? .persistent)
-            let commit = try await group.commit(transaction)
+            let commit = try await commit(transaction, to: group)
             try await context.output.emit(
                 text: "revision \(commit.revision)",
                 json: ["key": .text(key.text), "revision": .natural(commit.revision.rawValue)])
+        }
+    }
+
+    /// Commits, and says in the command's own terms why not.
+    private func commit(_ transaction: Transaction, to group: any SharedGroup) async throws -> Commit {
+        do throws(SharedCoreError) {
+            return try await group.commit(transaction)
+        } catch {
+            guard let failure = error.guardFailure else { throw error }
+            let found = failure.found.map { "it was last written by revision \($0.revision)" } ?? "nothing stands there"
+            throw CommandFailure(.no, "the condition on the key “\(key)” does not hold: \(found)")
         }
     }
 

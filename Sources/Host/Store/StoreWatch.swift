@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CoreAPI
 internal import Logging
+internal import ProgramOutput
 
 /// `store watch`: the changes under a prefix as they come.
 struct StoreWatch: HostCommand {

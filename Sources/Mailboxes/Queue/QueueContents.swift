@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// What a queue holds at one revision: a pure value, made of a snapshot and kept up by changes.
+/// What a queue holds at one revision, as a pure value.
 package struct QueueContents: Hashable, Sendable {
     package let keys: QueueKeys
     /// The items of which anything stands in the store.
@@ -12,10 +12,6 @@ package struct QueueContents: Hashable, Sendable {
     package init(of entries: some Sequence<Entry>, at keys: QueueKeys) {
         self.keys = keys
         for entry in entries { set(entry, at: entry.key) }
-    }
-
-    package mutating func apply(_ changes: ChangeSet) {
-        for change in changes.changes { set(change.new, at: change.key) }
     }
 
     /// The messages that nobody has in hand, the oldest first.

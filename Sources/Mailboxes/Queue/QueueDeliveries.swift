@@ -30,15 +30,14 @@ public final class QueueDeliveries: AsyncSequence, Sendable {
 
     /// Takes messages from the queue.
     public struct Iterator: AsyncIteratorProtocol {
-        let mailbox: QueueMailbox
-        let watch: Watch
-        /// Whether there may be a message: true until a look has found none, and again after a change that frees or
-        /// adds one.
-        private var mayTake = true
+        private let mailbox: QueueMailbox
+        private let watch: Watch
+        private var order: QueueOrder
 
         init(mailbox: QueueMailbox, watch: Watch) {
             self.mailbox = mailbox
             self.watch = watch
+            self.order = QueueOrder(at: mailbox.keys)
         }
 
         public mutating func next() async throws(SharedCoreError) -> QueueDelivery? {
@@ -53,23 +52,12 @@ public final class QueueDeliveries: AsyncSequence, Sendable {
 
         private nonisolated(nonsending) mutating func take() async throws(SharedCoreError) -> QueueDelivery? {
             while true {
-                if mayTake, let delivery = try await mailbox.take() { return delivery }
-                mayTake = false
+                while let item = order.first {
+                    order.dropFirst()
+                    if let delivery = try await mailbox.take(item) { return delivery }
+                }
                 guard let event = try await watch.next() else { return nil }
-                mayTake = mailbox.mayFreeMessage(event)
-            }
-        }
-    }
-}
-
-extension QueueMailbox {
-    fileprivate func mayFreeMessage(_ event: WatchEvent) -> Bool {
-        guard case .changes(let set) = event else { return true }
-        return set.changes.contains { change in
-            switch keys.place(of: change.key)?.part {
-            case .message: change.new != nil
-            case .take: change.new == nil
-            case .mark, nil: false
+                order.apply(event)
             }
         }
     }

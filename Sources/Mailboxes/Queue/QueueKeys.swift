@@ -52,12 +52,25 @@ package struct QueueKeys: Hashable, Sendable {
 
     /// What a key of the store is to this queue; nil when it is no part of an item.
     package func place(of key: Key) -> (item: ItemName, part: Part)? {
-        guard prefix.contains(key) else { return nil }
-        let pieces = key.text.utf8.dropFirst(path.utf8.count + 1).split(
-            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard pieces.count == 2, !pieces[0].isEmpty,
-            let part = Part(rawValue: String(decoding: pieces[1], as: UTF8.self))
-        else { return nil }
-        return (ItemName(part: String(decoding: pieces[0], as: UTF8.self)), part)
+        let name = key.text.utf8
+        guard prefix.contains(key), name.count >= path.utf8.count + 4 else { return nil }
+        let start = name.index(name.startIndex, offsetBy: path.utf8.count + 1)
+        let end = name.index(name.endIndex, offsetBy: -2)
+        guard let part = Part(endOf: key), !name[start..<end].contains(UInt8(ascii: "/")) else { return nil }
+        return (ItemName(part: Substring(name[start..<end])), part)
+    }
+}
+
+extension QueueKeys.Part {
+    /// The part that a key would be by its last two bytes.
+    init?(endOf key: Key) {
+        let end = key.text.utf8.suffix(2)
+        guard end.count == 2, end.first == UInt8(ascii: "/"), let last = end.last else { return nil }
+        switch last {
+        case UInt8(ascii: "m"): self = .message
+        case UInt8(ascii: "t"): self = .take
+        case UInt8(ascii: "a"): self = .mark
+        default: return nil
+        }
     }
 }

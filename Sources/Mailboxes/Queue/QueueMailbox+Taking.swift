@@ -4,7 +4,8 @@ extension QueueMailbox {
     /// Takes the oldest message that nobody has in hand; nil when there is none.
     public func take() async throws(SharedCoreError) -> QueueDelivery? {
         while true {
-            guard let (item, message) = try await contents().waiting.first else { return nil }
+            let entries = try await store.list(keys.prefix).entries
+            guard let (item, message) = keys.oldestWaiting(in: entries) else { return nil }
             if let delivery = try await take(message, of: item) { return delivery }
         }
     }

@@ -5,7 +5,7 @@ extension QueueMailbox {
     ///
     /// Returns armed: a message that is sent after this call has returned wakes the one who waits.
     public func deliveries() async throws(SharedCoreError) -> QueueDeliveries {
-        QueueDeliveries(of: self, watch: try await watch(from: .now))
+        QueueDeliveries(of: self, watch: try await watch(from: .snapshot))
     }
 
     /// Begins to deliver every change of the queue: messages, takes and acknowledgements, as they stand in the store.

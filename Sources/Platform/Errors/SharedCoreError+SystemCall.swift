@@ -1,4 +1,4 @@
-internal import CoreAPI
+package import CoreAPI
 
 extension SharedCoreError {
     /// The error that a failed system call is for the user of a group (contract E1).
@@ -13,5 +13,12 @@ extension SharedCoreError {
         } else {
             self.init(.system, "The operating system refused it.", at: error.location, cause: cause)
         }
+    }
+
+    /// Runs `body` and gives a failed system call as the error that it is for the user of a group.
+    package static func wrapping<Value>(
+        _ body: () throws(SystemCallError) -> Value
+    ) throws(SharedCoreError) -> Value {
+        do throws(SystemCallError) { return try body() } catch { throw SharedCoreError(error) }
     }
 }

@@ -16,6 +16,7 @@ package struct FileStatus: Hashable, Sendable {
     package let permissions: UInt32
     package let isDirectory: Bool
     package let isRegularFile: Bool
+    package let isSymbolicLink: Bool
     /// How many names it has; zero for one that was removed and is still open.
     package let linkCount: Int
 
@@ -26,6 +27,19 @@ package struct FileStatus: Hashable, Sendable {
         permissions = status.st_mode & 0o7777
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
         isRegularFile = status.st_mode & S_IFMT == S_IFREG
+        isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK
         linkCount = Int(status.st_nlink)
     }
+}
+
+extension FileStatus {
+    /// Looks at what stands under a path. A symbolic link is looked at itself, not where it leads.
+    package init(ofPath path: String) throws(SystemCallError) {
+        var status = stat()
+        _ = try SystemCall.run("lstat", at: path) { lstat(path, &status) }
+        self.init(status)
+    }
+
+    /// The user that this process acts as.
+    package static var currentUser: UInt32 { geteuid() }
 }

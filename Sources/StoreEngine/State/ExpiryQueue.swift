@@ -1,12 +1,11 @@
 internal import CoreAPI
 
 /// The deadlines of expiring entries, the earliest first: a binary heap. An entry that was written again leaves its old
-/// deadline behind; whoever looks at the first one drops what is out of date.
+/// deadline behind; whoever looks at the first one drops it when the entry's own deadline is another.
 struct ExpiryQueue: Sendable {
     struct Deadline: Sendable {
         let instant: BootInstant
         let key: Key
-        let revision: Revision
     }
 
     private var heap: [Deadline] = []

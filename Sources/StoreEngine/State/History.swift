@@ -1,6 +1,7 @@
 public import CoreAPI
 
-/// The latest commits, so that watches can go on from a revision: a window bounded by its bytes.
+/// The latest commits, so that watches can go on from a revision: a window bounded by its bytes. The last commit is in
+/// it whatever its size, so that a consumer who keeps up is never passed over.
 public struct History: Sendable {
     /// The bytes of memory that the window may take.
     public let byteLimit: Int
@@ -16,11 +17,16 @@ public struct History: Sendable {
         self.byteLimit = byteLimit
     }
 
+    /// The last commit that is kept; nil when none is.
+    public var last: CommittedChanges? {
+        first < commits.count ? commits.last : nil
+    }
+
     mutating func append(_ commit: CommittedChanges) {
         guard !commit.changes.isEmpty else { return }
         byteCount += Self.cost(of: commit)
         commits.append(commit)
-        while byteCount > byteLimit, first < commits.count {
+        while byteCount > byteLimit, first < commits.count - 1 {
             byteCount -= Self.cost(of: commits[first])
             floor = commits[first].revision
             first += 1

@@ -78,7 +78,7 @@ extension StoreState {
         if entry.lifetime == .session { sessions[entry.origin]?.keys.insert(key) }
         if let expiry = entry.expiry {
             expiringCount += 1
-            expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key, revision: entry.revision))
+            expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key))
             if expiries.count > 2 * expiringCount + 64 { rebuildExpiries() }
         }
     }
@@ -94,7 +94,7 @@ extension StoreState {
         expiries.removeAll()
         for (key, entry) in entries {
             guard let expiry = entry.expiry else { continue }
-            expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key, revision: entry.revision))
+            expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key))
         }
     }
 
@@ -133,7 +133,9 @@ extension StoreState {
         rebuildExpiries()
     }
 
-    private mutating func record(_ changes: [StoredChange], of session: SessionID? = nil) {
+    /// Enters changes into the history, but for those of keys that were absent before and are absent after.
+    private mutating func record(_ all: [StoredChange], of session: SessionID? = nil) {
+        let changes = all.contains { $0.isNothing } ? all.filter { !$0.isNothing } : all
         guard let origin = session ?? changes.first?.old?.origin else { return }
         history.append(CommittedChanges(revision: revision, origin: origin, changes: changes))
     }

@@ -56,17 +56,22 @@ extension StoreState {
     }
 
     /// The effect of the expiries that are due; nil when none is. Never early: an entry's whole duration has passed.
+    ///
+    /// One effect takes no more keys than a record of the journal holds. Ask again after applying it.
     public mutating func expiry(at time: BootInstant) -> Effect? {
-        var due: [Key] = []
-        while let first = expiries.first, first.instant <= time {
-            if entries[first.key]?.revision == first.revision { due.append(first.key) }
+        var due: Set<Key> = []
+        var byteCount = 0
+        while let first = expiries.first, first.instant <= time, byteCount < Self.expiryByteCount {
+            if entries[first.key]?.expiry == first.instant, due.insert(first.key).inserted {
+                byteCount += first.key.text.utf8.count
+            }
             expiries.removeFirst()
         }
         guard !due.isEmpty else { return nil }
         // The deadlines go back: they leave for good when the effect is applied, which may fail to be recorded.
         for key in due {
-            guard let entry = entries[key], let expiry = entry.expiry else { continue }
-            expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key, revision: entry.revision))
+            guard let expiry = entries[key]?.expiry else { continue }
+            expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key))
         }
         return Effect(revision: nextRevision, time: time, body: .expired(due.sorted()))
     }

@@ -7,6 +7,8 @@ public import CoreAPI
 public struct StoreState: Sendable {
     /// The most notification names that a store keeps.
     public static let topicLimit = 65_536
+    /// The bytes of keys at which an effect of expiries is full.
+    static let expiryByteCount = 1 << 20
 
     /// The sizes that requests are held to.
     public let limits: Limits
@@ -70,7 +72,7 @@ public struct StoreState: Sendable {
     /// When the next entry's time is over; nil when no entry expires.
     public mutating func nextExpiry() -> BootInstant? {
         while let first = expiries.first {
-            if entries[first.key]?.revision == first.revision { return first.instant }
+            if entries[first.key]?.expiry == first.instant { return first.instant }
             expiries.removeFirst()
         }
         return nil

@@ -12,6 +12,9 @@ public struct StoredChange: Sendable {
         Change(key: key, kind: kind, old: try old?.entry(for: key), new: try new?.entry(for: key))
     }
 
+    /// Whether nothing stood there before and nothing does after: the key was written and removed in one transaction.
+    var isNothing: Bool { old == nil && new == nil }
+
     /// What the change costs a history in memory.
     var residentByteCount: Int {
         128 + key.text.utf8.count + (old?.value.residentByteCount ?? 0) + (new?.value.residentByteCount ?? 0)

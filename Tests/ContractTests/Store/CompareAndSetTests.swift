@@ -11,13 +11,12 @@ struct CompareAndSetTests {
             for round in 0..<10 {
                 let key = try Key("leader/\(round)")
                 let failures = try await together(32) { number -> GuardFailure? in
-                    do throws(SharedCoreError) {
+                    let outcome = try await attempt {
                         try await handles[number].put(key, [UInt8(number)], lifetime: .session, if: .absent(key))
-                        return nil
-                    } catch {
-                        guard error.code == .guardFailed else { throw error }
-                        return error.guardFailure
                     }
+                    guard case .failure(let error) = outcome else { return nil }
+                    #expect(error.code == .guardFailed)
+                    return error.guardFailure
                 }
                 let winners = failures.indices.filter { failures[$0] == nil }
                 #expect(winners.count == 1)
@@ -37,12 +36,13 @@ struct CompareAndSetTests {
                 var done = 0
                 while done < 60 {
                     guard let entry = try await handles[index].get("counter") else { break }
-                    do throws(SharedCoreError) {
+                    let outcome = try await attempt {
                         try await handles[index].put(
                             "counter", number(value(entry.value) + 1), if: .revision("counter", entry.revision))
-                        done += 1
-                    } catch  where error.code == .guardFailed {
-                        continue
+                    }
+                    switch outcome {
+                    case .success: done += 1
+                    case .failure(let error): #expect(error.code == .guardFailed)
                     }
                 }
             }

@@ -54,9 +54,7 @@ struct RevisionTests {
             #expect(second.revision > first)
             #expect(entry?.creationRevision == second.revision)
             for condition in [Transaction.Guard.revision("k", first), .epoch("k", first)] {
-                #expect(
-                    await code { () throws(SharedCoreError) in try await store.put("k", [2], if: condition) }
-                        == .guardFailed)
+                #expect(try await code { try await store.put("k", [2], if: condition) } == .guardFailed)
             }
             try await store.put("k", [2], if: .epoch("k", second.revision))
             try await store.put("k", [3], if: .epoch("k", second.revision))
@@ -80,7 +78,7 @@ struct RevisionTests {
         try await backend.withGroup { group in
             let store = try await group.open()
             let put = try await store.put("other", [1])
-            let recorder = WatchRecorder(try await store.watch(.all))
+            let recorder = try await WatchRecorder(store)
             let deleted = try await store.delete("k")
             #expect(!deleted.changed)
             #expect(deleted.revision == put.revision)

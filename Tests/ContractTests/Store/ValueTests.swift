@@ -34,7 +34,7 @@ struct ValueTests {
     func emptyIsNotAbsent(backend: Backend) async throws {
         try await backend.withGroup { group in
             let store = try await group.open()
-            let recorder = WatchRecorder(try await store.watch(.all))
+            let recorder = try await WatchRecorder(store)
             try await store.put("empty", [])
             try await store.put("gone", [])
             let last = try await store.delete("gone")
@@ -111,7 +111,7 @@ struct ValueTests {
         try await backend.withGroup { group in
             let handles = try await group.open(count: 6)
             let keys: [Key] = ["torn/a", "torn/b", "torn/c"]
-            let recorder = WatchRecorder(try await group.open().watch("torn"), of: ["torn"], keepsChanges: false)
+            let recorder = try await WatchRecorder(group.open(), of: ["torn"], keepsChanges: false)
             let writing = Box(4)
             _ = try await together(6) { number in
                 let store = handles[number]

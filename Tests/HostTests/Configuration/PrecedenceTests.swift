@@ -30,7 +30,7 @@ struct PrecedenceTests {
     @Test("Each value says where it came from, a file's with line and column")
     func origins() throws {
         let resolution = try resolution(
-            flags: ["backend": "memory"], environment: ["SHAREDCORE_HANDOVER_HARD_MAXIMUM": "7s"],
+            flags: ["backend": "memory"], environment: ["SHAREDCORE_HANDOVER_HARD_MAXIMUM": "7s", "HOME": "/home/u"],
             file: "# first\ninbox:\n  lifetime: 1h\n")
         let rows = try resolution.overview()
         func origin(_ key: String) -> SettingOrigin? { rows.first { $0.key == key }?.origin }

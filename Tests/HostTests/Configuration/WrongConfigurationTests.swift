@@ -26,7 +26,7 @@ struct WrongConfigurationTests {
             Fault(file: "executor:\n  budget: never", parts: ["c.yaml:2:11", "executor.budget", "“never”", "250ms"]),
             Fault(file: "executor: {budget: 0s}", parts: ["c.yaml:1:20", "“0s”", "longer than zero"]),
             Fault(
-                file: "{\"handover\": {\"onDeadline\": \"kil\"}}", parts: ["c.yaml:1:28", "kill or fence", "“kill”?"]),
+                file: "{\"handover\": {\"onDeadline\": \"kil\"}}", parts: ["c.yaml:1:29", "kill or fence", "“kill”?"]),
             Fault(file: "group: ../other", parts: ["c.yaml:1:8", "group", "“../other”", "letters, digits"]),
             Fault(file: "backend: [file]", parts: ["c.yaml:1:10", "“backend” takes one value"]),
             Fault(file: "backend: [file", parts: ["c.yaml:2:1", "neither YAML nor JSON"]),

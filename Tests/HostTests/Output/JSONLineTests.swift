@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import JSONLines
+internal import ProgramOutput
 internal import Testing
 
 @Suite("JSON lines")

@@ -6,13 +6,31 @@ package final class WatchRecorder: Sendable {
     private let task: Task<SharedCoreError?, Never>
     private let box: Box<WatchMirror>
 
-    /// Starts to record.
+    /// Opens a watch from a snapshot, waits for the snapshot, and starts to record: every commit that begins from then
+    /// on is recorded as a change.
     ///
     /// - Parameters:
     ///   - prefixes: What the watch selects.
     ///   - keepsChanges: Whether every change is kept, for tests that look at them.
-    package init(_ watch: Watch, of prefixes: [KeyPrefix] = [.all], keepsChanges: Bool = true) {
-        let box = Box(WatchMirror(of: prefixes, keepsChanges: keepsChanges))
+    package convenience init(
+        _ store: any SharedStore, of prefixes: [KeyPrefix] = [.all], keepsChanges: Bool = true
+    ) async throws {
+        let watch = try await store.watch(prefixes, from: .snapshot)
+        guard let first = try await watch.next() else {
+            throw ConditionNotMet(expectation: "a watch begins with a snapshot", limit: .zero)
+        }
+        var mirror = WatchMirror(of: prefixes, keepsChanges: keepsChanges)
+        mirror.apply(first)
+        self.init(watch, mirror: mirror)
+    }
+
+    /// Starts to record a watch, from its first event on.
+    package convenience init(_ watch: Watch, of prefixes: [KeyPrefix] = [.all], keepsChanges: Bool = true) {
+        self.init(watch, mirror: WatchMirror(of: prefixes, keepsChanges: keepsChanges))
+    }
+
+    private init(_ watch: Watch, mirror: WatchMirror) {
+        let box = Box(mirror)
         self.watch = watch
         self.box = box
         task = Task {

@@ -2,7 +2,7 @@
 struct MailLimits: Hashable, Sendable {
     /// The largest file whose parts are looked at. Attachments stay on the disk, so this bounds time, not memory.
     var messageByteCount = 32 << 20
-    /// How much of a larger file is read in search of its identifier.
+    /// How much of the headers is read in search of the identifier of a file that is not read as a whole.
     var headerByteCount = 256 << 10
     /// The longest identifier. A line of a message has at most 998 bytes (RFC 5322, 2.1.1), and an identifier no folds.
     var identifierByteCount = 998

@@ -11,14 +11,16 @@ struct MailReader: Sendable {
     /// - Throws: What makes the file no message that can be delivered. Nothing that stands in a file is any other error.
     func read(_ file: OpenFile, byteCount: Int) throws(MailRefusal) -> InboxMessage {
         guard byteCount > 0 else { throw MailRefusal(.empty) }
-        let isTooLarge = byteCount > limits.messageByteCount
-        let readable = isTooLarge ? limits.headerByteCount : byteCount
-        guard let message = MimeMessage(file, byteCount: readable, library: library) else {
-            throw MailRefusal(isTooLarge ? .tooLarge : .noMessage)
+        guard byteCount <= limits.messageByteCount else {
+            throw MailRefusal(.tooLarge, callID: try identifier(atHeadOf: file))
         }
-        let callID = try identifier(of: message)
-        if isTooLarge { throw MailRefusal(.tooLarge, callID: callID) }
-        guard let callID else { throw MailRefusal(.noIdentifier) }
+        guard try passesScreen(file, byteCount: byteCount) else {
+            throw MailRefusal(.tooIntricate, callID: try identifier(atHeadOf: file))
+        }
+        guard let message = MimeMessage(file, byteCount: byteCount, library: library) else {
+            throw MailRefusal(.noMessage)
+        }
+        guard let callID = try identifier(of: message) else { throw MailRefusal(.noIdentifier) }
 
         let root = message.root
         let declared = message.decodedHeader("X-SharedCore-Kind").map(MailText.line).flatMap(MailKind.init)
@@ -31,6 +33,29 @@ struct MailReader: Sendable {
             let content = InboxMessage.Content.text(
                 from: sender(of: message), to: recipient(of: message), text: try text(of: root, callID: callID))
             return InboxMessage(callID: callID, content: content)
+        }
+    }
+
+    private func passesScreen(_ file: OpenFile, byteCount: Int) throws(MailRefusal) -> Bool {
+        try reading { () throws(SystemCallError) in try MailScreen.passes(file, byteCount: byteCount) }
+    }
+
+    /// The identifier of a message of which no more than the headers is read.
+    private func identifier(atHeadOf file: OpenFile) throws(MailRefusal) -> CallID? {
+        let byteCount = try reading { () throws(SystemCallError) in
+            try MailHead.byteCount(of: file, limit: limits.headerByteCount)
+        }
+        guard try passesScreen(file, byteCount: byteCount) else { return nil }
+        return try MimeMessage(file, byteCount: byteCount, library: library).flatMap { message throws(MailRefusal) in
+            try identifier(of: message)
+        }
+    }
+
+    private func reading<Value>(_ body: () throws(SystemCallError) -> Value) throws(MailRefusal) -> Value {
+        do throws(SystemCallError) {
+            return try body()
+        } catch {
+            throw MailRefusal(.unreadable(error.text))
         }
     }
 

@@ -11,6 +11,7 @@ struct MailRefusal: Error, Hashable, Sendable {
         case identifierTooLong(maximum: Int)
         case nestedTooDeep(maximum: Int)
         case refusedIdentifier(String)
+        case tooIntricate
         case tooLarge
     }
 
@@ -37,6 +38,7 @@ struct MailRefusal: Error, Hashable, Sendable {
         case .noIdentifier: "has neither a Call-ID nor a Message-ID"
         case .identifierTooLong(let maximum): "has an identifier of more than \(maximum) bytes"
         case .nestedTooDeep(let maximum): "has parts nested deeper than \(maximum) levels"
+        case .tooIntricate: "has more headers, addresses or parts than any message"
         case .refusedIdentifier(let cause): "has an identifier that the inbox refuses (\(cause))"
         case .tooLarge: "is larger than the inbox can hold"
         }

@@ -51,11 +51,16 @@ enum MarkupText {
             case "div", "tr", "li": appendBreak(upTo: 1)
             case "p", "table", "ul", "ol", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6":
                 appendBreak(upTo: 2, twice: true)
-            case "script" where !isEnd: skip(past: "</script")
-            case "style" where !isEnd: skip(past: "</style")
-            case "title" where !isEnd: skip(past: "</title")
+            case "script" where !isEnd: skipElement(endingWith: "</script")
+            case "style" where !isEnd: skipElement(endingWith: "</style")
+            case "title" where !isEnd: skipElement(endingWith: "</title")
             default: break
             }
+        }
+
+        private mutating func skipElement(endingWith end: StaticString) {
+            skip(past: end)
+            skip(past: ">")
         }
 
         /// Moves behind the next occurrence of a text, or to the end.

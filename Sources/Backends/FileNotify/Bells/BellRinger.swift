@@ -1,0 +1,40 @@
+internal import Platform
+internal import Synchronization
+
+/// The bells of a group as this process rings them. Each is opened once and stays open, so that a process that is
+/// killed between a commit and the ring still wakes the listeners: the kernel closes the file, which they hear too.
+final class BellRinger: Sendable {
+    private let directory: Directory
+    private let files = Mutex<[Int: OpenFile]>([:])
+
+    init(in directory: Directory) {
+        self.directory = directory
+    }
+
+    static func fileName(_ index: Int) -> String {
+        "bell-\(index)"
+    }
+
+    /// Opens the bells, so that ringing them later only writes. A bell is a hint: one that cannot be opened is not rung.
+    func prepare(_ bells: Bells) {
+        guard !bells.isEmpty else { return }
+        files.withLock { files in
+            for index in bells.indices where files[index] == nil {
+                files[index] = try? OpenFile(Self.fileName(index), in: directory, .create)
+            }
+        }
+    }
+
+    /// Rings the bells.
+    func ring(_ bells: Bells) {
+        guard !bells.isEmpty else { return }
+        prepare(bells)
+        let open = files.withLock { files in bells.indices.compactMap { files[$0] } }
+        for file in open {
+            FailPoint.hit("ring.before")
+            // One byte at the same place, so that a bell never grows.
+            try? file.write([0], at: 0)
+            FailPoint.hit("ring.after")
+        }
+    }
+}

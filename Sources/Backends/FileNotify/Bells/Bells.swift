@@ -1,0 +1,73 @@
+internal import CoreAPI
+
+/// A set of the group's 64 bells. A bell is a small file: writing to it wakes whoever watches it.
+struct Bells: OptionSet, Hashable, Sendable {
+    static let count = 64
+    static let all = Bells(rawValue: .max)
+
+    let rawValue: UInt64
+
+    init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// The bell that somebody listens to who watches a prefix.
+    init(listeningTo prefix: KeyPrefix) {
+        var hash = PathHash(domain: .keys)
+        var path = prefix.path.utf8[...]
+        if path.last == UInt8(ascii: "/") { path = path.dropLast() }
+        for byte in path { hash.combine(byte) }
+        self = hash.bell
+    }
+
+    /// The bell of a notification's name.
+    init(of name: NotificationName) {
+        var hash = PathHash(domain: .notifications)
+        for byte in name.text.utf8 { hash.combine(byte) }
+        self = hash.bell
+    }
+
+    /// The bells that a change of a key rings: its own, those of the paths above it, and that of all keys.
+    init(changing key: Key) {
+        var hash = PathHash(domain: .keys)
+        var bells = hash.bell
+        for byte in key.text.utf8 {
+            if byte == UInt8(ascii: "/") { bells.formUnion(hash.bell) }
+            hash.combine(byte)
+        }
+        self = bells.union(hash.bell)
+    }
+
+    /// The numbers of the bells in the set.
+    var indices: some Sequence<Int> {
+        sequence(state: rawValue) { rest in
+            guard rest != 0 else { return nil }
+            defer { rest &= rest - 1 }
+            return rest.trailingZeroBitCount
+        }
+    }
+}
+
+/// FNV-1a, the same in every process, over the bytes of a path.
+private struct PathHash {
+    enum Domain: UInt64 {
+        case keys = 0xcbf2_9ce4_8422_2325
+        case notifications = 0x6c62_272e_07bb_0142
+    }
+
+    private var value: UInt64
+
+    init(domain: Domain) {
+        value = domain.rawValue
+    }
+
+    mutating func combine(_ byte: UInt8) {
+        value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+    }
+
+    var bell: Bells {
+        // The low bits of FNV depend on few input bits, so they are mixed with the high ones first.
+        let mixed = (value ^ (value >> 32)) &* 0x9e37_79b9_7f4a_7c15
+        return Bells(rawValue: 1 << (mixed >> 58))
+    }
+}

@@ -1,0 +1,54 @@
+internal import CoreAPI
+internal import Platform
+
+extension GroupDirectory {
+    /// Opens a directory that only its owner may use, and makes it with its parents when it is not there.
+    ///
+    /// - Throws: `invalidArgument` when the path cannot be that of a directory, `forbidden` when it is a symbolic link,
+    ///   belongs to somebody else or is open to others.
+    static func secureDirectory(_ path: String) throws(SharedCoreError) -> Directory {
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+            throw SharedCoreError(
+                .invalidArgument, "The directory of a group is given by its absolute path.", at: path)
+        }
+        let found = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try create(path)
+            return try FileStatus(ofPath: path)
+        }
+        if found.isSymbolicLink {
+            throw SharedCoreError(
+                .forbidden, "The directory of a group cannot be a symbolic link. Give the path that it leads to.",
+                at: path)
+        }
+        guard found.isDirectory else {
+            throw SharedCoreError(.invalidArgument, "Something else than a directory stands there.", at: path)
+        }
+        let (directory, status) = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            let directory = try Directory(path: path)
+            return (directory, try directory.status())
+        }
+        guard status.owner == FileStatus.currentUser else {
+            throw SharedCoreError(
+                .forbidden,
+                "The directory belongs to user \(status.owner), and this is user \(FileStatus.currentUser).", at: path)
+        }
+        guard status.permissions & 0o077 == 0 else {
+            throw SharedCoreError(
+                .forbidden,
+                "The directory is open to others: its mode is \(String(status.permissions, radix: 8)). "
+                    + "Set it to 700.",
+                at: path)
+        }
+        return directory
+    }
+
+    private static func create(_ path: String) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            _ = try Directory.create(path: path, permissions: 0o700)
+        } catch {
+            guard error.isAbsent, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw error }
+            try create(String(path[..<slash]))
+            _ = try Directory.create(path: path, permissions: 0o700)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+internal import CoreAPI
+internal import Platform
+
+/// The directory of a group: which journal comes where in the order.
+///
+/// Journals are numbered from 1. Each is sealed before the next one has its name, and the floor rises before an old one
+/// is removed, so whoever follows them one by one, or begins at the floor, reads one order.
+final class GroupDirectory: Sendable {
+    let directory: Directory
+    let page: GroupPage
+    /// The identity of the directory, whatever its path.
+    let identity: FileStatus.Identity
+
+    /// How often the floor is read again when its journal is not there, before the group counts as damaged. Each time
+    /// means that a whole compaction went by.
+    private static let floorAttempts = 100
+
+    /// Opens the directory of a group, and makes it when it is not there.
+    init(path: String) throws(SharedCoreError) {
+        directory = try Self.secureDirectory(path)
+        do throws(SystemCallError) {
+            identity = try directory.status().identity
+        } catch {
+            throw SharedCoreError(error)
+        }
+        page = try GroupPage(in: directory)
+    }
+
+    static func journalName(_ generation: UInt64) -> String {
+        "journal-\(generation)"
+    }
+
+    /// Opens a journal by its number; nil when it is not there.
+    func journal(_ generation: UInt64) throws(SharedCoreError) -> Journal? {
+        let file: OpenFile
+        do throws(SystemCallError) {
+            file = try OpenFile(Self.journalName(generation), in: directory, .write)
+        } catch {
+            if error.isAbsent { return nil }
+            throw SharedCoreError(error)
+        }
+        let journal = try Journal(file)
+        guard journal.generation == generation else {
+            throw SharedCoreError(
+                .corrupt, "The file holds journal \(journal.generation), not the one that it is named for.",
+                at: file.path)
+        }
+        return journal
+    }
+
+    /// The journal from which the group is to be read; nil when the group has none yet.
+    func floorJournal() throws(SharedCoreError) -> Journal? {
+        for _ in 0..<Self.floorAttempts {
+            let floor = page.floor
+            guard floor > 0 else { return nil }
+            if let journal = try journal(floor) { return journal }
+        }
+        throw SharedCoreError(
+            .corrupt, "The journal \(Self.journalName(page.floor)), from which the group is to be read, is missing.",
+            at: directory.path)
+    }
+
+    /// The journal that goes on where a sealed one ends, or the floor when that one is gone already; nil when nobody has
+    /// made it yet.
+    func successor(of journal: Journal) throws(SharedCoreError) -> Journal? {
+        let next = journal.generation + 1
+        let found = try self.journal(next)
+        // Read after opening: a journal below the floor may be a late one, placed by somebody who was stopped for long,
+        // when the true one of that number had been removed.
+        let floor = page.floor
+        if let found, floor <= next { return found }
+        return floor >= next ? try floorJournal() : nil
+    }
+
+    /// Whether a journal that was given its name just now is the true one of its number. One that came too late is
+    /// removed: everybody who looks at it sees that the floor is higher.
+    func keepsPlaced(_ generation: UInt64) throws(SharedCoreError) -> Bool {
+        guard page.floor > generation else { return true }
+        do throws(SystemCallError) {
+            try directory.remove(Self.journalName(generation))
+        } catch {
+            throw SharedCoreError(error)
+        }
+        return false
+    }
+
+    /// The numbers of the journals that are there, rising.
+    func generations() throws(SharedCoreError) -> [UInt64] {
+        do throws(SystemCallError) {
+            return try directory.names().compactMap { name in
+                guard name.hasPrefix("journal-") else { return nil }
+                return UInt64(name.dropFirst("journal-".count))
+            }.sorted()
+        } catch {
+            throw SharedCoreError(error)
+        }
+    }
+
+    /// Removes the journals below the floor, and what builders that were killed have left. What cannot be removed now
+    /// stays for the next time.
+    func removeObsolete() {
+        guard let names = try? directory.names() else { return }
+        let floor = page.floor
+        for name in names {
+            if name.hasSuffix(JournalBuilder.nameEnding) {
+                // Its builder holds its lock as long as it lives. A file without a lock is one of a builder that is
+                // about to take it, or was killed: the former notices and builds again.
+                guard let file = try? OpenFile(name, in: directory, .write),
+                    (try? file.tryLock(byteAt: Journal.lockByte)) == true
+                else { continue }
+                _ = try? directory.remove(name)
+            } else if name.hasPrefix("journal-"), let generation = UInt64(name.dropFirst("journal-".count)),
+                generation < floor
+            {
+                _ = try? directory.remove(name)
+            }
+        }
+    }
+}

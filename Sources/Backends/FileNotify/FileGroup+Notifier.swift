@@ -1,0 +1,34 @@
+public import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+
+extension FileGroup {
+    @discardableResult
+    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
+        try await commit(Transaction(operations: [.post(name, state: state)])).revision
+    }
+
+    public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
+        try requireOpen()
+        let listener = try await local.listen(to: [], Bells(of: name))
+        do throws(SharedCoreError) {
+            try local.replica.read { state throws(SharedCoreError) in try self.requireSession(in: state) }
+        } catch {
+            local.stopListening(listener)
+            throw error
+        }
+        return local.replica.observe(
+            name, for: session.id,
+            catchUp: { [local] () throws(SharedCoreError) in try local.catchUp() },
+            onCancel: { [local] in local.stopListening(listener) })
+    }
+
+    public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
+        try requireOpen()
+        return try await local.read(.linearizable) { state throws(SharedCoreError) in
+            try self.requireSession(in: state)
+            return state.topic(name)
+        }
+    }
+}

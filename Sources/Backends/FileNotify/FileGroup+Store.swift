@@ -1,0 +1,69 @@
+public import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+
+extension FileGroup {
+    public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
+        try requireOpen()
+        let stored = try await local.read(consistency) { state throws(SharedCoreError) in
+            try self.requireSession(in: state)
+            return state.entry(key)
+        }
+        return try stored?.entry(for: key)
+    }
+
+    public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+        try requireOpen()
+        let (revision, stored) = try await local.read(consistency) { state throws(SharedCoreError) in
+            try self.requireSession(in: state)
+            return (state.revision, state.selection([prefix]))
+        }
+        return try Snapshot(revision: revision, stored: stored)
+    }
+
+    public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
+        try requireOpen()
+        let id = session.id
+        let written = try await local.write { state, now throws(SharedCoreError) in
+            try state.decide(transaction, of: id, at: now)
+        }
+        let commit = try written.outcome.get()
+        try await settle(written)
+        return commit
+    }
+
+    public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+        try requireOpen()
+        let listener = try await local.listen(
+            to: prefixes, prefixes.reduce(into: []) { $0.formUnion(Bells(listeningTo: $1)) })
+        do throws(SharedCoreError) {
+            try local.replica.read { state throws(SharedCoreError) in try self.requireSession(in: state) }
+        } catch {
+            local.stopListening(listener)
+            throw error
+        }
+        return local.replica.watch(
+            prefixes, from: start, for: session.id,
+            catchUp: { [local] () throws(SharedCoreError) in try local.catchUp() },
+            onCancel: { [local] in local.stopListening(listener) })
+    }
+
+    public func sync() async throws(SharedCoreError) {
+        try requireOpen()
+        try await local.read(.linearizable) { state throws(SharedCoreError) in try self.requireSession(in: state) }
+    }
+
+    public func sessions() async throws(SharedCoreError) -> [Session] {
+        try requireOpen()
+        try await local.endDead()
+        return try await local.read(.linearizable) { state throws(SharedCoreError) in
+            try self.requireSession(in: state)
+            return state.sessions.values.map(\.session).sorted { $0.id < $1.id }
+        }
+    }
+
+    func requireSession(in state: borrowing StoreState) throws(SharedCoreError) {
+        if state.sessions[session.id] == nil { throw .sessionEnded(session.id) }
+    }
+}

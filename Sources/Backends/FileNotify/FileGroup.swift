@@ -1,0 +1,98 @@
+public import CoreAPI
+internal import Platform
+internal import Replica
+internal import Synchronization
+
+/// A participant of a group whose files are in a directory: processes of one user on one machine share it.
+///
+/// ```swift
+/// let group = try await FileGroup.open(directory: "/run/user/1000/chat", as: SessionDescription(role: .main))
+/// try await group.put("status", Array("ready".utf8))
+/// ```
+///
+/// Letting go of the last reference ends the session, as closing does.
+public final class FileGroup: SharedGroup {
+    public let session: Session
+    public let capabilities: Capabilities
+
+    let local: LocalGroup
+    let durability: Durability
+    private let lockedByte: Int
+    private let isClosed = Atomic(false)
+
+    private init(
+        session: Session, capabilities: Capabilities, local: LocalGroup, durability: Durability, lockedByte: Int
+    ) {
+        self.session = session
+        self.capabilities = capabilities
+        self.local = local
+        self.durability = durability
+        self.lockedByte = lockedByte
+    }
+
+    deinit {
+        if !isClosed.load(ordering: .acquiring) { local.abandon(session.id, lockedByte) }
+    }
+
+    /// Joins the group whose files are in a directory, which is made when it is not there.
+    ///
+    /// - Parameters:
+    ///   - directory: The absolute path of the group's directory. It belongs to the caller alone, with mode 0700, and is
+    ///     no symbolic link. Groups never see each other (contract S14).
+    ///   - description: What the participant says of itself.
+    ///   - options: How it uses the group.
+    /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met,
+    ///   ``SharedCoreError/Code/invalidArgument`` and ``SharedCoreError/Code/forbidden`` for a directory that cannot be
+    ///   used, ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
+    ///   ``SharedCoreError/Code/storageFull``.
+    public static func open(
+        directory: String, as description: SessionDescription = SessionDescription(),
+        options: FileGroupOptions = FileGroupOptions()
+    ) async throws(SharedCoreError) -> FileGroup {
+        let durability: Durability = options.durability == .disk ? .disk : .process
+        let capabilities = Capabilities(
+            backend: "files",
+            features: [
+                .multipleProcesses, .promptDeathNotice, .stoppedWritersTolerated, .linearizableReads,
+                .resumableWatches, .previousValues, .deduplicatedRequests,
+            ],
+            durability: durability, limits: options.limits)
+        try capabilities.satisfy(options.requirements)
+        let local = try await GroupRegistry.shared.group(at: directory, options: options)
+        let (session, byte, written) = try await local.join(description)
+        let group = FileGroup(
+            session: session, capabilities: capabilities, local: local, durability: durability, lockedByte: byte)
+        try await group.settle(written)
+        return group
+    }
+
+    /// Ends the session and everything that lives with it, ends all watches and wakes whoever waits. Idempotent.
+    public func close() async {
+        guard isClosed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
+        else { return }
+        local.replica.finish(session.id, with: nil)
+        await local.leave(session.id, lockedByte)
+    }
+
+    /// Replaces the journal by one with a snapshot now, whatever its length.
+    ///
+    /// - Returns: Whether this call has done it; false when another process does it or something came between.
+    package func compactNow() async throws(SharedCoreError) -> Bool {
+        try requireOpen()
+        return try await local.compaction.thread.run { [local] () throws(SharedCoreError) in try local.compact() }
+    }
+
+    /// The number of the journal that the group has come to.
+    package var generation: UInt64 { local.position.journal.generation }
+
+    /// Refuses the use of a closed handle.
+    func requireOpen() throws(SharedCoreError) {
+        if isClosed.load(ordering: .acquiring) { throw .closed(local.directory.directory.path) }
+    }
+
+    /// Returns when a commit survives what it has to.
+    func settle(_ written: Written) async throws(SharedCoreError) {
+        guard durability == .disk else { return }
+        try await local.durability.wait(for: written.journal, to: written.tail, in: local.directory)
+    }
+}

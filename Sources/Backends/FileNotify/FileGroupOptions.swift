@@ -1,0 +1,27 @@
+public import CoreAPI
+public import Platform
+
+/// How a participant uses a group in files.
+public struct FileGroupOptions: Sendable {
+    /// What a commit survives once it has returned: ``Durability/process`` or ``Durability/disk``.
+    public var durability: Durability
+    /// The sizes that the group accepts from this participant.
+    public var limits: Limits
+    /// The bytes of memory for changes that are kept for watches that resume or fall behind.
+    public var historyByteCount: Int
+    /// What the caller relies on.
+    public var requirements: Requirements
+    /// The clock by which entries expire, and the run of the machine that it counts in.
+    public var clock: any TimeSource
+
+    public init(
+        durability: Durability = .process, limits: Limits = Limits(), historyByteCount: Int = 256 << 10,
+        requirements: Requirements = .none, clock: any TimeSource = SystemClock()
+    ) {
+        self.durability = durability
+        self.limits = limits
+        self.historyByteCount = historyByteCount
+        self.requirements = requirements
+        self.clock = clock
+    }
+}

@@ -1,0 +1,39 @@
+internal import CoreAPI
+internal import Platform
+
+extension Journal {
+    /// The space behind the records that only what makes room or ends something may use, so that a full disk never
+    /// leaves a dead owner in place (contract S10).
+    static let reserveByteCount = 64 << 10
+    /// How much space is reserved at a time.
+    static let growthByteCount = 256 << 10
+
+    /// Makes sure that the file has space for a record, before a byte of it is written. Only for the lock's holder.
+    ///
+    /// - Parameter mayUseReserve: Whether the record may use the space that is kept for endings.
+    /// - Throws: `storageFull`.
+    func reserveSpace(for byteCount: Int, at tail: Int, mayUseReserve: Bool) throws(SharedCoreError) {
+        let needed = tail + byteCount + (mayUseReserve ? 0 : Self.reserveByteCount)
+        let reserved = reservedEnd
+        guard needed > reserved else { return }
+        reservedEnd = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try file.allocate(from: reserved, to: needed, preferably: needed + Self.growthByteCount)
+        }
+    }
+}
+
+extension OpenFile {
+    /// Reserves space up to a place, or to a nearer one that is enough when there is no more.
+    ///
+    /// - Returns: Up to where there is space now.
+    func allocate(from start: Int, to needed: Int, preferably wanted: Int) throws(SystemCallError) -> Int {
+        do throws(SystemCallError) {
+            try allocate(start..<wanted)
+            return wanted
+        } catch {
+            guard error.isStorageFull else { throw error }
+            try allocate(start..<needed)
+            return needed
+        }
+    }
+}

@@ -1,0 +1,120 @@
+internal import CoreAPI
+internal import Platform
+internal import StoreEngine
+
+/// Writes a new journal under a name of its own, and gives it its place in the sequence when it is complete.
+///
+/// While it is being built it is locked by its builder, so that what a killed one leaves can be told and removed.
+final class JournalBuilder {
+    /// How the names of unfinished journals end.
+    static let nameEnding = ".new"
+
+    let generation: UInt64
+    private let directory: GroupDirectory
+    private let name: String
+    private let file: OpenFile
+    private let salt: UInt64
+    private(set) var chain: JournalChain
+    private(set) var offset = JournalHeader.byteCount
+    private var reservedEnd: Int
+    private var usesSpareSpace = false
+    private var isPlaced = false
+
+    /// - Throws: `storageFull`.
+    init(_ generation: UInt64, in directory: GroupDirectory) throws(SharedCoreError) {
+        self.generation = generation
+        self.directory = directory
+        salt = UInt64.random(in: 1...UInt64.max)
+        chain = JournalChain(salt: salt)
+        name = GroupDirectory.journalName(generation) + "." + String(salt, radix: 16) + Self.nameEnding
+        reservedEnd = JournalHeader.byteCount + Journal.reserveByteCount
+        do throws(SystemCallError) {
+            do throws(SystemCallError) {
+                file = try Self.newFile(name, in: directory.directory, byteCount: reservedEnd)
+            } catch {
+                // On a full disk there is one journal's space left, which is kept for this.
+                guard error.isStorageFull,
+                    (try? directory.directory.rename(SpareSpace.fileName, toFree: name)) == true
+                else { throw error }
+                usesSpareSpace = true
+                file = try OpenFile(name, in: directory.directory, .write)
+                reservedEnd = try file.status().byteCount
+            }
+            _ = try file.tryLock(byteAt: Journal.lockByte)
+        } catch {
+            throw SharedCoreError(error)
+        }
+    }
+
+    private static func newFile(
+        _ name: String, in directory: Directory, byteCount: Int
+    ) throws(SystemCallError) -> OpenFile {
+        let file = try OpenFile(name, in: directory, .createNew)
+        do throws(SystemCallError) {
+            try file.allocate(0..<byteCount)
+        } catch {
+            _ = try? directory.remove(name)
+            throw error
+        }
+        return file
+    }
+
+    deinit {
+        guard !isPlaced else { return }
+        if usesSpareSpace, (try? directory.directory.rename(name, toFree: SpareSpace.fileName)) == true { return }
+        _ = try? directory.directory.remove(name)
+    }
+
+    /// Adds a record.
+    func append(_ payload: [UInt8]) throws(SharedCoreError) {
+        let frame = chain.frame(payload)
+        do throws(SystemCallError) {
+            let needed = offset + frame.count + Journal.reserveByteCount
+            if needed > reservedEnd {
+                reservedEnd = try file.allocate(
+                    from: reservedEnd, to: needed, preferably: needed + Journal.growthByteCount)
+            }
+            try file.write(frame, at: offset)
+        } catch {
+            throw SharedCoreError(error)
+        }
+        offset += frame.count
+    }
+
+    /// Returns when everything so far is on the disk. Blocks.
+    func synchronize() throws(SharedCoreError) {
+        do throws(SystemCallError) { try file.synchronizeContent() } catch { throw SharedCoreError(error) }
+    }
+
+    /// Completes the journal and gives it its name.
+    ///
+    /// - Returns: Whether it is the journal of its generation now; false when another one was first.
+    func place(
+        incarnation: UInt64, bootID: BootID, hasSnapshot: Bool, predecessorTail: Int?, inherited: Bells, isDurable: Bool
+    ) throws(SharedCoreError) -> Bool {
+        let header = JournalHeader(
+            generation: generation, incarnation: incarnation, bootID: bootID, salt: salt, hasSnapshot: hasSnapshot,
+            continuation: predecessorTail.map {
+                JournalHeader.Continuation(predecessorTail: $0, offset: offset, chain: chain.value)
+            })
+        do throws(SystemCallError) {
+            try file.write(header.bytes, at: 0)
+            try file.write(
+                Journal.initialWords(tail: offset, inherited: inherited, reservedEnd: reservedEnd),
+                at: JournalHeader.wordsOffset)
+            if isDurable { try file.synchronizeContent() }
+            FailPoint.hit("build.beforeRename")
+            guard try directory.directory.rename(name, toFree: GroupDirectory.journalName(generation)) else {
+                return false
+            }
+            isPlaced = true
+            FailPoint.hit("build.afterRename")
+            if isDurable { try directory.directory.synchronizeNames() }
+        } catch {
+            // Removed by somebody who took it for one that a killed builder left: whoever needs it builds it again.
+            if error.isAbsent { return false }
+            throw SharedCoreError(error)
+        }
+        return try directory.keepsPlaced(generation)
+    }
+}

@@ -1,0 +1,214 @@
+internal import CoreAPI
+internal import Platform
+internal import StoreEngine
+internal import Synchronization
+
+/// A replica's position in the group's journals, and the way on.
+///
+/// `@unchecked Sendable`: every use of what changes takes the replica's state `inout`, which exists only under the
+/// replica's lock. There is one follower for one replica.
+final class JournalFollower: @unchecked Sendable {
+    /// How far the order is known after a look.
+    enum Standing: Sendable {
+        /// Everything is applied, and this is the journal that goes on.
+        case current
+        /// Everything is applied; the journal is sealed, and nobody has made its successor yet.
+        case sealed
+    }
+
+    /// A place in the order's files.
+    struct Position: Sendable {
+        let journal: Journal
+        var offset: Int
+        var chain: JournalChain
+    }
+
+    /// The bells that this process listens to: set in each journal that it comes to, before the tail is read.
+    let listening = Atomic<UInt64>(0)
+
+    private let directory: GroupDirectory
+    private let limits: Limits
+    private let historyByteCount: Int
+    private var position: Position
+    /// How many bytes of records follow the last snapshot.
+    private var logByteCount = 0
+    /// How many snapshots were passed over since the large values were last looked up.
+    private var passedSnapshotCount = 0
+
+    /// How much of a journal is read at a time.
+    private static let chunkByteCount = 64 << 10
+    /// After so many moves, the large values are looked up again in the newest snapshot, so that old files can go.
+    private static let keptSourceCount = 8
+
+    private init(directory: GroupDirectory, limits: Limits, historyByteCount: Int, position: Position) {
+        self.directory = directory
+        self.limits = limits
+        self.historyByteCount = historyByteCount
+        self.position = position
+    }
+
+    /// Reads a group from a journal with a snapshot on.
+    static func load(
+        _ journal: Journal, in directory: GroupDirectory, limits: Limits, historyByteCount: Int
+    ) throws(SharedCoreError) -> (JournalFollower, StoreState) {
+        let (state, position) = try snapshot(of: journal, limits: limits, historyByteCount: historyByteCount)
+        let follower = JournalFollower(
+            directory: directory, limits: limits, historyByteCount: historyByteCount, position: position)
+        return (follower, state)
+    }
+
+    /// Where the state stands.
+    func position(in state: inout StoreState) -> Position { position }
+
+    /// How many bytes of records a reader of the group has to read beyond the last snapshot.
+    func logByteCount(in state: inout StoreState) -> Int { logByteCount }
+
+    /// Whether the state reflects every commit up to this moment: one load from the shared page.
+    func isCurrent(in state: inout StoreState) -> Bool {
+        position.journal.word.rawValue == UInt64(position.offset)
+    }
+
+    /// Applies everything that is published.
+    func catchUp(_ state: inout StoreState) throws(SharedCoreError) -> Standing {
+        while true {
+            let word = position.journal.word
+            try apply(to: word.tail, &state)
+            guard word.isSealed else { return .current }
+            guard let next = try directory.successor(of: position.journal) else { return .sealed }
+            try enter(next, &state)
+        }
+    }
+
+    /// Applies what this process has just published itself, unless a look from another thread has done so already.
+    func advance(
+        from before: Position, to after: Position, applying effect: Effect, _ state: inout StoreState
+    ) throws(SharedCoreError) {
+        guard position.journal === before.journal, position.offset == before.offset else {
+            _ = try catchUp(&state)
+            return
+        }
+        state.apply(effect)
+        logByteCount += after.offset - position.offset
+        position = after
+    }
+
+    // MARK: - Reading
+
+    private func apply(to tail: Int, _ state: inout StoreState) throws(SharedCoreError) {
+        guard position.offset < tail else { return }
+        var place = position
+        // Each record that is applied counts, also when a later one cannot be read.
+        defer {
+            logByteCount += place.offset - position.offset
+            position = place
+        }
+        try Self.read(from: &place, to: tail) { record throws(SharedCoreError) in
+            guard case .effect(let effect) = record, effect.revision > state.revision else {
+                throw SharedCoreError(
+                    .corrupt, "A record of the journal stands out of order.", at: directory.directory.path)
+            }
+            state.apply(effect)
+            return true
+        }
+        guard place.offset == tail else { throw Self.damaged(place.journal, at: place.offset) }
+    }
+
+    /// Goes over to the next journal.
+    private func enter(_ journal: Journal, _ state: inout StoreState) throws(SharedCoreError) {
+        let old = position
+        if let continuation = journal.header.continuation, journal.generation == old.journal.generation + 1 {
+            guard continuation.predecessorTail == old.offset else {
+                throw SharedCoreError(
+                    .corrupt, "A journal goes on from another place than where its predecessor ends.",
+                    at: journal.file.path)
+            }
+            position = Position(
+                journal: journal, offset: continuation.offset, chain: JournalChain(salt: continuation.chain))
+            if journal.header.hasSnapshot {
+                logByteCount = 0
+                passedSnapshotCount += 1
+                if passedSnapshotCount > Self.keptSourceCount { try lookUpValuesAgain(&state) }
+            }
+        } else {
+            (state, position) = try Self.snapshot(of: journal, limits: limits, historyByteCount: historyByteCount)
+            logByteCount = 0
+            passedSnapshotCount = 0
+        }
+        // Before the tail of the new journal is looked at, so that whatever is published later rings.
+        journal.listen(to: Bells(rawValue: listening.load(ordering: .sequentiallyConsistent)))
+    }
+
+    /// Replaces the state's content by that of the snapshot in the present journal, at the same place of the order.
+    private func lookUpValuesAgain(_ state: inout StoreState) throws(SharedCoreError) {
+        var (other, from) = try Self.snapshot(
+            of: position.journal, limits: limits, historyByteCount: historyByteCount)
+        try Self.read(from: &from, to: position.offset) { record throws(SharedCoreError) in
+            if case .effect(let effect) = record { other.apply(effect) }
+            return true
+        }
+        guard from.offset == position.offset, other.revision == state.revision else {
+            throw Self.damaged(position.journal, at: from.offset)
+        }
+        state.adoptContent(of: other)
+        passedSnapshotCount = 0
+    }
+
+    /// The state of a journal's snapshot, and the place behind it.
+    ///
+    /// - Parameter end: Up to where to read; nil for the published tail.
+    static func snapshot(
+        of journal: Journal, limits: Limits, historyByteCount: Int, to end: Int? = nil
+    ) throws(SharedCoreError) -> (StoreState, Position) {
+        var position = Position(
+            journal: journal, offset: JournalHeader.byteCount, chain: JournalChain(salt: journal.header.salt))
+        var reader = SnapshotReader(limits: limits, historyByteCount: historyByteCount)
+        try read(from: &position, to: end ?? journal.word.tail) { record throws(SharedCoreError) in
+            guard case .snapshot(let part) = record else { throw damaged(journal, at: JournalHeader.byteCount) }
+            try reader.read(part)
+            return reader.result == nil
+        }
+        guard let state = reader.result else { throw damaged(journal, at: position.offset) }
+        return (state, position)
+    }
+
+    /// Reads records from a position on and moves it behind each, until `take` says that it was the last one, the end is
+    /// reached, or what follows is no frame of the chain.
+    static func read(
+        from position: inout Position, to end: Int, _ take: (JournalRecord) throws(SharedCoreError) -> Bool
+    ) throws(SharedCoreError) {
+        var wanted = chunkByteCount
+        while position.offset < end {
+            let start = position.offset
+            let journal = position.journal
+            let count = min(wanted, end - start)
+            let bytes = try SharedCoreError.wrapping { () throws(SystemCallError) in
+                try journal.file.read(count: count, at: start)
+            }
+            wanted = chunkByteCount
+            frames: while position.offset - start < bytes.count {
+                var chain = position.chain
+                switch chain.read(bytes[(position.offset - start)...]) {
+                case .frame(let range):
+                    let external = ExternalValues(source: journal, offset: UInt64(start + range.lowerBound))
+                    let goesOn = try take(JournalRecord(bytes[range], external: external))
+                    position.offset = start + range.upperBound
+                    position.chain = chain
+                    if !goesOn { return }
+                case .incomplete(let byteCount):
+                    guard byteCount <= end - position.offset else { return }
+                    wanted = max(byteCount, chunkByteCount)
+                    break frames
+                case .damaged:
+                    return
+                }
+            }
+            // The file ends before the place that it should be read to.
+            if bytes.count < count { return }
+        }
+    }
+
+    private static func damaged(_ journal: Journal, at offset: Int) -> SharedCoreError {
+        SharedCoreError(
+            .corrupt, "The journal is damaged at byte \(offset), before its published end.", at: journal.file.path)
+    }
+}

@@ -1,0 +1,115 @@
+internal import ByteCoding
+internal import CoreAPI
+internal import Platform
+internal import StoreEngine
+
+/// What the first page of a journal says of it, for ever: the page is complete before the file has its name.
+///
+/// The page begins with a magic word and the version of the layout, readable in every version. A frame with this header
+/// follows. From ``wordsOffset`` on it holds the words that change; see ``Journal``.
+struct JournalHeader: Hashable, Sendable {
+    /// Where a reader that has applied its predecessor goes on.
+    struct Continuation: Hashable, Sendable {
+        /// Where the predecessor was sealed.
+        let predecessorTail: Int
+        /// The place in this journal of what comes after that.
+        let offset: Int
+        /// The chain of the frames before that place.
+        let chain: UInt64
+    }
+
+    /// The position of this journal in the sequence of the group's journals, from 1.
+    let generation: UInt64
+    /// How many times the group's machine was started anew while the group lived on.
+    let incarnation: UInt64
+    /// The run of the machine in which it was made.
+    let bootID: BootID
+    /// Where the chain of its frames begins.
+    let salt: UInt64
+    /// Whether its frames begin with a snapshot. One without can only be read after its predecessor.
+    let hasSnapshot: Bool
+    /// How it goes on from its predecessor; nil when it does not: the group's first one, and after a restart of the machine.
+    let continuation: Continuation?
+
+    static let magic: UInt64 = 0x314c_4e4a_4353_4853
+    static let layoutVersion: UInt64 = 1
+    /// Where the words that change begin in the page.
+    static let wordsOffset = 1024
+    /// Where the frames begin in the file.
+    static let byteCount = MappedPage.byteCount
+
+    /// The beginning of the page.
+    var bytes: [UInt8] {
+        var payload = ByteWriter()
+        payload.integer(generation)
+        payload.integer(incarnation)
+        payload.word(bootID.high)
+        payload.word(bootID.low)
+        payload.word(salt)
+        payload.flag(hasSnapshot)
+        payload.optional(continuation) { bytes, continuation in
+            bytes.integer(continuation.predecessorTail)
+            bytes.integer(continuation.offset)
+            bytes.word(continuation.chain)
+        }
+        var chain = JournalChain(salt: Self.magic)
+        var page = ByteWriter()
+        page.word(Self.magic)
+        page.word(Self.layoutVersion)
+        return page.bytes + chain.frame(payload.bytes)
+    }
+
+    init(
+        generation: UInt64, incarnation: UInt64, bootID: BootID, salt: UInt64, hasSnapshot: Bool,
+        continuation: Continuation?
+    ) {
+        self.generation = generation
+        self.incarnation = incarnation
+        self.bootID = bootID
+        self.salt = salt
+        self.hasSnapshot = hasSnapshot
+        self.continuation = continuation
+    }
+
+    /// Reads the beginning of a page.
+    ///
+    /// - Throws: `incompatible` for another version of the layout, `corrupt` for anything that no version writes.
+    init(page: [UInt8], at path: String) throws(SharedCoreError) {
+        var reader = ByteReader(page)
+        guard page.count > 16, let magic = try? reader.word(), magic == Self.magic, let version = try? reader.word()
+        else { throw Self.corrupt(at: path) }
+        guard version == Self.layoutVersion else {
+            throw .layout(version, known: Self.layoutVersion, at: path)
+        }
+        var chain = JournalChain(salt: Self.magic)
+        guard case .frame(let range) = chain.read(page[16...]) else { throw Self.corrupt(at: path) }
+        do throws(ByteCodingError) {
+            var payload = ByteReader(page[range])
+            generation = try payload.integer()
+            incarnation = try payload.integer()
+            bootID = BootID(high: try payload.word(), low: try payload.word())
+            salt = try payload.word()
+            hasSnapshot = try payload.flag()
+            continuation = try payload.optional { payload throws(ByteCodingError) in
+                let tail = try payload.offset()
+                let offset = try payload.offset()
+                return Continuation(predecessorTail: tail, offset: offset, chain: try payload.word())
+            }
+        } catch {
+            throw Self.corrupt(at: path)
+        }
+    }
+
+    private static func corrupt(at path: String) -> SharedCoreError {
+        SharedCoreError(.corrupt, "This is not the header of a journal.", at: path)
+    }
+}
+
+extension ByteReader {
+    /// A place in a file that can be counted with.
+    fileprivate mutating func offset() throws(ByteCodingError) -> Int {
+        let value = try integer()
+        guard value < 1 << 62 else { throw .malformed }
+        return Int(value)
+    }
+}

@@ -1,0 +1,102 @@
+internal import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// Those of this process who wait until a commit is on the disk: one sync serves all that wait when it begins.
+final class DurabilityQueue: Sendable {
+    private struct Waiter {
+        let journal: Journal
+        let tail: Int
+        let continuation: CheckedContinuation<Result<Void, SharedCoreError>, Never>
+    }
+
+    private struct State {
+        var waiters: [Waiter] = []
+        var isServed = false
+        /// The journal whose predecessors and names are on the disk as well.
+        var preparedGeneration: UInt64 = 0
+        /// The journal of which the disk has lost something. Its later syncs prove nothing.
+        var lostGeneration: UInt64 = 0
+    }
+
+    private let thread = SerialThread(name: "sc-sync")
+    private let state = Mutex(State())
+    private let used = Atomic(false)
+
+    /// Whether anybody in this process wants commits on the disk.
+    var isUsed: Bool { used.load(ordering: .relaxed) }
+
+    /// Returns when a journal is on the disk up to a place.
+    ///
+    /// - Throws: `outcomeUnknown` when the disk fails: the commit stands for all processes, and may be lost without power.
+    func wait(for journal: Journal, to tail: Int, in directory: GroupDirectory) async throws(SharedCoreError) {
+        used.store(true, ordering: .relaxed)
+        if journal.durableTail >= tail { return }
+        let result = await withCheckedContinuation { continuation in
+            let mustServe = state.withLock { state in
+                state.waiters.append(Waiter(journal: journal, tail: tail, continuation: continuation))
+                defer { state.isServed = true }
+                return !state.isServed
+            }
+            if mustServe { thread.submit { self.serve(directory) } }
+        }
+        try result.get()
+    }
+
+    private func serve(_ directory: GroupDirectory) {
+        while true {
+            let waiters = state.withLock { state in
+                defer { state.waiters = [] }
+                if state.waiters.isEmpty { state.isServed = false }
+                return state.waiters
+            }
+            if waiters.isEmpty { return }
+            var results: [UInt64: Result<Void, SharedCoreError>] = [:]
+            for waiter in waiters where results[waiter.journal.generation] == nil {
+                results[waiter.journal.generation] = synchronize(waiter.journal, in: directory)
+            }
+            for waiter in waiters {
+                waiter.continuation.resume(returning: results[waiter.journal.generation] ?? .success(()))
+            }
+        }
+    }
+
+    private func synchronize(_ journal: Journal, in directory: GroupDirectory) -> Result<Void, SharedCoreError> {
+        let (prepared, lost) = state.withLock { ($0.preparedGeneration, $0.lostGeneration) }
+        do throws(SystemCallError) {
+            guard journal.generation != lost else {
+                throw SystemCallError("fdatasync", number: 5, at: journal.file.path)
+            }
+            if journal.generation > prepared { try prepare(journal, in: directory) }
+            let tail = journal.word.tail
+            if FailPoint.fails("durability.sync") {
+                throw SystemCallError("fdatasync", number: 5, at: journal.file.path)
+            }
+            try journal.file.synchronizeContent()
+            FailPoint.hit("durability.afterSync")
+            journal.raiseDurableTail(to: tail)
+            return .success(())
+        } catch {
+            state.withLock { $0.lostGeneration = journal.generation }
+            return .failure(
+                SharedCoreError(
+                    .outcomeUnknown,
+                    "The commit stands for all processes, but the disk did not confirm it: it may be lost without power.",
+                    at: error.location, cause: "\(error.call): \(error.text)"))
+        }
+    }
+
+    /// Sees to it that whoever reads the group from the disk gets to this journal: its name, the floor, and those before
+    /// it back to the snapshot that it goes on from.
+    private func prepare(_ journal: Journal, in directory: GroupDirectory) throws(SystemCallError) {
+        var present = journal
+        while !present.header.hasSnapshot {
+            guard let before = try? directory.journal(present.generation - 1) else { break }
+            try before.file.synchronizeContent()
+            present = before
+        }
+        try directory.page.synchronize()
+        try directory.directory.synchronizeNames()
+        state.withLock { $0.preparedGeneration = max($0.preparedGeneration, journal.generation) }
+    }
+}

@@ -1,0 +1,67 @@
+internal import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// The groups that are open in this process, so that all participants of one share what they need.
+///
+/// Participants with another clock or other sizes get an own part: it works as another process would.
+final class GroupRegistry: Sendable {
+    static let shared = GroupRegistry()
+
+    private struct Key: Hashable {
+        let directory: FileStatus.Identity
+        let limits: Limits
+        let historyByteCount: Int
+        let clock: ClockIdentity
+    }
+
+    private enum ClockIdentity: Hashable {
+        case system
+        case object(ObjectIdentifier)
+    }
+
+    private struct Weak {
+        weak var group: LocalGroup?
+    }
+
+    private let groups = Mutex<[Key: Weak]>([:])
+    /// Groups are opened one after another, on a thread of our own, because their files are read.
+    private let thread = SerialThread(name: "sc-open")
+
+    /// The part of this process in a group, which is read when this process did not have it open.
+    func group(at path: String, options: FileGroupOptions) async throws(SharedCoreError) -> LocalGroup {
+        try await thread.run { () throws(SharedCoreError) in
+            let directory = try GroupDirectory(path: path)
+            guard let key = Self.key(directory, options) else {
+                return try LocalGroup.load(directory, options: options)
+            }
+            // One that was read in another run of the machine is left to its participants, whose sessions are over.
+            if let group = self.groups.withLock({ $0[key]?.group }),
+                group.position.journal.header.bootID == options.clock.bootID
+            {
+                return group
+            }
+            let group = try LocalGroup.load(directory, options: options)
+            self.groups.withLock { groups in
+                groups = groups.filter { $0.value.group != nil }
+                groups[key] = Weak(group: group)
+            }
+            return group
+        }
+    }
+
+    /// What participants must have in common; nil when the clock is a value of its own.
+    private static func key(_ directory: GroupDirectory, _ options: FileGroupOptions) -> Key? {
+        let clock: ClockIdentity
+        if options.clock is SystemClock {
+            clock = .system
+        } else if type(of: options.clock) is AnyClass {
+            clock = .object(ObjectIdentifier(options.clock as AnyObject))
+        } else {
+            return nil
+        }
+        return Key(
+            directory: directory.identity, limits: options.limits, historyByteCount: options.historyByteCount,
+            clock: clock)
+    }
+}

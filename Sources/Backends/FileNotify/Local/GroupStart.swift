@@ -1,0 +1,114 @@
+internal import CoreAPI
+internal import Platform
+internal import StoreEngine
+
+/// Finds the journal from which a group is to be read in this run of the machine. Makes the first one of a new group,
+/// and begins a new incarnation when the machine was started anew.
+struct GroupStart {
+    let directory: GroupDirectory
+    let options: FileGroupOptions
+
+    private var bootID: BootID { options.clock.bootID }
+    private var isDurable: Bool { options.durability == .disk }
+
+    func journal() throws(SharedCoreError) -> Journal {
+        while true {
+            guard let journal = try floorJournal() else {
+                try makeFirst()
+                continue
+            }
+            if journal.header.bootID == bootID { return journal }
+            try beginIncarnation(after: journal)
+        }
+    }
+
+    private func floorJournal() throws(SharedCoreError) -> Journal? {
+        do throws(SharedCoreError) {
+            return try directory.floorJournal()
+        } catch {
+            // Without power, the floor may have reached the disk and the journal not, or the other way round.
+            guard error.code == .corrupt, let newest = try newestWithSnapshot(), newest.header.bootID != bootID else {
+                throw error
+            }
+            return newest
+        }
+    }
+
+    private func newestWithSnapshot() throws(SharedCoreError) -> Journal? {
+        for generation in try directory.generations().reversed() {
+            if let journal = try? directory.journal(generation), journal.header.hasSnapshot { return journal }
+        }
+        return nil
+    }
+
+    private func makeFirst() throws(SharedCoreError) {
+        if try directory.journal(1) == nil {
+            let state = StoreState(limits: options.limits, historyByteCount: 0)
+            _ = try place(state, as: 1, incarnation: 1)
+            SpareSpace.keep(for: 0, in: directory.directory)
+        }
+        directory.page.raiseFloor(to: 1)
+    }
+
+    /// The machine was started anew. What was published and reached the disk counts, up to where the chain of its
+    /// checksums ends; everybody of the old run is gone; and the revisions begin above all that could have been handed
+    /// out. Several may do this at once: the name of the new journal belongs to the first.
+    private func beginIncarnation(after floor: Journal) throws(SharedCoreError) {
+        let highest = try directory.generations().last ?? floor.generation
+        if highest > floor.generation, let journal = try directory.journal(highest),
+            journal.header.bootID == bootID, journal.header.hasSnapshot
+        {
+            // Somebody has done it and was ended before raising the floor.
+            directory.page.raiseFloor(to: highest)
+            return
+        }
+        var (state, position) = try survivingState(from: floor)
+        let effect = state.restarting(in: bootID, at: options.clock.now())
+        state.apply(effect)
+        // For whoever still reads the old journal, as a test may that plays a restart: it goes on in the new one.
+        position.journal.seal(wherever: position.offset)
+        FailPoint.hit("restart.afterSeal")
+        if try place(state, as: highest + 1, incarnation: position.journal.header.incarnation + 1) {
+            FailPoint.hit("restart.afterPlace")
+            directory.page.raiseFloor(to: highest + 1)
+            directory.removeObsolete()
+        }
+    }
+
+    /// What the old run has left: every record that follows the one before without a gap.
+    private func survivingState(
+        from floor: Journal
+    ) throws(SharedCoreError) -> (StoreState, JournalFollower.Position) {
+        var (state, position) = try JournalFollower.snapshot(
+            of: floor, limits: options.limits, historyByteCount: 0, to: try floor.byteCount())
+        while true {
+            // Where the next journal begins, this one ends, whatever a writer that came too late has left behind it.
+            let next = try? directory.journal(position.journal.generation + 1)
+            let continuation = next?.header.continuation
+            let end = try position.journal.byteCount()
+            try JournalFollower.read(
+                from: &position, to: continuation?.predecessorTail ?? end
+            ) { record throws(SharedCoreError) in
+                guard case .effect(let effect) = record, effect.revision > state.revision else { return false }
+                state.apply(effect)
+                return true
+            }
+            guard let next, let continuation, continuation.predecessorTail == position.offset else {
+                return (state, position)
+            }
+            position = JournalFollower.Position(
+                journal: next, offset: continuation.offset, chain: JournalChain(salt: continuation.chain))
+        }
+    }
+
+    /// Writes a state as a journal of its own.
+    private func place(
+        _ state: StoreState, as generation: UInt64, incarnation: UInt64
+    ) throws(SharedCoreError) -> Bool {
+        let builder = try JournalBuilder(generation, in: directory)
+        try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
+        return try builder.place(
+            incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil, inherited: [],
+            isDurable: isDurable)
+    }
+}

@@ -1,0 +1,52 @@
+internal import CoreAPI
+
+/// What the participants of this process listen to. Guarded by its owner's lock.
+struct Listening {
+    /// The identity of one watch or observation.
+    typealias ID = UInt64
+
+    private struct Listener {
+        let prefixes: [KeyPrefix]
+        let bells: Bells
+    }
+
+    private var listeners: [ID: Listener] = [:]
+    private var counts = [Int](repeating: 0, count: Bells.count)
+    private var lastID: ID = 0
+
+    /// Whether nobody listens.
+    var isEmpty: Bool { listeners.isEmpty }
+
+    /// The prefixes that anybody watches.
+    var prefixes: [KeyPrefix] {
+        var seen: Set<KeyPrefix> = []
+        return listeners.values.flatMap(\.prefixes).filter { seen.insert($0).inserted }
+    }
+
+    /// Adds a listener.
+    ///
+    /// - Returns: Its identity, and the bells that nobody listened to before.
+    mutating func add(_ prefixes: [KeyPrefix], _ bells: Bells) -> (id: ID, new: Bells) {
+        lastID += 1
+        listeners[lastID] = Listener(prefixes: prefixes, bells: bells)
+        var new = Bells()
+        for index in bells.indices {
+            if counts[index] == 0 { new.formUnion(Bells(rawValue: 1 << UInt64(index))) }
+            counts[index] += 1
+        }
+        return (lastID, new)
+    }
+
+    /// Removes a listener.
+    ///
+    /// - Returns: The bells that nobody listens to any more.
+    mutating func remove(_ id: ID) -> Bells {
+        guard let listener = listeners.removeValue(forKey: id) else { return [] }
+        var silent = Bells()
+        for index in listener.bells.indices {
+            counts[index] -= 1
+            if counts[index] == 0 { silent.formUnion(Bells(rawValue: 1 << UInt64(index))) }
+        }
+        return silent
+    }
+}

@@ -1,0 +1,111 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+internal import Synchronization
+
+/// How news reaches the watches and observations of this process.
+extension LocalGroup {
+    /// Begins to listen, and returns when nothing that is published later can be missed.
+    ///
+    /// First the bells' files are watched, then the bits are set in the present journal, then the tail is read. A writer
+    /// publishes first and reads the bits then: either it sees them, or its commit is before the look.
+    func listen(to prefixes: [KeyPrefix], _ bells: Bells) async throws(SharedCoreError) -> Listening.ID {
+        let id: Listening.ID
+        do throws(SystemCallError) {
+            let service = try NotificationService.shared()
+            id = try listening.withLock { listening throws(SystemCallError) in
+                let (id, new) = listening.add(prefixes, bells)
+                do throws(SystemCallError) {
+                    try service.watch(new, of: self)
+                } catch {
+                    _ = listening.remove(id)
+                    throw error
+                }
+                self.follower.listening.bitwiseOr(new.rawValue, ordering: .sequentiallyConsistent)
+                return id
+            }
+        } catch {
+            throw SharedCoreError(error)
+        }
+        do throws(SharedCoreError) {
+            while true {
+                let standing = try replica.update { state throws(SharedCoreError) in
+                    self.follower.position(in: &state).journal.listen(to: bells)
+                    return try self.follower.catchUp(&state)
+                }
+                if case .current = standing { break }
+                // The journal is sealed and has no successor, in which the bits would have to be set: see to it that it
+                // has one. Any request does.
+                try await expire()
+            }
+        } catch {
+            stopListening(id)
+            throw error
+        }
+        news()
+        return id
+    }
+
+    func stopListening(_ id: Listening.ID) {
+        listening.withLock { listening in
+            let silent = listening.remove(id)
+            guard !silent.isEmpty else { return }
+            self.follower.listening.bitwiseAnd(~silent.rawValue, ordering: .sequentiallyConsistent)
+            NotificationService.current?.unwatch(silent, of: self)
+        }
+        if listening.withLock({ $0.isEmpty }) { news() }
+    }
+
+    /// A bell rang, or it is time to look anyway.
+    func look() {
+        do throws(SharedCoreError) {
+            try catchUp()
+        } catch {
+            // What is damaged stays damaged; for anything else the next look may do better.
+            if error.code == .corrupt || error.code == .incompatible { replica.fail(with: error) }
+        }
+        news()
+    }
+
+    /// Looks at what matters to the listeners of this process: whose end would change what they watch, and when the
+    /// next entry expires.
+    func news() {
+        let prefixes = listening.withLock { $0.prefixes }
+        let (holders, due) = replica.read { state in
+            (prefixes.isEmpty ? [] : state.sessionsHolding(prefixes), state.nextExpiry())
+        }
+        NotificationService.current?.watch(holders.filter { !self.isHere($0) }, of: self)
+        scheduleExpiry(prefixes.isEmpty ? nil : due)
+    }
+
+    // MARK: - Expiry
+
+    /// Records what is due to expire. Every request does that first, so one that asks for nothing will do.
+    @discardableResult
+    func expire() async throws(SharedCoreError) -> Written {
+        try await write { state, _ in .answer(.committed(Commit(revision: state.revision, changed: false))) }
+    }
+
+    private func scheduleExpiry(_ due: BootInstant?) {
+        expiryTimer.withLock { timer in
+            guard timer.due != due else { return }
+            timer.task?.cancel()
+            timer.due = due
+            timer.task = due.map { due in
+                Task { [weak self, clock] in
+                    do { try await clock.sleep(until: due) } catch { return }
+                    await self?.expiryIsDue(due)
+                }
+            }
+        }
+    }
+
+    private func expiryIsDue(_ due: BootInstant) async {
+        expiryTimer.withLock { timer in
+            if timer.due == due { timer.due = nil }
+        }
+        _ = try? await expire()
+        news()
+    }
+}

@@ -1,0 +1,103 @@
+internal import CoreAPI
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// What happens to requests that find the lock taken: a thread of our own tries for all of them, again and again, and
+/// passes over a writer that is frozen.
+extension LocalGroup {
+    /// The most requests that are written under one lock, so that other processes get their turn.
+    private static let batchCount = 64
+
+    func enqueue(_ judge: @escaping Judge) async throws(SharedCoreError) -> Written {
+        let withdrawal = Mutex(Withdrawal.possible)
+        let answer: WriteRequest.Answer = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let request = WriteRequest(judge) { continuation.resume(returning: $0) }
+                let isCancelled = withdrawal.withLock { withdrawal in
+                    if case .asked = withdrawal { return true }
+                    withdrawal = .of(request)
+                    return false
+                }
+                guard !isCancelled else { return request.finish(with: .failure(.cancelled("commit"))) }
+                if queue.add(request) { serveQueue() }
+                // Cancelled between the two: the handler did not find it in the queue.
+                if case .asked = withdrawal.withLock({ $0 }), queue.withdraw(request) {
+                    request.finish(with: .failure(.cancelled("commit")))
+                }
+            }
+        } onCancel: {
+            let request = withdrawal.withLock { withdrawal in
+                defer { withdrawal = .asked }
+                if case .of(let request) = withdrawal { return WriteRequest?.some(request) }
+                return nil
+            }
+            if let request, queue.withdraw(request) { request.finish(with: .failure(.cancelled("commit"))) }
+        }
+        return try answer.get()
+    }
+
+    private enum Withdrawal {
+        case possible
+        case of(WriteRequest)
+        case asked
+    }
+
+    /// Starts the thread that serves the queue.
+    func serveQueue() {
+        do throws(SystemCallError) {
+            try OwnedThread.start("sc-commit") { [self] in serve() }
+        } catch {
+            // No thread is left: those who wait get to know.
+            repeat {
+                while let request = queue.takeFirst() { request.finish(with: .failure(SharedCoreError(error))) }
+            } while !queue.endService()
+        }
+    }
+
+    private func serve() {
+        var patience = Patience()
+        while true {
+            if queue.endService() { return }
+            do throws(SharedCoreError) {
+                if try serveOnce() {
+                    patience.reset()
+                } else {
+                    try overtake(&patience)
+                }
+            } catch {
+                // A fault of the group, not of a request: all who wait get it.
+                while let request = queue.takeFirst() { request.finish(with: .failure(error)) }
+            }
+        }
+    }
+
+    /// Writes what waits, under one lock.
+    ///
+    /// - Returns: False when the lock could not be had or the order has moved.
+    private func serveOnce() throws(SharedCoreError) -> Bool {
+        var rung = Bells()
+        var locked: Journal?
+        var answers: [(WriteRequest, WriteRequest.Answer)] = []
+        let isServed = try withLock { journal throws(SharedCoreError) -> Bool in
+            locked = journal
+            while answers.count < Self.batchCount, let request = self.queue.takeFirst() {
+                do throws(SharedCoreError) {
+                    guard case .written(let written) = try self.record(request.judge, in: journal, ringing: &rung)
+                    else {
+                        self.queue.putBack(request)
+                        return false
+                    }
+                    answers.append((request, .success(written)))
+                } catch {
+                    answers.append((request, .failure(error)))
+                }
+            }
+            return true
+        }
+        ring(rung, in: locked)
+        for (request, answer) in answers { request.finish(with: answer) }
+        if !answers.isEmpty { compactWhenLong() }
+        return isServed ?? false
+    }
+}

@@ -1,0 +1,62 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+
+/// How the order goes on in a new journal.
+extension LocalGroup {
+    /// Waits a little for whoever holds the lock, or passes over them when they are frozen. Blocks.
+    func overtake(_ patience: inout Patience) throws(SharedCoreError) {
+        let journal = position.journal
+        if case .sealed = try catchUp() {
+            let present = position.journal
+            if patience.isOver(at: present) {
+                try makeSuccessor(of: present)
+                patience.reset()
+                return
+            }
+        } else if patience.isOver(at: journal) {
+            FailPoint.hit("roll.beforeSeal")
+            if journal.seal(at: journal.word.tail) || journal.word.isSealed {
+                FailPoint.hit("roll.afterSeal")
+                try makeSuccessor(of: journal)
+            }
+            patience.reset()
+            return
+        }
+        patience.pause()
+    }
+
+    /// Makes the journal in which the order goes on after a sealed one: no copy of anything, so it takes no time to
+    /// speak of. Whoever comes second finds it made. Blocks.
+    func makeSuccessor(of journal: Journal) throws(SharedCoreError) {
+        guard case .sealed = try catchUp() else { return }
+        let position = position
+        guard position.journal === journal else { return }
+        // Listeners set their bits before they look at the word, so after the seal none is missing.
+        let inherited = journal.interest
+        bells.prepare(inherited)
+        let builder = try JournalBuilder(journal.generation + 1, in: directory)
+        let isPlaced = try builder.place(
+            incarnation: journal.header.incarnation, bootID: journal.header.bootID, hasSnapshot: false,
+            predecessorTail: position.offset, inherited: inherited, isDurable: false)
+        FailPoint.hit("roll.afterPlace")
+        try catchUp()
+        if isPlaced { moveListeners(inherited, to: journal.generation + 1) }
+        keepSpareSpace()
+    }
+
+    /// Sees to it that there is space for one more journal.
+    func keepSpareSpace() {
+        let byteCount = replica.read { $0.byteCount }
+        SpareSpace.keep(for: byteCount, in: directory.directory)
+    }
+
+    /// Wakes the listeners of the journal before, so that they come over and set their bits in the new one. Until then
+    /// writers ring for them all the same; from then on only for those who came.
+    func moveListeners(_ inherited: Bells, to generation: UInt64) {
+        bells.ring(inherited)
+        let journal = position.journal
+        if journal.generation == generation { journal.clearInheritedInterest() }
+    }
+}

@@ -1,0 +1,122 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+internal import Synchronization
+
+/// Who takes part, and who is dead.
+extension LocalGroup {
+    /// Joins the group: first a byte is locked for life, then the session is recorded, so that a session never stands
+    /// in the order whose death could not be seen.
+    ///
+    /// - Returns: The session, the byte, and where its record ends.
+    func join(
+        _ description: SessionDescription
+    ) async throws(SharedCoreError) -> (session: Session, byte: Int, written: Written) {
+        try await endDead()
+        let byte: Int
+        do throws(SystemCallError) {
+            byte = try sessionLocks.acquire()
+        } catch {
+            throw SharedCoreError(error)
+        }
+        FailPoint.hit("session.afterLock")
+        let present = ProcessIdentity.current
+        let opening = SessionOpening(
+            process: ProcessIdentity(bootID: clock.bootID, pid: present.pid, startTime: present.startTime),
+            description: description,
+            backendData: SessionMark(lockedByte: byte, processNamespace: ProcessIdentity.currentNamespace).bytes)
+        do throws(SharedCoreError) {
+            let written = try await write { state, now in
+                let effect = state.opening(opening, at: now)
+                return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
+            }
+            FailPoint.hit("session.afterRecord")
+            let id = SessionID(rawValue: try written.outcome.get().revision.rawValue)
+            guard let session = replica.read({ $0.sessions[id]?.session }) else { throw .sessionEnded(id) }
+            return (session, byte, written)
+        } catch {
+            sessionLocks.release(byte)
+            throw error
+        }
+    }
+
+    /// Leaves the group. The byte is given back in any case, so if the end cannot be recorded now, whoever looks next
+    /// does it.
+    func leave(_ session: SessionID, _ byte: Int) async {
+        FailPoint.hit("session.beforeEnd")
+        _ = try? await write { state, now in Self.ending(session, in: state, at: now) }
+        FailPoint.hit("session.afterEnd")
+        sessionLocks.release(byte)
+    }
+
+    /// As ``leave(_:_:)``, for a handle that was let go.
+    func abandon(_ session: SessionID, _ byte: Int) {
+        writeInBackground { state, now in Self.ending(session, in: state, at: now) }
+        sessionLocks.release(byte)
+    }
+
+    /// Records the end of every session whose process is dead.
+    func endDead() async throws(SharedCoreError) {
+        try catchUp()
+        let present = replica.read { state in Array(state.sessions.values) }
+        for session in present where isDead(session) { try await end(session.session.id) }
+    }
+
+    /// Records the end of sessions without anybody waiting for it.
+    func end(_ sessions: [SessionID]) {
+        for session in sessions {
+            writeInBackground { state, now in Self.ending(session, in: state, at: now) }
+        }
+    }
+
+    private func end(_ session: SessionID) async throws(SharedCoreError) {
+        _ = try await write { state, now in Self.ending(session, in: state, at: now) }
+    }
+
+    private static func ending(
+        _ session: SessionID, in state: StoreState, at now: BootInstant
+    ) -> StoreState.Decision {
+        guard let effect = state.ending(session, at: now) else {
+            return .answer(.committed(Commit(revision: state.revision, changed: false)))
+        }
+        return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
+    }
+
+    /// Whether a session belongs to a participant of this process.
+    func isHere(_ session: Session) -> Bool {
+        let present = ProcessIdentity.current
+        return session.process.pid == present.pid && session.process.startTime == present.startTime
+    }
+
+    /// Whether a session's process is gone: its byte is free, or the kernel says so. A byte that is held proves nothing
+    /// alone, because a child made by a bare fork holds it as well.
+    func isDead(_ state: SessionState) -> Bool {
+        let session = state.session
+        guard session.process.bootID == clock.bootID else { return true }
+        guard let mark = SessionMark(state.backendData) else { return false }
+        if sessionLocks.isHeldHere(mark.lockedByte) { return false }
+        if (try? sessionLocks.isHeld(mark.lockedByte)) == false { return true }
+        guard mark.processNamespace == ProcessIdentity.currentNamespace else { return false }
+        return systemIdentity(of: session).liveness == .dead
+    }
+
+    /// Opens the process of a session to wait for its end; nil when it is dead already, which is noted, or cannot be
+    /// seen.
+    func processHandle(of session: Session, ended: inout [SessionID]) -> ProcessHandle? {
+        guard let state = replica.read({ $0.sessions[session.id] }) else { return nil }
+        if isDead(state) {
+            ended.append(session.id)
+            return nil
+        }
+        guard let mark = SessionMark(state.backendData), mark.processNamespace == ProcessIdentity.currentNamespace
+        else { return nil }
+        return try? ProcessHandle(systemIdentity(of: session))
+    }
+
+    /// The process as the system knows it: a test may play another run of the machine.
+    private func systemIdentity(of session: Session) -> ProcessIdentity {
+        ProcessIdentity(
+            bootID: ProcessIdentity.current.bootID, pid: session.process.pid, startTime: session.process.startTime)
+    }
+}

@@ -1,0 +1,232 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+internal import Synchronization
+
+/// How a commit gets its place in the order.
+///
+/// Under the journal's lock: catch up, judge, write the record behind the tail, publish it by compare-and-swap of the
+/// commit word from the tail that was seen. The lock keeps writers out of each other's way; that the order is one is
+/// the compare-and-swap's doing, so a writer that was stopped under the lock can be passed over.
+extension LocalGroup {
+    /// What one try to write came to.
+    enum Attempt {
+        case written(Written)
+        /// Another writer has the lock, or the journal is sealed and has no successor yet.
+        case busy
+    }
+
+    /// What came of a request under the lock.
+    enum Recording {
+        case written(Written)
+        /// The order goes on in another journal than the one that is locked.
+        case moved
+    }
+
+    /// Gets a request its place in the order. When the lock is free, all of it happens on the calling thread.
+    func write(_ judge: @escaping Judge) async throws(SharedCoreError) -> Written {
+        if Task.isCancelled { throw .cancelled("commit") }
+        if queue.isEmpty, case .written(let written) = try attempt(judge) { return written }
+        return try await enqueue(judge)
+    }
+
+    /// Gets a request its place in the order without anybody waiting for it.
+    func writeInBackground(_ judge: @escaping Judge) {
+        if queue.isEmpty, let attempt = try? attempt(judge), case .written = attempt { return }
+        let request = WriteRequest(judge) { _ in }
+        if queue.add(request) { serveQueue() }
+    }
+
+    /// Tries once.
+    func attempt(_ judge: Judge) throws(SharedCoreError) -> Attempt {
+        var rung = Bells()
+        let recording: Recording?
+        var journal: Journal?
+        do throws(SharedCoreError) {
+            recording = try withLock { locked throws(SharedCoreError) in
+                journal = locked
+                return try self.record(judge, in: locked, ringing: &rung)
+            }
+        } catch {
+            ring(rung, in: journal)
+            throw error
+        }
+        ring(rung, in: journal)
+        guard case .written(let written) = recording else { return .busy }
+        compactWhenLong()
+        return .written(written)
+    }
+
+    /// Runs `body` with the lock of the present journal; nil when another writer has it.
+    func withLock<Value>(
+        _ body: (Journal) throws(SharedCoreError) -> Value
+    ) throws(SharedCoreError) -> Value? {
+        let value = try writer.withLockIfAvailable { _ throws(SharedCoreError) -> Value? in
+            let journal = self.position.journal
+            do throws(SystemCallError) {
+                guard try journal.file.tryLock(byteAt: Journal.lockByte) else { return nil }
+            } catch {
+                throw SharedCoreError(error)
+            }
+            defer {
+                FailPoint.hit("commit.beforeUnlock")
+                journal.file.unlock(byteAt: Journal.lockByte)
+            }
+            FailPoint.hit("commit.afterLock")
+            return try body(journal)
+        }
+        return value ?? nil
+    }
+
+    /// Records what a request comes to at this place of the order. What is due to expire comes first. Under the lock.
+    func record(
+        _ judge: Judge, in journal: Journal, ringing rung: inout Bells
+    ) throws(SharedCoreError) -> Recording {
+        enum Step {
+            case moved
+            case expire(Effect, JournalFollower.Position)
+            case decided(StoreState.Decision, JournalFollower.Position)
+        }
+        while true {
+            let step = try replica.update { state throws(SharedCoreError) -> Step in
+                let standing = try self.follower.catchUp(&state)
+                let position = self.follower.position(in: &state)
+                guard case .current = standing, position.journal === journal else { return .moved }
+                let now = self.clock.now()
+                if let due = state.nextExpiry(), due <= now, let effect = state.expiry(at: now) {
+                    return .expire(effect, position)
+                }
+                return .decided(try judge(&state, now), position)
+            }
+            FailPoint.hit("commit.afterCatchUp")
+            switch step {
+            case .moved:
+                return .moved
+            case .decided(.answer(let outcome), let position):
+                return .written(Written(outcome: outcome, journal: journal, tail: position.offset))
+            case .decided(.record(let effect, let outcome), let position):
+                guard let tail = try append(effect, at: position, ringing: &rung) else { return .moved }
+                return .written(Written(outcome: outcome, journal: journal, tail: tail))
+            case .expire(let effect, let position):
+                guard try append(effect, at: position, ringing: &rung) != nil else { return .moved }
+            }
+        }
+    }
+
+    /// Writes a record behind the tail and publishes it.
+    ///
+    /// - Returns: The new tail; nil when the journal was sealed meanwhile, so that the record is none.
+    private func append(
+        _ effect: Effect, at position: JournalFollower.Position, ringing rung: inout Bells
+    ) throws(SharedCoreError) -> Int? {
+        let payload = try effect.payload()
+        guard payload.count <= JournalChain.maximumPayloadByteCount else {
+            throw SharedCoreError(
+                .limitExceeded,
+                "A commit takes at most \(JournalChain.maximumPayloadByteCount) bytes in the journal, this one takes "
+                    + "\(payload.count).",
+                at: position.journal.file.path)
+        }
+        let journal = position.journal
+        var after = position
+        let frame = after.chain.frame(payload)
+        after.offset += frame.count
+        do throws(SharedCoreError) {
+            try journal.reserveSpace(for: frame.count, at: position.offset, mayUseReserve: effect.mayUseReserve)
+        } catch {
+            // What was deleted still takes space in the journal: a compaction gives it back.
+            if error.code == .storageFull { startCompaction() }
+            throw error
+        }
+        let expected = Bells(of: effect).intersection(journal.interest)
+        bells.prepare(expected)
+        do throws(SystemCallError) {
+            if FailPoint.isActive("commit.halfRecord") {
+                try journal.file.write(Array(frame.prefix(frame.count / 2)), at: position.offset)
+                FailPoint.hit("commit.halfRecord")
+            }
+            try journal.file.write(frame, at: position.offset)
+        } catch {
+            throw SharedCoreError(error)
+        }
+        FailPoint.hit("commit.beforePublish")
+        guard journal.publish(from: position.offset, to: after.offset) else { return nil }
+        FailPoint.hit("commit.afterPublish")
+
+        var applied = effect
+        if payload.count > ExternalValues.defaultThreshold {
+            // Large values stay in the file here as they do in every other replica.
+            let external = ExternalValues(
+                source: journal, offset: UInt64(position.offset + JournalChain.headerByteCount))
+            if case .effect(let decoded) = try JournalRecord(payload[...], external: external) { applied = decoded }
+        }
+        let changed = try replica.update { state throws(SharedCoreError) -> Bells in
+            try self.follower.advance(from: position, to: after, applying: applied, &state)
+            return Bells(of: effect, in: state)
+        }
+        rung.formUnion(changed)
+        return after.offset
+    }
+
+    /// Rings those of the bells that anybody listens to.
+    func ring(_ rung: Bells, in journal: Journal?) {
+        guard !rung.isEmpty, let journal else { return }
+        FailPoint.hit("commit.beforeRing")
+        bells.ring(rung.intersection(journal.interest))
+    }
+}
+
+extension Effect {
+    /// Whether the record may use the space that is kept for a full disk: what ends something, gives something back or
+    /// takes it over, so that a full disk never leaves a dead owner in place (contract S10).
+    var mayUseReserve: Bool {
+        switch body {
+        case .sessionOpened, .sessionEnded, .expired, .refused, .restarted: true
+        case .committed(_, _, let operations):
+            operations.allSatisfy { operation in
+                switch operation {
+                case .delete, .deletePrefix, .post: true
+                case .put(_, let value, let lifetime): lifetime == .session && value.count <= 1024
+                }
+            }
+        }
+    }
+}
+
+extension Bells {
+    /// The bells that an effect rings, as far as they can be told before it is applied: all of them when it cannot.
+    init(of effect: Effect) {
+        switch effect.body {
+        case .sessionOpened, .refused: self = []
+        case .sessionEnded, .restarted: self = .all
+        case .expired(let keys): self = keys.reduce(into: []) { $0.formUnion(Bells(changing: $1)) }
+        case .committed(_, _, let operations):
+            self = operations.reduce(into: []) { bells, operation in
+                switch operation {
+                case .put(let key, _, _), .delete(let key): bells.formUnion(Bells(changing: key))
+                case .post(let name, _): bells.formUnion(Bells(of: name))
+                case .deletePrefix: bells = .all
+                }
+            }
+        }
+    }
+
+    /// The bells that an effect rings that was just applied to a state.
+    init(of effect: Effect, in state: StoreState) {
+        let expected = Bells(of: effect)
+        guard expected == .all else {
+            self = expected
+            return
+        }
+        if let last = state.history.last, last.revision == effect.revision {
+            self = last.changes.reduce(into: []) { $0.formUnion(Bells(changing: $1.key)) }
+            if case .committed(_, _, let operations) = effect.body {
+                for case .post(let name, _) in operations { formUnion(Bells(of: name)) }
+            }
+        } else {
+            // It changed nothing, unless it was too large for the history.
+            self = state.history.floor >= effect.revision ? .all : []
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+internal import Synchronization
+
+/// This process's part of a group: one replica, one writer, one set of bells, whatever the number of its participants.
+///
+/// - Reading: is the replica at the published tail? Else apply what is missing, on the spot.
+/// - Writing: `LocalGroup+Writing.swift`. Try the lock; when it is taken, the request waits in a queue of its own.
+/// - Rolling and compaction: a new journal takes the place of one whose writer is frozen, or which became long.
+/// - Listening: which bells wake this process, whose end it waits for, and when the next entry expires.
+final class LocalGroup: Sendable {
+    let directory: GroupDirectory
+    let clock: any TimeSource
+    let replica: Replica
+    let follower: JournalFollower
+    let sessionLocks: SessionLocks
+    let bells: BellRinger
+
+    /// Exclusion between the threads of this process, for whom the lock of the journal is one and the same.
+    let writer = Mutex(())
+    let queue = WriteQueue()
+    let durability = DurabilityQueue()
+    let compaction = CompactionState()
+    let listening = Mutex(Listening())
+    let expiryTimer = Mutex(ExpiryTimer())
+
+    private init(
+        directory: GroupDirectory, clock: any TimeSource, state: StoreState, follower: JournalFollower,
+        sessionLocks: SessionLocks
+    ) {
+        self.directory = directory
+        self.clock = clock
+        self.replica = Replica(state)
+        self.follower = follower
+        self.sessionLocks = sessionLocks
+        self.bells = BellRinger(in: directory.directory)
+    }
+
+    deinit {
+        expiryTimer.withLock { $0.task?.cancel() }
+        NotificationService.current?.forget(ObjectIdentifier(self))
+    }
+
+    /// Reads a group from its files, and makes it when there is none. Blocks.
+    static func load(
+        _ directory: GroupDirectory, options: FileGroupOptions
+    ) throws(SharedCoreError) -> LocalGroup {
+        let journal = try GroupStart(directory: directory, options: options).journal()
+        let (follower, state) = try JournalFollower.load(
+            journal, in: directory, limits: options.limits, historyByteCount: options.historyByteCount)
+        let locks: SessionLocks
+        do throws(SystemCallError) {
+            locks = try SessionLocks(in: directory.directory)
+        } catch {
+            throw SharedCoreError(error)
+        }
+        let group = LocalGroup(
+            directory: directory, clock: options.clock, state: state, follower: follower, sessionLocks: locks)
+        try group.catchUp()
+        return group
+    }
+
+    /// Applies everything that is published.
+    @discardableResult
+    func catchUp() throws(SharedCoreError) -> JournalFollower.Standing {
+        try replica.update { state throws(SharedCoreError) in try self.follower.catchUp(&state) }
+    }
+
+    /// Where the replica stands.
+    var position: JournalFollower.Position {
+        replica.read { state in self.follower.position(in: &state) }
+    }
+
+    /// The number of open watches and observations.
+    var openCursorCount: Int { replica.openCursorCount }
+
+    /// Looks at the state with every commit in it that had returned anywhere before the call, and with no entry in it
+    /// whose time is over.
+    func read<Value: Sendable>(
+        _ consistency: ReadConsistency, _ body: (inout StoreState) throws(SharedCoreError) -> Value
+    ) async throws(SharedCoreError) -> Value {
+        func look(mayBeBehind: Bool) throws(SharedCoreError) -> Look<Value> {
+            try replica.read { state throws(SharedCoreError) -> Look<Value> in
+                guard mayBeBehind || self.follower.isCurrent(in: &state) else { return .behind }
+                if let due = state.nextExpiry(), due <= self.clock.now() { return .expiryDue }
+                return .value(try body(&state))
+            }
+        }
+        switch try look(mayBeBehind: consistency == .causal) {
+        case .value(let value): return value
+        case .behind: try catchUp()
+        case .expiryDue: break
+        }
+        if case .value(let value) = try look(mayBeBehind: true) { return value }
+        // An entry that is over stands a little longer where its end cannot be recorded now.
+        _ = try? await expire()
+        return try replica.read { state throws(SharedCoreError) in try body(&state) }
+    }
+}
+
+/// What a look at the state came to.
+private enum Look<Value: Sendable>: Sendable {
+    case value(Value)
+    /// Something was published that is not applied yet.
+    case behind
+    /// An entry stands there whose time is over.
+    case expiryDue
+}

@@ -1,0 +1,189 @@
+internal import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// The one thread of a process that waits for its groups: for the bells, for the ends of processes, and for the time at
+/// which everybody looks without having heard anything.
+final class NotificationService: Sendable {
+    /// How often a group is looked at when no bell has rung: a bell is a hint and may be lost.
+    private static let idleInterval = Duration.seconds(10)
+
+    private struct Weak {
+        weak var group: LocalGroup?
+    }
+
+    /// A session whose process's end is waited for.
+    private struct Holder {
+        let session: Session
+        let process: ProcessHandle
+    }
+
+    private struct State {
+        var groups: [ObjectIdentifier: Weak] = [:]
+        /// Who listens to a watched file.
+        var listeners: [Int32: Set<ObjectIdentifier>] = [:]
+        /// The watched file of each bell of a group.
+        var watches: [ObjectIdentifier: [Int: Int32]] = [:]
+        var holders: [ObjectIdentifier: [SessionID: Holder]] = [:]
+        /// Ended sessions that were reported to their group, until the next idle look.
+        var reported: [ObjectIdentifier: Set<SessionID>] = [:]
+    }
+
+    private let events: FileEvents
+    private let counter: EventCounter
+    private let state = Mutex(State())
+
+    private static let instance = Mutex<NotificationService?>(nil)
+
+    /// The service of this process, if anything needed it so far.
+    static var current: NotificationService? { instance.withLock { $0 } }
+
+    /// The service of this process.
+    static func shared() throws(SystemCallError) -> NotificationService {
+        try instance.withLock { instance throws(SystemCallError) in
+            if let instance { return instance }
+            let service = NotificationService(events: try FileEvents(), counter: try EventCounter())
+            try OwnedThread.start("sc-notify") { service.run() }
+            instance = service
+            return service
+        }
+    }
+
+    private init(events: FileEvents, counter: EventCounter) {
+        self.events = events
+        self.counter = counter
+    }
+
+    // MARK: - What is waited for
+
+    /// Begins to wait for bells of a group.
+    func watch(_ bells: Bells, of group: LocalGroup) throws(SystemCallError) {
+        let id = ObjectIdentifier(group)
+        try state.withLock { state throws(SystemCallError) in
+            state.groups[id] = Weak(group: group)
+            for index in bells.indices {
+                let file = try OpenFile(BellRinger.fileName(index), in: group.directory.directory, .create)
+                let watch = try self.events.watchWrites(to: file)
+                state.listeners[watch, default: []].insert(id)
+                state.watches[id, default: [:]][index] = watch
+            }
+        }
+    }
+
+    /// Waits for bells of a group no longer.
+    func unwatch(_ bells: Bells, of group: LocalGroup) {
+        let id = ObjectIdentifier(group)
+        state.withLock { state in
+            for index in bells.indices {
+                if let watch = state.watches[id]?.removeValue(forKey: index) { self.end(watch, of: id, &state) }
+            }
+        }
+    }
+
+    /// Waits for the ends of these sessions' processes, and of no others for this group.
+    func watch(_ sessions: [Session], of group: LocalGroup) {
+        let id = ObjectIdentifier(group)
+        var ended: [SessionID] = []
+        let hasChanged = state.withLock { state in
+            let known = state.holders[id] ?? [:]
+            guard !sessions.isEmpty || !known.isEmpty else { return false }
+            var holders: [SessionID: Holder] = [:]
+            for session in sessions where state.reported[id]?.contains(session.id) != true {
+                if let holder = known[session.id] {
+                    holders[session.id] = holder
+                } else if let process = group.processHandle(of: session, ended: &ended) {
+                    holders[session.id] = Holder(session: session, process: process)
+                }
+            }
+            state.groups[id] = Weak(group: group)
+            state.holders[id] = holders
+            if !ended.isEmpty { state.reported[id, default: []].formUnion(ended) }
+            return Set(known.keys) != Set(holders.keys)
+        }
+        if hasChanged { counter.raise() }
+        group.end(ended)
+    }
+
+    /// Forgets a group that is gone.
+    func forget(_ id: ObjectIdentifier) {
+        state.withLock { state in
+            for watch in state.watches[id]?.values.map({ $0 }) ?? [] { self.end(watch, of: id, &state) }
+            state.watches[id] = nil
+            state.holders[id] = nil
+            state.reported[id] = nil
+            state.groups[id] = nil
+        }
+    }
+
+    private func end(_ watch: Int32, of id: ObjectIdentifier, _ state: inout State) {
+        state.listeners[watch]?.remove(id)
+        if state.listeners[watch]?.isEmpty == true {
+            state.listeners[watch] = nil
+            events.remove(watch)
+        }
+    }
+
+    // MARK: - The thread
+
+    private func run() {
+        let clock = SystemClock()
+        var nextLook = clock.now().advanced(by: Self.idleInterval)
+        while true {
+            let holders = state.withLock { state in
+                state.holders.flatMap { id, holders in holders.values.map { (id, $0) } }
+            }
+            let ready = Poll.wait(
+                for: [counter.descriptor, events.descriptor] + holders.map(\.1.process.descriptor),
+                timeout: clock.now().duration(to: nextLook))
+            if ready[0] { counter.clear() }
+
+            var due: Set<ObjectIdentifier> = []
+            if ready[1] { collect(&due) }
+            let now = clock.now()
+            if now >= nextLook {
+                nextLook = now.advanced(by: Self.idleInterval)
+                state.withLock { state in
+                    state.reported = [:]
+                    due.formUnion(state.groups.keys)
+                }
+            }
+            var ended: [ObjectIdentifier: [SessionID]] = [:]
+            for ((id, holder), isReady) in zip(holders, ready.dropFirst(2)) where isReady {
+                ended[id, default: []].append(holder.session.id)
+            }
+            report(ended)
+            for group in groups(due) { group.look() }
+        }
+    }
+
+    /// The groups whose bells rang.
+    private func collect(_ due: inout Set<ObjectIdentifier>) {
+        let events = events.take()
+        state.withLock { state in
+            for event in events {
+                switch event {
+                case .changed(let watch): due.formUnion(state.listeners[watch] ?? [])
+                case .overflow: due.formUnion(state.groups.keys)
+                case .ended: break
+                }
+            }
+        }
+    }
+
+    private func report(_ ended: [ObjectIdentifier: [SessionID]]) {
+        guard !ended.isEmpty else { return }
+        state.withLock { state in
+            for (id, sessions) in ended {
+                state.reported[id, default: []].formUnion(sessions)
+                for session in sessions { state.holders[id]?[session] = nil }
+            }
+        }
+        for (id, sessions) in ended {
+            for group in groups([id]) { group.end(sessions) }
+        }
+    }
+
+    private func groups(_ ids: Set<ObjectIdentifier>) -> [LocalGroup] {
+        state.withLock { state in ids.compactMap { state.groups[$0]?.group } }
+    }
+}

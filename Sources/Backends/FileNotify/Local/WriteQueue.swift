@@ -1,0 +1,67 @@
+internal import CoreAPI
+internal import Synchronization
+
+/// The requests of this process that found the journal's lock taken, in their order.
+final class WriteQueue: Sendable {
+    private struct State {
+        var requests: [WriteRequest] = []
+        var isServed = false
+    }
+
+    private let state = Mutex(State())
+    private let count = Atomic(0)
+
+    /// Whether nobody waits, so that a new request passes nobody when it tries the lock itself.
+    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
+    /// Adds a request.
+    ///
+    /// - Returns: Whether the caller must start a thread that serves the queue.
+    func add(_ request: WriteRequest) -> Bool {
+        state.withLock { state in
+            state.requests.append(request)
+            count.store(state.requests.count, ordering: .relaxed)
+            defer { state.isServed = true }
+            return !state.isServed
+        }
+    }
+
+    /// Takes a request out that has not been started.
+    ///
+    /// - Returns: Whether it was still there.
+    func withdraw(_ request: WriteRequest) -> Bool {
+        state.withLock { state in
+            guard let index = state.requests.firstIndex(where: { $0 === request }) else { return false }
+            state.requests.remove(at: index)
+            count.store(state.requests.count, ordering: .relaxed)
+            return true
+        }
+    }
+
+    /// Takes the first request, for the thread that serves the queue.
+    func takeFirst() -> WriteRequest? {
+        state.withLock { state in
+            guard !state.requests.isEmpty else { return nil }
+            let first = state.requests.removeFirst()
+            count.store(state.requests.count, ordering: .relaxed)
+            return first
+        }
+    }
+
+    /// Gives a request back that could not be served: it is the first again.
+    func putBack(_ request: WriteRequest) {
+        state.withLock { state in
+            state.requests.insert(request, at: 0)
+            count.store(state.requests.count, ordering: .relaxed)
+        }
+    }
+
+    /// Whether the thread that serves the queue may end: then it is not served any more.
+    func endService() -> Bool {
+        state.withLock { state in
+            guard state.requests.isEmpty else { return false }
+            state.isServed = false
+            return true
+        }
+    }
+}

@@ -1,0 +1,49 @@
+internal import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// The bytes of the file `sessions` that this process's participants hold locked while they live, and a look at those
+/// of others.
+///
+/// The kernel gives a byte back when its process ends, by whatever end. Two descriptions: one holds the locks, the other
+/// looks, because a description does not see its own.
+final class SessionLocks: Sendable {
+    private let holding: OpenFile
+    private let looking: OpenFile
+    private let held = Mutex<Set<Int>>([])
+
+    init(in directory: Directory) throws(SystemCallError) {
+        holding = try OpenFile(GroupPage.fileName, in: directory, .write)
+        looking = try OpenFile(GroupPage.fileName, in: directory, .read)
+    }
+
+    /// Locks a byte that nobody has.
+    func acquire() throws(SystemCallError) -> Int {
+        while true {
+            let byte = Int.random(in: MappedPage.byteCount..<1 << 62)
+            guard held.withLock({ $0.insert(byte).inserted }) else { continue }
+            do throws(SystemCallError) {
+                if try holding.tryLock(byteAt: byte) { return byte }
+            } catch {
+                _ = held.withLock { $0.remove(byte) }
+                throw error
+            }
+            _ = held.withLock { $0.remove(byte) }
+        }
+    }
+
+    func release(_ byte: Int) {
+        guard held.withLock({ $0.remove(byte) }) != nil else { return }
+        holding.unlock(byteAt: byte)
+    }
+
+    /// Whether anybody holds a byte, this process included.
+    func isHeld(_ byte: Int) throws(SystemCallError) -> Bool {
+        try looking.isLocked(byteAt: byte)
+    }
+
+    /// Whether this process holds a byte.
+    func isHeldHere(_ byte: Int) -> Bool {
+        held.withLock { $0.contains(byte) }
+    }
+}

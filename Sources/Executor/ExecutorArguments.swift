@@ -1,0 +1,76 @@
+internal import Coordination
+internal import CoreAPI
+internal import ExecutorRun
+internal import FileNotifyBackend
+internal import ProgramOutput
+
+/// The command line of `sharedcore-executor`. Settings arrive resolved, so that the program needs no configuration:
+///
+/// ```
+/// sharedcore-executor --directory D --call-id ID --deadline-ms N --maildir D [options]
+/// ```
+///
+/// | option | meaning | default |
+/// |---|---|---|
+/// | `--directory D` | the absolute path of the group's directory | |
+/// | `--call-id ID` | what the push announced | |
+/// | `--deadline-ms N` | how long to wait for the message | |
+/// | `--maildir D` | the Maildir of the core | |
+/// | `--own` | run the core here, whatever the inbox holds | |
+/// | `--name TEXT` | the participant's name for people | `sharedcore-executor` |
+/// | `--durability process\|disk` | what a commit survives | `process` |
+/// | `--start-ms N` | how long the core takes to connect | 0 |
+/// | `--budget-ms N` | how long the core may run | 30000 |
+/// | `--inbox-lifetime-ms N` | how long messages are kept | 300000 |
+/// | `--handover-deadline-ms N` | how long a Main waits | 500 |
+/// | `--handover-hard-maximum-ms N` | how much a critical section can make of it | 5000 |
+/// | `--on-deadline kill\|fence` | what becomes of a holder then | `kill` |
+///
+/// Standard output is one JSON line, `event callID text from source coreStarts elapsedMs`; errors go to standard error.
+/// Exit status: 0 `message` or `nothing`; 1 `refused`, `timeout` or `fenced`; 64 wrong usage; 69 the group cannot be used
+/// now; 78 its directory is not one that can be used.
+struct ExecutorArguments {
+    var directory = ""
+    var name = "sharedcore-executor"
+    var durability = Durability.process
+    var request: ExecutorRequest
+
+    init(_ arguments: [String]) throws(ExecutorFailure) {
+        var values: [String: String] = [:]
+        var insists = false
+        var rest = arguments[...]
+        while let option = rest.popFirst() {
+            if option == "--own" {
+                insists = true
+            } else if Self.options.contains(option) {
+                guard let value = rest.popFirst() else { throw Self.usage("\(option) needs a value") }
+                values[option] = value
+            } else {
+                throw Self.usage("“\(option)” is no option")
+            }
+        }
+        let reader = ValueReader(values: values)
+        directory = try reader.text("--directory")
+        guard directory.hasPrefix("/") else { throw Self.usage("--directory takes an absolute path") }
+        guard let callID = CallID(try reader.text("--call-id")) else { throw Self.usage("--call-id is empty") }
+        request = ExecutorRequest(
+            callID: callID, deadline: try reader.milliseconds("--deadline-ms"), insists: insists,
+            maildir: try reader.text("--maildir"))
+        name = reader.values["--name"] ?? name
+        durability = try reader.choice("--durability", among: [Durability.process, .disk]) ?? durability
+        request.startDuration = try reader.milliseconds("--start-ms", default: request.startDuration)
+        request.witness = FileWitness(besideGroup: directory)
+        try reader.fill(&request.options)
+    }
+
+    private static let options: Set<String> = [
+        "--directory", "--call-id", "--deadline-ms", "--maildir", "--name", "--durability", "--start-ms", "--budget-ms",
+        "--inbox-lifetime-ms", "--handover-deadline-ms", "--handover-hard-maximum-ms", "--on-deadline",
+    ]
+
+    static func usage(_ problem: String) -> ExecutorFailure {
+        ExecutorFailure(
+            .usage,
+            "\(problem); usage: sharedcore-executor --directory D --call-id ID --deadline-ms N --maildir D [options]")
+    }
+}

@@ -1,0 +1,62 @@
+internal import CoreAPI
+internal import ExecutorRun
+internal import FileNotifyBackend
+internal import Glibc
+internal import Platform
+internal import ProgramOutput
+
+/// The slim program that is started for a push: one Executor of a group in files.
+///
+/// It knows one backend and one core, reads no configuration and links no more than that, because a push must be served
+/// within the memory of an Executor.
+@main
+enum ExecutorProgram {
+    /// Not asynchronous, so that the signals are blocked before any other thread is there. The main thread is left to wait
+    /// for them.
+    static func main() {
+        TerminationSignals.block()
+        // Detached, because the main thread is not free to run it.
+        let work = Task.detached { exit(await status().rawValue) }
+        TerminationSignals.wait()
+        work.cancel()
+        // Who asks twice does not want to wait for an orderly end.
+        TerminationSignals.wait()
+        _exit(ExitStatus.no.rawValue)
+    }
+
+    /// Does the job and tells how it ended.
+    private static func status() async -> ExitStatus {
+        do {
+            return try await run(try ExecutorArguments(Array(CommandLine.arguments.dropFirst())))
+        } catch let failure as ExecutorFailure {
+            StandardError.write("sharedcore-executor: \(failure.message)")
+            return failure.status
+        } catch let error as SharedCoreError {
+            StandardError.write("sharedcore-executor: \(error.sentence)")
+            return ExitStatus(error.code)
+        } catch {
+            StandardError.write("sharedcore-executor: \(error)")
+            return .unavailable
+        }
+    }
+
+    private static func run(_ arguments: ExecutorArguments) async throws -> ExitStatus {
+        let group = try await FileGroup.open(
+            directory: arguments.directory, as: SessionDescription(role: .executor, name: arguments.name),
+            options: FileGroupOptions(durability: arguments.durability))
+        do {
+            let thread = SerialThread(name: "output")
+            let report = try await ExecutorRun.run(arguments.request, in: group) { report in
+                let line = Array((report.json.line + "\n").utf8)
+                // A pipe whose reader is slow blocks.
+                try await thread.run { () throws(SystemCallError) in try StandardStream.output.write(line) }
+                if let reason = report.reason { StandardError.write("sharedcore-executor: \(reason)") }
+            }
+            await group.close()
+            return report.status
+        } catch {
+            await group.close()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package import Coordination
+package import CoreAPI
+
+/// What one Executor is asked to do.
+package struct ExecutorRequest: Sendable {
+    /// What the push announced.
+    package var callID: CallID
+    /// How long to wait for its message.
+    package var deadline: Duration
+    /// Whether the core has to run here, whatever the inbox holds.
+    package var insists: Bool
+    /// The path of the Maildir that the core fetches messages from.
+    package var maildir: String
+    /// How long the core takes to connect.
+    package var startDuration: Duration
+    /// How ownership and messages are handled.
+    package var options: CoordinationOptions
+    /// Who watches that no two cores run at once; nil for nobody.
+    package var witness: (any Witness)?
+
+    package init(
+        callID: CallID, deadline: Duration, insists: Bool = false, maildir: String, startDuration: Duration = .zero,
+        options: CoordinationOptions = CoordinationOptions(), witness: (any Witness)? = nil
+    ) {
+        self.callID = callID
+        self.deadline = deadline
+        self.insists = insists
+        self.maildir = maildir
+        self.startDuration = startDuration
+        self.options = options
+        self.witness = witness
+    }
+}

@@ -1,0 +1,120 @@
+package import Coordination
+package import CoreAPI
+internal import MaildirCore
+internal import Platform
+internal import ProgramOutput
+
+/// One Executor from its push to its end: gets its message, shows it, acknowledges it, and lets its core serve the others.
+package enum ExecutorRun {
+    /// Takes part in a group through an open handle with the role of an Executor, which stays open.
+    ///
+    /// A cancelled task stops the core, if it runs here, and lets go of everything.
+    ///
+    /// - Parameter show: Shows the report. When it throws, nobody has seen the message, so it is given back for others.
+    /// - Returns: The report that was shown.
+    package static func run(
+        _ request: ExecutorRequest, in group: any SharedStore,
+        show: (ExecutorReport) async throws -> Void
+    ) async throws -> ExecutorReport {
+        let executor = try participant(for: request, in: group)
+        do {
+            let report = try await serve(request, by: executor, show: show)
+            await withTaskCancellationHandler {
+                await executor.finish()
+            } onCancel: {
+                Task { await executor.close() }
+            }
+            await executor.close()
+            return report
+        } catch {
+            await executor.close()
+            throw error
+        }
+    }
+
+    private static func participant(
+        for request: ExecutorRequest, in group: any SharedStore
+    ) throws -> ExecutorParticipant {
+        let environment = CoordinationEnvironment(witness: request.witness)
+        return try ExecutorParticipant(of: group, options: request.options, environment: environment) {
+            MaildirCore(directory: request.maildir, startDuration: request.startDuration)
+        }
+    }
+
+    /// Gets the answer and shows it; what was shown is acknowledged.
+    private static func serve(
+        _ request: ExecutorRequest, by executor: ExecutorParticipant, show: (ExecutorReport) async throws -> Void
+    ) async throws -> ExecutorReport {
+        let clock = SystemClock()
+        let beginning = clock.now()
+        let answer: MessageAnswer
+        do throws(CoordinationError) {
+            answer = try await executor.message(
+                forCallID: request.callID, deadline: request.deadline, insisting: request.insists)
+        } catch {
+            let report = ExecutorReport(
+                event: try event(of: error), callID: request.callID, text: nil, from: nil, source: nil,
+                coreStarts: await executor.coreStarts, elapsed: beginning.duration(to: clock.now()),
+                reason: error.message)
+            try await show(report)
+            return report
+        }
+
+        let report = ExecutorReport(
+            answer, for: request.callID, coreStarts: await executor.coreStarts,
+            elapsed: beginning.duration(to: clock.now()))
+        guard case .message(let taken) = answer.content else {
+            try await show(report)
+            return report
+        }
+        do {
+            try await show(report)
+        } catch {
+            try await executor.giveBack(taken)
+            throw error
+        }
+        try await acknowledge(taken, by: executor)
+        return report
+    }
+
+    /// Acknowledges what was shown, also when the task was cancelled meanwhile: it was shown all the same.
+    private static func acknowledge(_ message: TakenMessage, by executor: ExecutorParticipant) async throws {
+        let acknowledgement = Task { () async throws(CoordinationError) -> Bool in
+            try await executor.acknowledge(message)
+        }
+        _ = try await acknowledgement.value
+    }
+
+    /// What an error says about the call-id.
+    private static func event(of error: CoordinationError) throws(ExecutorFailure) -> ExecutorReport.Event {
+        switch error.code {
+        case .refused: return .refused
+        case .timeout: return .timeout
+        case .fenced, .superseded: return .fenced
+        case .cancelled: throw ExecutorFailure(.no, "interrupted")
+        case .coreFailed: throw ExecutorFailure(.unavailable, "the core failed: \(error.message)")
+        default:
+            throw ExecutorFailure(
+                error.cause.map { ExitStatus($0.code) } ?? .unavailable, error.cause?.sentence ?? error.message)
+        }
+    }
+}
+
+extension ExecutorReport {
+    /// The report of an answer.
+    init(_ answer: MessageAnswer, for callID: CallID, coreStarts: Int, elapsed: Duration) {
+        var text: String?
+        var from: String?
+        var event = Event.nothing
+        if case .message(let taken) = answer.content {
+            switch taken.message.content {
+            case .text(let sender, _, let body): (event, text, from) = (.message, body, sender)
+            case .invitation(let subject, let localAddress): (event, text, from) = (.message, subject, localAddress)
+            case .nothingToShow: break
+            }
+        }
+        self.init(
+            event: event, callID: callID, text: text, from: from, source: answer.source, coreStarts: coreStarts,
+            elapsed: elapsed, reason: nil)
+    }
+}

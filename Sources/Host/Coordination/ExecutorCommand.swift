@@ -1,0 +1,64 @@
+internal import ArgumentParser
+internal import Coordination
+internal import CoreAPI
+internal import ExecutorRun
+internal import ProgramOutput
+
+/// `executor`: runs one Executor, as a push does.
+struct ExecutorCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "executor", abstract: "Wait for the message of a call-id, as a push does, and print it.",
+        discussion: """
+            The message comes from whoever has it; where nobody runs the core, this process does, and goes on for others \
+            that wait. Status 0 for a message or nothing to show, 1 when refused, timed out or fenced.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Option(name: .customLong("call-id"), help: "What the push announced.")
+    var callID: String
+
+    @Option(help: "How long to wait, such as 20s; without it, the executor's budget.")
+    var deadline: DurationArgument?
+
+    @Option(help: "The participant's name for people.")
+    var name = "sharedcore executor"
+
+    @Flag(help: "Run the core here, whatever the inbox holds; refused while Main owns.")
+    var own = false
+
+    func validate() throws {
+        if callID.isEmpty { throw ValidationError("--call-id cannot be empty.") }
+    }
+
+    func run(in context: CommandContext) async throws {
+        guard let callID = CallID(callID) else { throw CommandFailure.usage("--call-id cannot be empty") }
+        let resolution = context.resolution
+        let options = try resolution.coordinationOptions()
+        let request = ExecutorRequest(
+            callID: callID, deadline: deadline?.duration ?? options.executorBudget, insists: own,
+            maildir: try resolution.maildir(), startDuration: try resolution.value(Settings.coreStartDuration),
+            options: options, witness: try resolution.witness())
+        let description = SessionDescription(role: .executor, name: name)
+        try await context.withGroup(as: description, for: "executor") { group in
+            let report = try await ExecutorRun.run(request, in: group) { report in
+                try await context.output.emit(text: report.sentence, json: report.json)
+            }
+            if report.status != .success { throw CommandFailure(report.status, report.reason) }
+        }
+    }
+}
+
+extension ExecutorReport {
+    /// The report for a person.
+    var sentence: String {
+        switch event {
+        case .message:
+            (from.map { "From \(ValueText.oneLine($0)): " } ?? "") + (text.map { ValueText.oneLine($0) } ?? "")
+        case .nothing: "There is nothing to show."
+        case .refused: "Refused, because Main owns."
+        case .timeout: "No message came in time."
+        case .fenced: "Ownership was taken away."
+        }
+    }
+}

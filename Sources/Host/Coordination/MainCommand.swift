@@ -1,0 +1,83 @@
+internal import ArgumentParser
+internal import Coordination
+internal import CoreAPI
+internal import MaildirCore
+internal import Platform
+internal import ProgramOutput
+
+/// `main`: runs a Main with the configured core until stopped.
+struct MainCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "main", abstract: "Run a Main with the configured core until stopped.",
+        discussion: """
+            A line when it owns the core, and a line when it does not any more. Status 1 when another Main owns, or has \
+            taken over.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Flag(help: "Take over from another Main that owns.")
+    var takeOver = false
+
+    func run(in context: CommandContext) async throws {
+        let resolution = context.resolution
+        let maildir = try resolution.maildir()
+        let startDuration = try resolution.value(Settings.coreStartDuration)
+        let options = try resolution.coordinationOptions()
+        let environment = CoordinationEnvironment(witness: try resolution.witness())
+        try await context.withGroup(as: SessionDescription(role: .main, name: "sharedcore main"), for: "main") {
+            group in
+            let main = try MainParticipant(of: group, options: options, environment: environment) {
+                MaildirCore(directory: maildir, startDuration: startDuration)
+            }
+            do throws(CoordinationError) {
+                try await main.start(takingOver: takeOver)
+            } catch {
+                await main.stop()
+                throw CommandFailure(error)
+            }
+            try await runOn(main, context: context)
+        }
+    }
+
+    /// Says that it owns, and waits for the end.
+    private func runOn(_ main: MainParticipant, context: CommandContext) async throws {
+        let epoch = await main.epoch
+        let pid = ProcessIdentity.current.pid
+        do {
+            try await context.output.emit(
+                text: "Main (pid \(pid)) owns the core" + (epoch.map { ", as epoch \($0)." } ?? "."),
+                json: [
+                    "event": "owning", "epoch": epoch.map { .natural($0.rawValue) } ?? .null,
+                    "pid": .integer(Int64(pid)),
+                ])
+        } catch {
+            await main.stop()
+            throw error
+        }
+        let end = await withTaskCancellationHandler {
+            await main.waitUntilEnded()
+        } onCancel: {
+            Task { await main.stop() }
+        }
+        await main.stop()
+        try await report(end, context: context)
+    }
+
+    private func report(_ end: MainEnd, context: CommandContext) async throws {
+        let (event, sentence, failure): (String, String, CommandFailure?) =
+            switch end {
+            case .stopped: ("stopped", "Main has stopped.", nil)
+            case .superseded: ("superseded", "Another Main took over.", CommandFailure(.no))
+            case .sessionEnded:
+                ("sessionEnded", "The session is over for the group.", CommandFailure(.unavailable))
+            case .coreFailed(let problem):
+                (
+                    "coreFailed", "The core failed: \(problem)",
+                    CommandFailure(.unavailable, "the core failed: \(problem)")
+                )
+            }
+        try await context.output.emit(text: sentence, json: ["event": .text(event)])
+        if let failure { throw failure }
+    }
+}

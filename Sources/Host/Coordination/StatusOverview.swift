@@ -1,0 +1,57 @@
+internal import Coordination
+internal import CoreAPI
+internal import ProgramOutput
+
+/// Who is in a group and who owns its core, at one moment.
+struct StatusOverview: Sendable {
+    let backend: String
+    let group: String
+    let owner: GroupOwner?
+    let sessions: [Session]
+    let revision: Revision
+    let clock: WallTime
+
+    /// `backend group revision owner{role,state,epoch,pid,since} sessions[]`.
+    var json: JSONObject {
+        [
+            "backend": .text(backend), "group": .text(group), "revision": .natural(revision.rawValue),
+            "owner": owner.map { .object(json(of: $0)) } ?? .null,
+            "sessions": .array(sessions.map { .object(json(of: $0)) }),
+        ]
+    }
+
+    private func json(of owner: GroupOwner) -> JSONObject {
+        [
+            "role": .text(owner.role.rawValue), "state": .text(owner.state.description),
+            "epoch": .natural(owner.epoch.rawValue), "pid": .integer(Int64(owner.process.pid)),
+            "since": .optional(clock.text(of: owner.since, in: owner.process.bootID)),
+        ]
+    }
+
+    private func json(of session: Session) -> JSONObject {
+        [
+            "id": .text(session.id.description), "role": .text(session.role.rawValue), "name": .text(session.name),
+            "pid": .integer(Int64(session.process.pid)),
+            "since": .optional(clock.text(of: session.openedAt, in: session.process.bootID)),
+        ]
+    }
+
+    /// The overview for people.
+    var text: String {
+        let holder =
+            owner.map { owner in
+                "\(owner.role) “\(ValueText.oneLine(owner.name))”, \(owner.state), pid \(owner.process.pid), "
+                    + "epoch \(owner.epoch), for \(clock.age(of: owner.since))"
+            } ?? "nobody"
+        let lines = [
+            "backend   \(backend)", "group     \(group)", "revision  \(revision)", "owner     \(holder)",
+            "sessions  \(sessions.count)",
+        ]
+        return (lines + sessions.map(line)).joined(separator: "\n")
+    }
+
+    private func line(of session: Session) -> String {
+        "  \(session.id)  \(session.role)  pid \(session.process.pid)  for \(clock.age(of: session.openedAt))  "
+            + ValueText.oneLine(session.name)
+    }
+}

@@ -1,0 +1,67 @@
+internal import ArgumentParser
+internal import BackendRegistry
+internal import Coordination
+internal import CoreAPI
+internal import Logging
+internal import ProgramOutput
+
+/// `demo`: the whole story with real processes.
+struct DemoCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo", abstract: "Play the whole story with real processes.",
+        discussion: """
+            In a temporary group and with a real Maildir: ten pushes at once, a hand-over to Main, a push that Main \
+            answers, and Main's sudden death. Status 1 when a message was lost or came twice, two cores ran at once or a \
+            rule was broken. With --backend memory the participants live in one process.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(in context: CommandContext) async throws {
+        try context.resolution.checkBackend(among: context.registry.names)
+        let directory = try DemoDirectory(environment: context.resolution.environment)
+        defer {
+            do {
+                try directory.remove()
+            } catch {
+                context.logger.warning("\(directory.path) is left behind: \(error)")
+            }
+        }
+        let summary = try await play(in: directory, context: context)
+        try await context.output.emit(text: summary.text, json: summary.json)
+        if !summary.isClean { throw CommandFailure(.no) }
+    }
+
+    private func play(in directory: DemoDirectory, context: CommandContext) async throws -> DemoSummary {
+        let resolution = context.resolution
+        let backend = try resolution.value(Settings.backend)
+        let server = try DemoServer(path: directory.path + "/Maildir")
+        let configured = try resolution.value(Settings.coreStartDuration)
+        // Long enough that no message is right by luck.
+        let startDuration = configured > .zero ? configured : .milliseconds(400)
+        let options = try resolution.coordinationOptions()
+        let reporter = DemoReporter(output: context.output)
+        guard backend != "memory" else {
+            let stage = try await MemoryStage(maildir: server.path, startDuration: startDuration, options: options)
+            return try await DemoPlay(stage: stage, server: server, reporter: reporter, backend: backend).run()
+        }
+        let group = BackendConfiguration(
+            backend: backend, group: "demo", parentDirectory: directory.path,
+            durability: try resolution.value(Settings.durability))
+        let handle = try await context.registry.open(
+            group, as: SessionDescription(role: .tool, name: "sharedcore demo"))
+        let programs = try DemoPrograms(
+            backend: backend, group: group.group, directory: group.parentDirectory, maildir: server.path,
+            startDuration: startDuration, options: options)
+        let stage = ProcessStage(group: handle, programs: programs)
+        do {
+            let play = DemoPlay(stage: stage, server: server, reporter: reporter, backend: backend)
+            let summary = try await play.run()
+            await handle.close()
+            return summary
+        } catch {
+            await handle.close()
+            throw error
+        }
+    }
+}

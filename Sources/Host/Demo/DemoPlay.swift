@@ -1,0 +1,152 @@
+internal import Coordination
+internal import CoreAPI
+internal import Platform
+internal import ProgramOutput
+
+/// The demo's story: a burst of pushes, a hand-over to Main, a push that Main answers, and Main's sudden death.
+struct DemoPlay: Sendable {
+    let stage: any DemoStage
+    let server: DemoServer
+    let reporter: DemoReporter
+    /// The backend's name, for the summary.
+    let backend: String
+
+    private let recorder = TimelineRecorder()
+    private let tally = DemoTally()
+
+    init(stage: any DemoStage, server: DemoServer, reporter: DemoReporter, backend: String) {
+        self.stage = stage
+        self.server = server
+        self.reporter = reporter
+        self.backend = backend
+    }
+
+    /// Plays it, and counts what happened.
+    func run() async throws -> DemoSummary {
+        let follower = try await Timeline(stage.group).follow()
+        let following = Task {
+            try await recorder.follow(follower) { [reporter] record in try await reporter.tell(record) }
+        }
+        defer { following.cancel() }
+        try await burst()
+        let times = try await mainComesAndGoes()
+        try await afterwards()
+        let history = try await Timeline(stage.group).history()
+        return DemoSummary(
+            backend: backend, pushes: tally.pushes,
+            coreStarts: history.records.count { $0.entry.kind == .coreStarted },
+            delivered: tally.delivered, duplicates: tally.duplicates, report: TimelineChecker.check(history),
+            handover: times.handover, takeover: times.takeover)
+    }
+
+    // MARK: - The acts
+
+    /// Ten pushes at once, their messages still on the way and out of order.
+    private func burst() async throws {
+        try await reporter.act("Ten pushes at once; their messages are still on the way, out of order")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...10 {
+                group.addTask { try await push(number) }
+            }
+            group.addTask {
+                for number in [7, 3, 10, 1, 5, 9, 2, 8, 4, 6] {
+                    try await deliver(number)
+                    try await Task.sleep(for: .milliseconds(90))
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Main starts while an Executor runs, answers a push, and is killed while an Executor waits.
+    private func mainComesAndGoes() async throws -> (handover: Duration, takeover: Duration) {
+        try await reporter.act("Main starts while an Executor runs the core")
+        let before = await recorder.revision
+        let early = Task { try await push(11) }
+        defer { early.cancel() }
+        _ = try await recorder.first(after: before, "an Executor runs its core") { record in
+            record.entry.role == .executor && record.entry.to == .running
+        }
+        try await reporter.tell("Main starts")
+        return try await stage.withMain { main in
+            let handover = try await handover(after: before)
+            try await deliver(11)
+            try await early.value
+
+            try await reporter.act("A push that Main answers")
+            try await deliver(12)
+            try await push(12)
+
+            try await reporter.act("Main is killed while a push waits")
+            return (handover, try await killed(main))
+        }
+    }
+
+    private func handover(after revision: Revision) async throws -> Duration {
+        let asked = try await recorder.first(after: revision, "Main asks for the core") { $0.entry.kind == .asked }
+        let acquired = try await recorder.first(after: asked.revision, "Main owns") { record in
+            record.entry.role == .main && (record.entry.kind == .acquired || record.entry.kind == .tookOver)
+        }
+        return asked.entry.at.duration(to: acquired.entry.at)
+    }
+
+    private func killed(_ main: any DemoMain) async throws -> Duration {
+        let waiting = Task { try await push(13) }
+        defer { waiting.cancel() }
+        try await arrival(of: name(13))
+        let before = await recorder.revision
+        try await reporter.tell("SIGKILL to Main")
+        let killed = try await main.kill()
+        let acquired = try await recorder.first(after: before, "an Executor owns after Main's death") { record in
+            record.entry.kind == .acquired && record.entry.role == .executor
+        }
+        try await deliver(13)
+        try await waiting.value
+        return killed.duration(to: acquired.entry.at)
+    }
+
+    /// One more push, as if nothing had happened.
+    private func afterwards() async throws {
+        try await reporter.act("The next push")
+        try await deliver(14)
+        try await push(14)
+        let counts = try await server.counts()
+        try await reporter.tell(
+            "The server has \(counts.acknowledged) messages acknowledged and \(counts.waiting) waiting")
+    }
+
+    // MARK: - Steps
+
+    private func mail(_ number: Int) throws -> DemoMail {
+        guard let mail = DemoMail(number) else {
+            throw CommandFailure(.unavailable, "the demo's own call-id is empty")
+        }
+        return mail
+    }
+
+    private func name(_ number: Int) -> String { "push \(number)" }
+
+    private func deliver(_ number: Int) async throws {
+        try await reporter.tell("message \(number) arrives at the server")
+        try await server.deliver(try mail(number))
+    }
+
+    private func push(_ number: Int) async throws {
+        let mail = try mail(number)
+        tally.add(mail)
+        try await stage.push(mail.callID, as: name(number)) { [tally, reporter] line in
+            tally.add(line)
+            try await reporter.tell(line, of: "push \(number)")
+        }
+    }
+
+    /// Waits until a participant has joined the group.
+    private func arrival(of name: String) async throws {
+        let clock = ContinuousClock()
+        let limit = clock.now + .seconds(10)
+        while try await !stage.group.sessions().contains(where: { $0.name == name }) {
+            guard clock.now < limit else { throw CommandFailure(.no, "the demo waited in vain: \(name) begins") }
+            try await clock.sleep(for: .milliseconds(5))
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import Coordination
+internal import CoreAPI
+internal import FoundationEssentials
+internal import Glibc
+internal import Platform
+internal import Subprocess
+internal import SystemPackage
+
+/// How the demo starts its processes.
+struct DemoPrograms: Sendable {
+    let backend: String
+    let group: String
+    /// The directory in which the group lies.
+    let directory: String
+    let maildir: String
+    let startDuration: Duration
+    let options: CoordinationOptions
+
+    /// How long each push waits for its message.
+    private static let deadline = Duration.seconds(15)
+
+    /// This program's path.
+    private let own: String
+
+    init(
+        backend: String, group: String, directory: String, maildir: String, startDuration: Duration,
+        options: CoordinationOptions
+    ) throws {
+        self.backend = backend
+        self.group = group
+        self.directory = directory
+        self.maildir = maildir
+        self.startDuration = startDuration
+        self.options = options
+        own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    }
+
+    /// A Main.
+    func main() -> Subprocess.Configuration {
+        configuration(of: own, ["main"] + flags)
+    }
+
+    /// An Executor: the slim program where it stands beside this one and knows the backend, else this one.
+    func executor(for callID: CallID, as name: String) -> Subprocess.Configuration {
+        if backend == "file", let slim { return configuration(of: slim, slimArguments(for: callID, as: name)) }
+        return configuration(
+            of: own,
+            ["executor", "--call-id", callID.text, "--name", name, "--deadline", DurationText.write(Self.deadline)]
+                + flags)
+    }
+
+    private var slim: String? {
+        let path = own.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/sharedcore-executor"
+        return access(path, X_OK) == 0 ? path : nil
+    }
+
+    private var flags: [String] { ["--json", "--backend", backend, "--group", group, "--dir", directory] }
+
+    private func slimArguments(for callID: CallID, as name: String) -> [String] {
+        [
+            "--directory", directory + "/" + group, "--call-id", callID.text, "--name", name, "--maildir", maildir,
+            "--deadline-ms", Self.deadline.wholeMilliseconds, "--start-ms", startDuration.wholeMilliseconds,
+            "--budget-ms", options.executorBudget.wholeMilliseconds,
+            "--inbox-lifetime-ms", options.inboxLifetime.wholeMilliseconds,
+            "--handover-deadline-ms", options.handoverDeadline.wholeMilliseconds,
+            "--handover-hard-maximum-ms", options.handoverHardMaximum.wholeMilliseconds,
+            "--on-deadline", options.onDeadline.rawValue,
+        ]
+    }
+
+    /// A program that is asked to end, and killed after a second, when the demo is interrupted.
+    private func configuration(of program: String, _ arguments: [String]) -> Subprocess.Configuration {
+        var platform = PlatformOptions()
+        platform.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: .seconds(1))]
+        return Subprocess.Configuration(
+            executable: .path(FilePath(program)), arguments: Arguments(arguments),
+            environment: .inherit.updating(variables), platformOptions: platform)
+    }
+
+    /// What the demo decides for its processes, whatever the user's own configuration says. The rest of it holds.
+    private var variables: [Subprocess.Environment.Key: String?] {
+        [
+            "SHAREDCORE_CORE_MAILDIR": maildir,
+            "SHAREDCORE_CORE_START_DURATION": startDuration.wholeMilliseconds + "ms",
+        ]
+    }
+}
+
+extension Duration {
+    /// The duration as a whole number of milliseconds.
+    fileprivate var wholeMilliseconds: String { String(clampedNanoseconds / 1_000_000) }
+}

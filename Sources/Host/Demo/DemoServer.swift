@@ -1,0 +1,39 @@
+internal import CoreAPI
+internal import FoundationEssentials
+internal import Platform
+
+/// The server side of the demo: a Maildir, to which messages are delivered as a mail transfer agent does it.
+struct DemoServer: Sendable {
+    /// The path of the Maildir.
+    let path: String
+
+    private let thread = SerialThread(name: "server")
+
+    init(path: String) throws {
+        self.path = path
+        for folder in ["tmp", "new", "cur"] {
+            try FileManager.default.createDirectory(
+                atPath: path + "/" + folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+    }
+
+    /// Delivers a message: written to `tmp`, then moved to `new` in one step.
+    func deliver(_ mail: DemoMail) async throws {
+        try await thread.run { [path] in
+            let name = "\(mail.number).\(ProcessIdentity.current.pid).demo"
+            try Data(mail.content.utf8).write(to: URL(filePath: path + "/tmp/" + name))
+            try FileManager.default.moveItem(atPath: path + "/tmp/" + name, toPath: path + "/new/" + name)
+        }
+    }
+
+    /// How many messages wait for a core, and how many were acknowledged by one.
+    func counts() async throws -> (waiting: Int, acknowledged: Int) {
+        try await thread.run { [path] in
+            let files = FileManager.default
+            return (
+                try files.contentsOfDirectory(atPath: path + "/new").count,
+                try files.contentsOfDirectory(atPath: path + "/cur").count
+            )
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import Coordination
+internal import CoreAPI
+internal import ProgramOutput
+
+/// What the demo counted: from what the Executors printed, from the timeline, its checker and the witness.
+struct DemoSummary: Sendable {
+    let backend: String
+    let pushes: Int
+    let coreStarts: Int
+    /// Pushes whose Executor printed the right message.
+    let delivered: Int
+    /// Messages that were printed more than once.
+    let duplicates: Int
+    let report: CheckReport
+    let handover: Duration
+    let takeover: Duration
+
+    /// Pushes whose Executor did not print the right message.
+    var lost: Int { pushes - delivered }
+
+    /// Whether all went as it must.
+    var isClean: Bool { lost == 0 && duplicates == 0 && report.isClean }
+
+    var json: JSONObject {
+        [
+            "event": "summary", "backend": .text(backend), "pushes": .integer(Int64(pushes)),
+            "coreStarts": .integer(Int64(coreStarts)), "delivered": .integer(Int64(delivered)),
+            "lost": .integer(Int64(lost)), "duplicates": .integer(Int64(duplicates)),
+            "overlaps": .integer(Int64(report.overlaps)),
+            "supersededOverlaps": .integer(Int64(report.supersededOverlaps)),
+            "violations": .integer(Int64(report.violations.count)), "handoverMs": .number(handover.milliseconds),
+            "takeoverMs": .number(takeover.milliseconds), "ok": .flag(isClean),
+        ]
+    }
+
+    /// The summary for people.
+    var text: String {
+        var lines = [
+            "", "── What was counted", "  pushes                 \(pushes)",
+            "  core starts            \(coreStarts)", "  messages delivered     \(delivered)",
+            "  lost, twice            \(lost), \(duplicates)",
+            "  two cores at once      \(report.overlaps) (the witness; superseded ones: \(report.supersededOverlaps))",
+            "  rules broken           \(report.violations.count) (the checker, over \(report.entryCount) entries)",
+            "  hand-over to Main      \(handover.milliseconds) ms",
+            "  take-over after a kill \(takeover.milliseconds) ms",
+        ]
+        lines += report.violations.map { "  \($0)" }
+        lines.append(isClean ? "\nAs it should be." : "\nThis is not as it should be.")
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension Duration {
+    /// The duration in milliseconds, to the hundredth.
+    fileprivate var milliseconds: Double {
+        Double(clampedNanoseconds / 10_000) / 100
+    }
+}

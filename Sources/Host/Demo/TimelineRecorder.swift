@@ -1,0 +1,65 @@
+internal import Coordination
+internal import CoreAPI
+internal import ProgramOutput
+
+/// Follows a timeline and lets others wait for what they expect there.
+actor TimelineRecorder {
+    private struct Waiter {
+        let condition: @Sendable (TimelineRecord) -> Bool
+        let continuation: CheckedContinuation<TimelineRecord, any Error>
+    }
+
+    private var records: [TimelineRecord] = []
+    private var waiters: [Int: Waiter] = [:]
+    private var lastNumber = 0
+
+    /// The last commit that was seen.
+    var revision: Revision { records.last?.revision ?? .zero }
+
+    /// Takes in what the timeline tells, and passes each entry on, until cancelled.
+    func follow(_ follower: TimelineFollower, _ pass: (TimelineRecord) async throws -> Void) async throws {
+        for try await event in follower {
+            guard case .record(let record) = event else { continue }
+            // Told before anybody acts on it, so that the story is told in order.
+            try await pass(record)
+            records.append(record)
+            for (number, waiter) in waiters where waiter.condition(record) {
+                waiters[number] = nil
+                waiter.continuation.resume(returning: record)
+            }
+        }
+    }
+
+    /// Returns the first entry after a commit that fulfils a condition.
+    ///
+    /// - Parameter expectation: What is waited for, for the failure at the limit.
+    func first(
+        after revision: Revision = .zero, _ expectation: String, within limit: Duration = .seconds(10),
+        where condition: @escaping @Sendable (TimelineRecord) -> Bool
+    ) async throws -> TimelineRecord {
+        if let record = records.first(where: { $0.revision > revision && condition($0) }) { return record }
+        lastNumber += 1
+        let number = lastNumber
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            fail(number, with: CommandFailure(.no, "the demo waited in vain: \(expectation)"))
+        }
+        defer { timer.cancel() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if Task.isCancelled {
+                    continuation.resume(throwing: CancellationError())
+                } else {
+                    waiters[number] = Waiter(
+                        condition: { $0.revision > revision && condition($0) }, continuation: continuation)
+                }
+            }
+        } onCancel: {
+            Task { await fail(number, with: CancellationError()) }
+        }
+    }
+
+    private func fail(_ number: Int, with error: any Error) {
+        waiters.removeValue(forKey: number)?.continuation.resume(throwing: error)
+    }
+}

@@ -1,0 +1,82 @@
+package import CoreAPI
+
+/// The order of the messages of a queue that nobody has in hand, kept up by what a watch delivers. It holds names only.
+package struct QueueOrder: Sendable {
+    private struct Place: Comparable {
+        let revision: Revision
+        let item: ItemName
+
+        static func < (left: Place, right: Place) -> Bool {
+            (left.revision, left.item) < (right.revision, right.item)
+        }
+    }
+
+    private let keys: QueueKeys
+    /// The commit that stored each message.
+    private var messages: [ItemName: Revision] = [:]
+    private var taken: Set<ItemName> = []
+    /// Those that wait, in rising order.
+    private var waiting: [Place] = []
+
+    package init(at keys: QueueKeys) {
+        self.keys = keys
+    }
+
+    /// The oldest message that waits.
+    package var first: ItemName? { waiting.first?.item }
+
+    /// Passes over the oldest message, until something changes about it. To be called when taking it was tried: whatever
+    /// came of it, the changes that follow tell.
+    package mutating func dropFirst() {
+        waiting.removeFirst()
+    }
+
+    package mutating func apply(_ event: WatchEvent) {
+        switch event {
+        case .snapshot(let snapshot), .lagged(let snapshot):
+            self = QueueOrder(at: keys)
+            for entry in snapshot.entries { note(entry, at: entry.key) }
+            waiting = messages.filter { !taken.contains($0.key) }.map { Place(revision: $0.value, item: $0.key) }
+            waiting.sort()
+        case .changes(let set):
+            for change in set.changes {
+                guard let item = keys.place(of: change.key)?.item else { continue }
+                if let revision = messages[item] { remove(Place(revision: revision, item: item)) }
+                note(change.new, at: change.key)
+                if let revision = messages[item], !taken.contains(item) {
+                    insert(Place(revision: revision, item: item))
+                }
+            }
+        }
+    }
+
+    private mutating func note(_ entry: Entry?, at key: Key) {
+        guard let (item, part) = keys.place(of: key) else { return }
+        switch part {
+        case .message: messages[item] = entry?.creationRevision
+        case .take where entry != nil: taken.insert(item)
+        case .take: taken.remove(item)
+        case .mark: break
+        }
+    }
+
+    private mutating func insert(_ place: Place) {
+        let index = firstIndex(from: place)
+        if index == waiting.count || waiting[index] != place { waiting.insert(place, at: index) }
+    }
+
+    private mutating func remove(_ place: Place) {
+        let index = firstIndex(from: place)
+        if index < waiting.count, waiting[index] == place { waiting.remove(at: index) }
+    }
+
+    /// The index of the first place that does not come before `place`.
+    private func firstIndex(from place: Place) -> Int {
+        var range = 0..<waiting.count
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            range = waiting[middle] < place ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return range.lowerBound
+    }
+}

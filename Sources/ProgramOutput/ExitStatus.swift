@@ -1,0 +1,33 @@
+package import CoreAPI
+
+/// What a program's end tells the shell.
+package enum ExitStatus: Int32, Hashable, Sendable {
+    /// Yes, or done.
+    case success = 0
+    /// No: absent, timed out, refused, a check failed.
+    case no = 1
+    /// The command line is wrong (`EX_USAGE`).
+    case usage = 64
+    /// The backend cannot be used now (`EX_UNAVAILABLE`).
+    case unavailable = 69
+    /// The configuration is wrong (`EX_CONFIG`).
+    case configuration = 78
+
+    /// What an error of a group means for the program that met it.
+    package init(_ code: SharedCoreError.Code) {
+        self =
+            switch code {
+            case .guardFailed, .cancelled: .no
+            case .invalidArgument, .limitExceeded: .usage
+            case .forbidden, .incompatible, .unsupported: .configuration
+            default: .unavailable
+            }
+    }
+}
+
+extension SharedCoreError {
+    /// The error as one sentence for people, with where and why.
+    package var sentence: String {
+        message + (cause.map { " (\($0))" } ?? "") + " [\(location)]"
+    }
+}

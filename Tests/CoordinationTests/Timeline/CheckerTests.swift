@@ -1,0 +1,136 @@
+import CoreAPI
+import Testing
+
+@testable import Coordination
+
+@Suite("Checker: good histories pass (C15)")
+struct GoodHistoryTests {
+    private let main = HistoryBuilder.Actor(1, .main)
+    private let executor = HistoryBuilder.Actor(2, .executor)
+    private let other = HistoryBuilder.Actor(3, .executor)
+
+    @Test("an empty history proves itself")
+    func empty() {
+        let report = HistoryBuilder().report
+        #expect(report.isClean)
+        #expect(report.unprovedThrough == nil)
+    }
+
+    @Test("owners one after another")
+    func sequence() {
+        var history = HistoryBuilder()
+        let first = history.own(executor)
+        history.release(executor, first)
+        let second = history.own(other, after: PreviousOwnership(epoch: first, end: .released))
+        history.release(other, second)
+        #expect(history.report.violations == [])
+    }
+
+    @Test("C3: a hand-over to Main, asked and released")
+    func handover() {
+        var history = HistoryBuilder()
+        let epoch = history.own(executor)
+        history.add(.asked, by: main, other: epoch, bound: .milliseconds(500))
+        history.release(executor, epoch)
+        _ = history.own(main, after: PreviousOwnership(epoch: epoch, end: .released))
+        #expect(history.report.violations == [])
+    }
+
+    @Test("C6: the next one owns after its owner was killed, told by itself or by a line of its own")
+    func killedOwner() {
+        var history = HistoryBuilder()
+        let first = history.own(main)
+        let second = history.own(executor, after: PreviousOwnership(epoch: first, end: .sessionEnded))
+        history.add(.sessionEnded, by: other, other: second)
+        _ = history.own(other, after: PreviousOwnership(epoch: second, end: .sessionEnded))
+        #expect(history.report.violations == [])
+    }
+
+    @Test("C3: an Executor that did not let go is killed at the deadline")
+    func killAtDeadline() {
+        var history = HistoryBuilder()
+        let epoch = history.own(executor)
+        history.add(.asked, by: main, other: epoch, bound: .milliseconds(500))
+        history.now += 500
+        history.add(.killed, by: main, other: epoch)
+        _ = history.own(main, after: PreviousOwnership(epoch: epoch, end: .sessionEnded))
+        #expect(history.report.violations == [])
+    }
+
+    @Test("C3: one that cannot be killed is fenced at the deadline; that its core runs on is no overlap")
+    func fenceAtDeadline() {
+        var history = HistoryBuilder()
+        let old = history.own(executor)
+        history.add(.asked, by: main, other: old, bound: .milliseconds(500))
+        history.now += 500
+        let new = history.takeOver(main, from: old, because: .deadlinePassed)
+        history.run(main, new)
+        history.add(.supersededOverlap, by: main, epoch: new, other: old)
+        history.add(.fenced, by: executor, epoch: old)
+        history.add(.coreStopped, by: executor, epoch: old)
+        let report = history.report
+        #expect(report.violations == [])
+        #expect(report.overlaps == 0)
+        #expect(report.supersededOverlaps == 1)
+    }
+
+    @Test("C6: a frozen owner is taken over after an unanswered challenge, and an answered one counts anew")
+    func frozen() {
+        var history = HistoryBuilder()
+        let old = history.own(main)
+        history.add(.challenged, by: executor, other: old)
+        history.add(.answered, by: main, epoch: old)
+        history.now += 5_000
+        history.add(.challenged, by: executor, other: old)
+        history.add(.challenged, by: other, other: old)
+        history.now += 500
+        let new = history.takeOver(executor, from: old, because: .unanswered)
+        history.run(executor, new)
+        #expect(history.report.violations == [])
+    }
+
+    @Test("C14: a second Main replaces the first, which it asked")
+    func secondMain() {
+        let second = HistoryBuilder.Actor(4, .main)
+        var history = HistoryBuilder()
+        let old = history.own(main)
+        history.add(.refused, by: second, other: old)
+        history.add(.asked, by: second, other: old, bound: .milliseconds(500))
+        history.now += 500
+        history.run(second, history.takeOver(second, from: old, because: .replaced))
+        #expect(history.report.violations == [])
+    }
+
+    @Test("C2: an Executor is refused while a Main owns")
+    func refused() {
+        var history = HistoryBuilder()
+        let epoch = history.own(main)
+        history.add(.refused, by: executor, other: epoch)
+        #expect(history.report.violations == [])
+    }
+
+    @Test("C15: a core that was given up while stopping may run on beside the next")
+    func givenUp() {
+        var history = HistoryBuilder()
+        let old = history.own(executor)
+        history.add(.stateChanged, by: executor, epoch: old, from: .running, to: .stopping)
+        history.add(.coreGivenUp, by: executor, epoch: old)
+        history.add(.released, by: executor, epoch: old, from: .stopping)
+        let new = history.own(other, after: PreviousOwnership(epoch: old, end: .released))
+        history.add(.overlap, by: other, epoch: new, other: old)
+        let report = history.report
+        #expect(report.violations == [])
+        #expect((report.overlaps, report.supersededOverlaps) == (0, 1), "the timeline decides, not the line's own word")
+    }
+
+    @Test("a restart of the machine ends all, and times before it are not measured against those after it")
+    func restart() {
+        var history = HistoryBuilder()
+        let epoch = history.own(executor)
+        history.add(.asked, by: main, other: epoch, bound: .milliseconds(500))
+        history.bootID = BootID(high: 9, low: 9)
+        history.now = 5
+        _ = history.own(HistoryBuilder.Actor(8, .main), after: PreviousOwnership(epoch: epoch, end: .sessionEnded))
+        #expect(history.report.violations == [])
+    }
+}

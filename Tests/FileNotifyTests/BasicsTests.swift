@@ -1,0 +1,32 @@
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import TestSupport
+internal import Testing
+
+@Suite("Two processes in one group")
+struct BasicsTests {
+    @Test("S4: what another process has committed is read", .timeLimit(.minutes(2)))
+    func readsWhatAnotherProcessCommitted() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        let peer = try await PeerProcess.joining(directory.path(of: "group"))
+        try await peer.tell("put a/b one")
+        #expect(try await group.get("a/b").map { String(decoding: $0.value, as: UTF8.self) } == "one")
+        try await group.put("a/b", Array("two".utf8))
+        #expect(try await peer.tell("get a/b") == "value two")
+        await group.close()
+    }
+
+    @Test("N4: a post of another process wakes an observer", .timeLimit(.minutes(2)))
+    func postWakes() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        let recorder = ObservationRecorder(try await group.observe("news"))
+        let peer = try await PeerProcess.joining(directory.path(of: "group"))
+        try await peer.tell("posts news 5")
+        try await recorder.reaches(5)
+        #expect(recorder.deliveries.last?.state == 5)
+        try await recorder.stop()
+        await group.close()
+    }
+}

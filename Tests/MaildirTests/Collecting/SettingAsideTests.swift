@@ -1,0 +1,140 @@
+internal import Coordination
+internal import CoreAPI
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+@testable internal import MaildirCore
+
+@Suite("What cannot be delivered is set aside, reported and never lost")
+struct SettingAsideTests {
+    @Test("E2: a file that is no message goes to .Malformed, as it is, and the timeline says so")
+    func malformed() async throws {
+        let maildir = try TestMaildir()
+        let files = [
+            "empty": [], "noise": latin1("\u{89}PNG\r\n\u{1A}\n\0\0"),
+            "nobody": Array("Subject: no identifier\n\nhi\n".utf8),
+        ]
+        for (name, bytes) in files { try maildir.deliver(bytes, as: name) }
+        try maildir.deliver(id: "good")
+        let inbox = try await TestInbox()
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("all four are dealt with") { inbox.reports.count == 3 && inbox.callIDs == ["good"] }
+        }
+        #expect(maildir.names("new").isEmpty)
+        #expect(maildir.names(".Malformed/new") == ["empty", "nobody", "noise"])
+        #expect(maildir.names(".Malformed") == ["cur", "maildirfolder", "new", "tmp"])
+        for (name, bytes) in files {
+            #expect(try maildir.content(of: ".Malformed/new/\(name)") == bytes)
+            #expect(inbox.reports.filter { $0.contains("/new/\(name) ") && $0.contains(".Malformed/new") }.count == 1)
+        }
+    }
+
+    @Test("Two files of one name are both kept aside")
+    func sameName() async throws {
+        let maildir = try TestMaildir()
+        let inbox = try await TestInbox()
+        try await withCore(on: maildir, inbox: inbox) {
+            for text in ["first", "second"] {
+                try maildir.deliver(text, as: "same")
+                try await eventually("it is set aside") { maildir.names("new").isEmpty && inbox.reports.last != nil }
+            }
+        }
+        #expect(maildir.names(".Malformed/new") == ["same", "same_1"])
+    }
+
+    @Test("C11: a message too large for a value goes to .Oversized, and nobody waits for it in vain")
+    func tooLargeForAValue() async throws {
+        let maildir = try TestMaildir()
+        try maildir.deliver(id: "large", text: String(repeating: "x", count: 5000), as: "large")
+        try maildir.deliver(id: "small")
+        let inbox = try await TestInbox(limits: Limits(valueByteCount: 4096))
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("both are dealt with") { inbox.reports.count == 1 && inbox.messages.count == 2 }
+        }
+        #expect(inbox.content(of: "large") == .nothingToShow)
+        #expect(maildir.names(".Oversized/new") == ["large"])
+        #expect(maildir.names("new").isEmpty)
+        #expect(maildir.names("cur") == ["small.mail:2,S"])
+    }
+
+    @Test("C11: a message that only the store finds too large goes the same way")
+    func refusedAsTooLarge() async throws {
+        let maildir = try TestMaildir()
+        // The text alone is within the limit, the record is not.
+        try maildir.deliver(id: "large", text: String(repeating: "x", count: 4090), as: "large")
+        let inbox = try await TestInbox(limits: Limits(valueByteCount: 4096)) {
+            $0.content == .nothingToShow ? nil : SharedCoreError(.limitExceeded, "Too large.", at: "test")
+        }
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("it is dealt with") { inbox.reports.count == 1 }
+        }
+        #expect(inbox.content(of: "large") == .nothingToShow)
+        #expect(maildir.names(".Oversized/new") == ["large"])
+    }
+
+    @Test("S10: a store at its own limit is full: a small message stays and is taken later")
+    func storeAtItsLimit() async throws {
+        let maildir = try TestMaildir()
+        try maildir.deliver(id: "one", as: "one")
+        // A mark without content may still find room; the message must not be given up for that.
+        let inbox = try await TestInbox {
+            $0.content == .nothingToShow ? nil : SharedCoreError(.limitExceeded, "Store full.", at: "test")
+        }
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("it is tried again") { inbox.attempts >= 4 }
+            #expect(maildir.names("new") == ["one"])
+            inbox.fail { _ in nil }
+            try await eventually("it is taken") { maildir.names("cur") == ["one:2,S"] }
+        }
+        #expect(inbox.content(of: "one") == .text(from: "ann@example.org", to: "bob@example.org", text: "hello"))
+    }
+
+    @Test("S10: a large message waits for a store that has no room even for its mark")
+    func markWithoutRoom() async throws {
+        let maildir = try TestMaildir()
+        try maildir.deliver(id: "large", text: String(repeating: "x", count: 5000), as: "large")
+        let inbox = try await TestInbox(limits: Limits(valueByteCount: 4096)) { _ in
+            SharedCoreError(.limitExceeded, "Store full.", at: "test")
+        }
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("it is tried again") { inbox.attempts >= 3 }
+            #expect(maildir.names("new") == ["large"])
+            inbox.fail { _ in nil }
+            try await eventually("it is set aside") { maildir.names(".Oversized/new") == ["large"] }
+        }
+        #expect(inbox.content(of: "large") == .nothingToShow)
+    }
+
+    @Test("C4, C8: a superseded core sets nothing aside that somebody waits for")
+    func supersededWhileSettingAside() async throws {
+        let maildir = try TestMaildir()
+        try maildir.deliver(HostileMessageTests.nested(500), as: "deep")
+        let inbox = try await TestInbox { _ in SharedCoreError(.guardFailed, "Superseded.", at: "test") }
+        let end = try await endOfCore(on: maildir, inbox: inbox)
+        #expect((end as? SharedCoreError)?.code == .guardFailed)
+        #expect(maildir.names("new") == ["deep"])
+    }
+
+    @Test("C11: absurd nesting ends the wait for its identifier and is set aside")
+    func nestedTooDeep() async throws {
+        let maildir = try TestMaildir()
+        try maildir.deliver(HostileMessageTests.nested(20_000), as: "deep")
+        let inbox = try await TestInbox()
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("it is set aside") { maildir.names(".Malformed/new") == ["deep"] }
+        }
+        #expect(inbox.content(of: "a@b") == .nothingToShow)
+    }
+
+    @Test("An identifier that the inbox refuses sets the message aside")
+    func refusedIdentifier() async throws {
+        let maildir = try TestMaildir()
+        try maildir.deliver(id: "odd", as: "odd")
+        let inbox = try await TestInbox { _ in SharedCoreError(.invalidArgument, "Odd.", at: "test") }
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("it is set aside") { maildir.names(".Malformed/new") == ["odd"] }
+        }
+        #expect(inbox.attempts == 1)
+    }
+}

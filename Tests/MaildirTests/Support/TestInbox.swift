@@ -1,0 +1,70 @@
+internal import Coordination
+internal import CoreAPI
+internal import InMemoryBackend
+internal import TestSupport
+
+/// The inbox of a core under test: keeps what is delivered, once for each identifier, and fails when told to.
+final class TestInbox: Sendable {
+    /// The failure of a delivery; nil when it succeeds.
+    typealias Failure = @Sendable (InboxMessage) -> SharedCoreError?
+
+    private let stored = Box<[InboxMessage]>([])
+    private let accepted = Box<[CoreContext.Acceptance]>([])
+    private let problems = Box<[String]>([])
+    private let attempted = Box(0)
+    private let failure: Box<Failure>
+    private let store: any SharedStore
+    private let role: SessionRole
+    private let beforeReturning: @Sendable (InboxMessage) async -> Void
+
+    /// - Parameter beforeReturning: Runs in each delivery when the message is stored and the core does not know it yet.
+    init(
+        limits: Limits = Limits(), role: SessionRole = .executor, failing: @escaping Failure = { _ in nil },
+        beforeReturning: @escaping @Sendable (InboxMessage) async -> Void = { _ in }
+    ) async throws {
+        store = try await MemorySpace(limits: limits).open("maildir", as: SessionDescription(role: role))
+        failure = Box(failing)
+        self.role = role
+        self.beforeReturning = beforeReturning
+    }
+
+    /// What was stored, in its order.
+    var messages: [InboxMessage] { stored.value }
+    /// The identifiers of what was stored.
+    var callIDs: [String] { messages.map(\.callID.text) }
+    /// What the deliveries that succeeded returned.
+    var acceptances: [CoreContext.Acceptance] { accepted.value }
+    /// What was reported.
+    var reports: [String] { problems.value }
+    /// How many deliveries were begun.
+    var attempts: Int { attempted.value }
+
+    func content(of callID: String) -> InboxMessage.Content? {
+        messages.first { $0.callID.text == callID }?.content
+    }
+
+    /// Decides from now on which deliveries fail.
+    func fail(_ failing: @escaping Failure) {
+        failure.update { $0 = failing }
+    }
+
+    var context: CoreContext {
+        CoreContext(
+            store: store, epoch: Revision(rawValue: 1), role: role,
+            acceptMessage: { [self] message throws(SharedCoreError) in try await accept(message) },
+            reportProblem: { [problems] problem in problems.update { $0.append(problem) } })
+    }
+
+    private func accept(_ message: InboxMessage) async throws(SharedCoreError) -> CoreContext.Acceptance {
+        attempted.update { $0 += 1 }
+        if let error = failure.value(message) { throw error }
+        let acceptance: CoreContext.Acceptance = stored.update { stored in
+            if stored.contains(where: { $0.callID == message.callID }) { return .duplicate }
+            stored.append(message)
+            return .stored
+        }
+        await beforeReturning(message)
+        accepted.update { $0.append(acceptance) }
+        return acceptance
+    }
+}
