@@ -1,6 +1,6 @@
 internal import Subprocess
-internal import Testing
 internal import TestSupport
+internal import Testing
 
 /// Scenarios 3, 4, 5, 11, 15 and 24 as one story that anybody can play.
 @Suite("The demo", .serialized)
@@ -13,7 +13,7 @@ struct DemoTests {
     @Test("Nothing is lost or doubled, no two cores run, no rule is broken", arguments: ["file", "memory"])
     func story(backend: String) async throws {
         let program = try HostProgram()
-        let ended = try await program.run("--json", "--backend", backend, "demo")
+        let ended = try await program.running("--json", "--backend", backend, "demo") { _ in }
         #expect(ended.status == 0, "\(ended.output)\n\(ended.errors)")
         let lines = try ended.objects()
         let summary = try #require(lines.last)
@@ -46,7 +46,7 @@ struct DemoTests {
 
     @Test("A person is told the story in sentences")
     func sentences() async throws {
-        let ended = try await HostProgram().run("demo")
+        let ended = try await HostProgram().running("demo") { _ in }
         #expect(ended.status == 0)
         for part in ["owns the core now", "asked epoch", "SIGKILL to Main", "push 14 got", "As it should be."] {
             #expect(ended.output.contains(part))
