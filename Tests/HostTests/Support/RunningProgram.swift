@@ -17,14 +17,16 @@ struct RunningProgram: Sendable {
 
     /// Waits until standard output has so many lines.
     func untilOutput(has count: Int) async throws {
-        try await eventually("\(count) lines, not \(output.lines); errors: \(errors.lines)") {
+        try await eventually("\(count) lines, not \(output.lines); errors: \(errors.lines)", within: Patience.long) {
             output.lines.count >= count
         }
     }
 
     /// Waits until a line of standard error contains a text, such as that the program has begun to watch.
     func untilErrors(contain text: String) async throws {
-        try await eventually("“\(text)” in \(errors.lines)") { errors.lines.contains { $0.contains(text) } }
+        try await eventually("“\(text)” in \(errors.lines)", within: Patience.long) {
+            errors.lines.contains { $0.contains(text) }
+        }
     }
 }
 
