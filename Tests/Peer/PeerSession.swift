@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import FileNotifyBackend
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// What the second process of a test can be told to do.

@@ -1,4 +1,5 @@
 package import CoreAPI
+internal import FileNotifyBackend
 internal import InMemoryBackend
 
 /// A backend under test. A suite that takes it as its argument runs over all of them:
@@ -39,7 +40,7 @@ package struct Backend: Sendable, CustomStringConvertible {
     package var description: String { name }
 
     /// Every backend of the package.
-    package static let all: [Backend] = [.memory]
+    package static let all: [Backend] = [.memory, .files]
 
     /// Groups in this process's memory.
     package static let memory = Backend(name: "memory") { settings in
@@ -49,6 +50,18 @@ package struct Backend: Sendable, CustomStringConvertible {
             } ?? MemorySpace(limits: settings.limits, historyByteCount: settings.historyByteCount)
         return TestGroup(place: "memory", keeps: []) { description, requirements throws(SharedCoreError) in
             try await space.open("group", as: description, requirements: requirements)
+        }
+    }
+
+    /// Groups in a directory of their own.
+    package static let files = Backend(name: "files") { settings in
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        return TestGroup(place: path, keeps: [directory]) { description, requirements throws(SharedCoreError) in
+            var options = FileGroupOptions(
+                limits: settings.limits, historyByteCount: settings.historyByteCount, requirements: requirements)
+            if let clock = settings.clock { options.clock = clock }
+            return try await FileGroup.open(directory: path, as: description, options: options)
         }
     }
 
