@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import FileNotifyBackend
+internal import Platform
 internal import Glibc
 internal import Platform
 internal import Synchronization

@@ -137,7 +137,7 @@ struct TimelineTests {
         timeline.requireUnchanged(nil, in: &first)
         for (transaction, expected) in [(stale, SharedCoreError.Code.guardFailed), (first, .guardFailed), (fresh, nil)]
         {
-            #expect(await code { () async throws(SharedCoreError) in try await store.commit(transaction) } == expected)
+            #expect(try await code { try await store.commit(transaction) } == expected)
         }
     }
 

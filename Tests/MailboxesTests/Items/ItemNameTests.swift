@@ -36,7 +36,7 @@ struct ItemNameTests {
         let name = ItemName(String(repeating: "x", count: ItemName.maximumByteCount))
         #expect(try keys.key(of: .message, for: name).text.utf8.count == Key.maximumByteCount)
         #expect(
-            await code { () async throws(SharedCoreError) in
+            try await code {
                 try QueueKeys(path: String(repeating: "p", count: QueueKeys.maximumPathByteCount + 1))
             } == .invalidArgument)
     }

@@ -10,10 +10,10 @@ struct CapacityTests {
         let mailbox = try await QueueFixture().mailbox(QueueOptions(capacity: 2))
         try await mailbox.send(bytes(1))
         try await mailbox.send(bytes(2))
-        #expect(await code { () async throws(SharedCoreError) in try await mailbox.send(bytes(3)) } == .limitExceeded)
+        #expect(try await code { try await mailbox.send(bytes(3)) } == .limitExceeded)
         let delivery = try #require(try await mailbox.take())
         #expect(
-            await code { () async throws(SharedCoreError) in try await mailbox.send(bytes(3)) } == .limitExceeded,
+            try await code { try await mailbox.send(bytes(3)) } == .limitExceeded,
             "a message in hand counts")
         try await mailbox.acknowledge(delivery)
         try await mailbox.send(bytes(4))
@@ -94,7 +94,7 @@ struct CapacityTests {
     func noCapacity() async throws {
         let group = try await QueueFixture().open()
         #expect(
-            await code { () async throws(SharedCoreError) in
+            try await code {
                 try QueueMailbox(group, path: "box", options: QueueOptions(capacity: 0))
             } == .invalidArgument)
     }

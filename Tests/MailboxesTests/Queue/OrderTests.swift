@@ -80,7 +80,7 @@ struct OrderTests {
     func tooLarge() async throws {
         let mailbox = try await QueueFixture(limits: Limits(valueByteCount: 64)).mailbox()
         #expect(
-            await code { () async throws(SharedCoreError) in
+            try await code {
                 try await mailbox.send([UInt8](repeating: 1, count: 65))
             } == .limitExceeded)
         #expect(try await mailbox.count().total == 0)

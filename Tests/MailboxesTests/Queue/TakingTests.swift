@@ -48,7 +48,7 @@ struct TakingTests {
         group.simulateKill()
         #expect(try await other.take()?.bytes == bytes(1))
         #expect(
-            await code { () async throws(SharedCoreError) in
+            try await code {
                 try await doomed.acknowledge(delivery)
             } == .sessionEnded)
     }
@@ -113,7 +113,7 @@ struct TakingTests {
         transaction.put("done", [1])
         let attempt = transaction
         #expect(
-            await code { () async throws(SharedCoreError) in
+            try await code {
                 try await mailbox.store.commit(attempt)
             } == .guardFailed)
         #expect(try await mailbox.count().taken == 1)
@@ -122,7 +122,7 @@ struct TakingTests {
         #expect(try await mailbox.count().total == 0)
         #expect(try await mailbox.store.get("done")?.value == [1])
         #expect(
-            await code { () async throws(SharedCoreError) in
+            try await code {
                 try await mailbox.store.commit(attempt)
             } == .guardFailed)
     }
@@ -131,13 +131,13 @@ struct TakingTests {
     func foreignGuard() async throws {
         let group = try await QueueFixture().open()
         let mailbox = try QueueMailbox(GuardedStore(group, by: .exists("epoch")), path: "box")
-        #expect(await code { () async throws(SharedCoreError) in try await mailbox.send([1]) } == .guardFailed)
+        #expect(try await code { try await mailbox.send([1]) } == .guardFailed)
         try await group.put("epoch", [])
         try await mailbox.send([1])
         let delivery = try #require(try await mailbox.take())
         try await group.delete("epoch")
         #expect(
-            await code { () async throws(SharedCoreError) in
+            try await code {
                 try await mailbox.acknowledge(delivery)
             } == .guardFailed)
     }
