@@ -99,7 +99,7 @@ int clinux_watch_names(int instance, const char *path) {
 }
 
 int clinux_watch_arrivals(int instance, const char *path) {
-    return result(inotify_add_watch(instance, path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR));
+    return result(inotify_add_watch(instance, path, IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR));
 }
 
 int clinux_remove_watch(int instance, int watch) {

@@ -11,16 +11,17 @@ internal import ProgramOutput
 /// within the memory of an Executor.
 @main
 enum ExecutorProgram {
-    static func main() async {
+    /// Not asynchronous, so that the signals are blocked before any other thread is there. The main thread is left to wait
+    /// for them.
+    static func main() {
         TerminationSignals.block()
-        let work = Task { await status() }
-        do throws(SystemCallError) {
-            try TerminationSignals.handle { work.cancel() }
-        } catch {
-            StandardError.write("sharedcore-executor: \(error)")
-            exit(ExitStatus.unavailable.rawValue)
-        }
-        exit(await work.value.rawValue)
+        // Detached, because the main thread is not free to run it.
+        let work = Task.detached { exit(await status().rawValue) }
+        TerminationSignals.wait()
+        work.cancel()
+        // Who asks twice does not want to wait for an orderly end.
+        TerminationSignals.wait()
+        _exit(ExitStatus.no.rawValue)
     }
 
     /// Does the job and tells how it ended.

@@ -1,9 +1,8 @@
 internal import Glibc
-internal import Platform
 
-/// Turns the signals that ask a program to end into a call.
+/// The signals that ask a program to end, as something to wait for.
 enum TerminationSignals {
-    /// Keeps the signals from ending the program by themselves. Call it before any other thread is there, so that all
+    /// Keeps the signals from ending the program by themselves. Call it before any other thread is there, because
     /// threads inherit it.
     static func block() {
         var set = signals
@@ -12,14 +11,11 @@ enum TerminationSignals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Calls `handler` for the first of the signals, on a thread of its own.
-    static func handle(_ handler: @escaping @Sendable () -> Void) throws(SystemCallError) {
-        try OwnedThread.start("signals") {
-            var set = signals
-            var signal: Int32 = 0
-            while sigwait(&set, &signal) != 0 {}
-            handler()
-        }
+    /// Blocks the calling thread until one of the signals comes.
+    static func wait() {
+        var set = signals
+        var signal: Int32 = 0
+        while sigwait(&set, &signal) != 0 {}
     }
 
     private static var signals: sigset_t {

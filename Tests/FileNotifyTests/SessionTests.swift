@@ -44,7 +44,9 @@ struct SessionTests {
         await group.close()
     }
 
-    @Test("L3: a newcomer never believes a dead owner, also when nobody was there to see its end", arguments: End.allCases)
+    @Test(
+        "L3: a newcomer never believes a dead owner, also when nobody was there to see its end",
+        arguments: End.allCases)
     func newcomerDoesNotBelieve(end: End) async throws {
         let directory = try TemporaryDirectory()
         let peer = try await PeerProcess.joining(directory.path(of: "group"))

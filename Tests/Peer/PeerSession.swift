@@ -16,6 +16,9 @@ internal import Synchronization
 /// - `watch <prefix>`: begins to collect; `watched <revision>` waits for it and answers with the number of change sets, the
 ///   number of lagged events and the last revision
 /// - `await <key>`: waits until the key is there, through a watch
+/// - `fillUp <bytes>`: puts values of a size until there is no space; answers with the code of the refusal and the
+///   number of values
+/// - `clear <prefix>`: deletes what the prefix selects
 /// - `sessions`: answers with the ids of the participants
 /// - `child`: leaves a child behind that holds every descriptor; answers with its process id
 /// - `arm <fail point>`: where the process stops or dies next; see `FailPoint` in the backend
@@ -78,6 +81,20 @@ final class PeerSession: Sendable {
                 try await group.put(Key(word(arguments, 0) + String(index)), value)
             }
             return ""
+        case "fillUp":
+            let value = [UInt8](repeating: 7, count: number(arguments, 0))
+            for index in 0..<1_000_000 {
+                do throws(SharedCoreError) {
+                    try await group.put(Key("full/\(index)"), value)
+                } catch {
+                    return "\(error.code) \(index)"
+                }
+            }
+            return "never"
+        case "clear":
+            var transaction = Transaction()
+            transaction.deleteAll(under: try KeyPrefix(word(arguments, 0)))
+            return try await group.commit(transaction).revision.description
         case "increment":
             try await increment(key(arguments, 0), number(arguments, 1), in: group)
             return ""

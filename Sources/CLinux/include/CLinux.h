@@ -47,7 +47,8 @@ int clinux_file_events(void);
 int clinux_watch_writes(int instance, const char *path);
 /// Watches a directory for names that are created in it or moved into it.
 int clinux_watch_names(int instance, const char *path);
-/// Watches a directory for whole files: those that are moved into it, and those that are closed after writing.
+/// Watches a directory for names that are created in it or moved into it, and for files in it that are closed after
+/// writing.
 int clinux_watch_arrivals(int instance, const char *path);
 int clinux_remove_watch(int instance, int watch);
 /// Reads the watch number, the mask and the length of the event at `offset` of what was read from an instance, and

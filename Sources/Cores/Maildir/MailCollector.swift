@@ -28,6 +28,11 @@ struct MailCollector {
         self.pace = CollectionPace(role: context.role)
     }
 
+    /// More than a record takes beside what its message carries.
+    private static let recordByteCount = 1_024
+
+    private var valueByteCount: Int { context.store.capabilities.limits.valueByteCount }
+
     /// What a round over the folder, or one message of it, came to.
     private enum Outcome {
         /// All is done that can be done.
@@ -125,7 +130,7 @@ struct MailCollector {
             try await context.deliver(message)
         } catch {
             switch error.code {
-            case .limitExceeded:
+            case .limitExceeded where message.payloadByteCount > valueByteCount - Self.recordByteCount:
                 return try await setAside(name, MailRefusal(.tooLarge, callID: message.callID), in: maildir)
             case .invalidArgument:
                 return try await setAside(name, MailRefusal(.refusedIdentifier(error.message)), in: maildir)

@@ -40,7 +40,7 @@ package final class FileEvents: Sendable {
         }
     }
 
-    /// Watches a directory for files that are moved into it or closed after writing.
+    /// Watches a directory for new names in it, and for files in it that are closed after writing.
     package func watchArrivals(in directory: Directory) throws(SystemCallError) -> Int32 {
         try SystemCall.negated("inotify_add_watch", at: directory.path) {
             clinux_watch_arrivals(descriptor, "/proc/self/fd/\(directory.descriptor)/.")

@@ -121,9 +121,9 @@ final class PeerProcess: Sendable {
 
     /// Starts a peer that has the group open.
     static func joining(
-        _ directory: String, failPoint: String? = nil, disk: Bool = false
+        _ directory: String, failPoint: String? = nil, disk: Bool = false, through arguments: [String] = []
     ) async throws -> PeerProcess {
-        let peer = try PeerProcess(failPoint: failPoint)
+        let peer = try PeerProcess(failPoint: failPoint, through: arguments)
         _ = try await peer.answer()
         try await peer.tell("open \(directory)\(disk ? " disk" : "")")
         return peer

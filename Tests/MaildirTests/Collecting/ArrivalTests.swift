@@ -63,6 +63,29 @@ struct ArrivalTests {
         #expect(maildir.names(".Malformed").isEmpty)
     }
 
+    @Test("A file that is linked in while it is written elsewhere is taken when nobody has it open any more")
+    func waitsForWritersElsewhere() async throws {
+        let maildir = try TestMaildir()
+        try maildir.makeFolders()
+        let bytes = Array(TestMaildir.message(id: "linked", text: "begin and end").utf8)
+        // A Main looks by itself only after 10 s, and nothing rings in `new` when a file is closed in `tmp`.
+        let inbox = try await TestInbox(role: .main)
+        try await withCore(on: maildir, inbox: inbox) {
+            var copy: OpenFile? = try OpenFile(path: maildir.path + "/tmp/linked", .createNew)
+            #expect(link(maildir.path + "/tmp/linked", maildir.path + "/new/linked") == 0)
+            // One after the other, so that in the end the core has heard every ring and waits.
+            for number in 1...5 {
+                try maildir.deliver(id: "other\(number)")
+                try await eventually("the other is taken") { maildir.names("cur").count == number }
+            }
+            #expect(!inbox.callIDs.contains("linked"))
+            try copy?.write(bytes, at: 0)
+            copy = nil
+            try await eventually("the linked one is taken") { inbox.callIDs.last == "linked" }
+        }
+        #expect(maildir.names(".Malformed").isEmpty)
+    }
+
     @Test("Links, pipes, folders and names with a dot are neither followed nor opened; the rest is reported once")
     func passesOver() async throws {
         let maildir = try TestMaildir()

@@ -58,11 +58,12 @@ struct SettingAsideTests {
         #expect(maildir.names("cur") == ["small.mail:2,S"])
     }
 
-    @Test("C11: a message that the store refuses as too large goes the same way")
+    @Test("C11: a message that only the store finds too large goes the same way")
     func refusedAsTooLarge() async throws {
         let maildir = try TestMaildir()
-        try maildir.deliver(id: "large", as: "large")
-        let inbox = try await TestInbox {
+        // The text alone is within the limit, the record is not.
+        try maildir.deliver(id: "large", text: String(repeating: "x", count: 4090), as: "large")
+        let inbox = try await TestInbox(limits: Limits(valueByteCount: 4096)) {
             $0.content == .nothingToShow ? nil : SharedCoreError(.limitExceeded, "Too large.", at: "test")
         }
         try await withCore(on: maildir, inbox: inbox) {
@@ -72,11 +73,14 @@ struct SettingAsideTests {
         #expect(maildir.names(".Oversized/new") == ["large"])
     }
 
-    @Test("S10: a store that has no room even for a mark is full: the message stays and is taken later")
+    @Test("S10: a store at its own limit is full: a small message stays and is taken later")
     func storeAtItsLimit() async throws {
         let maildir = try TestMaildir()
         try maildir.deliver(id: "one", as: "one")
-        let inbox = try await TestInbox { _ in SharedCoreError(.limitExceeded, "Store full.", at: "test") }
+        // A mark without content may still find room; the message must not be given up for that.
+        let inbox = try await TestInbox {
+            $0.content == .nothingToShow ? nil : SharedCoreError(.limitExceeded, "Store full.", at: "test")
+        }
         try await withCore(on: maildir, inbox: inbox) {
             try await eventually("it is tried again") { inbox.attempts >= 4 }
             #expect(maildir.names("new") == ["one"])
@@ -84,6 +88,22 @@ struct SettingAsideTests {
             try await eventually("it is taken") { maildir.names("cur") == ["one:2,S"] }
         }
         #expect(inbox.content(of: "one") == .text(from: "ann@example.org", to: "bob@example.org", text: "hello"))
+    }
+
+    @Test("S10: a large message waits for a store that has no room even for its mark")
+    func markWithoutRoom() async throws {
+        let maildir = try TestMaildir()
+        try maildir.deliver(id: "large", text: String(repeating: "x", count: 5000), as: "large")
+        let inbox = try await TestInbox(limits: Limits(valueByteCount: 4096)) { _ in
+            SharedCoreError(.limitExceeded, "Store full.", at: "test")
+        }
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("it is tried again") { inbox.attempts >= 3 }
+            #expect(maildir.names("new") == ["large"])
+            inbox.fail { _ in nil }
+            try await eventually("it is set aside") { maildir.names(".Oversized/new") == ["large"] }
+        }
+        #expect(inbox.content(of: "large") == .nothingToShow)
     }
 
     @Test("C4, C8: a superseded core sets nothing aside that somebody waits for")

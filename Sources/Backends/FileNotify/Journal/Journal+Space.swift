@@ -16,14 +16,24 @@ extension Journal {
         let needed = tail + byteCount + (mayUseReserve ? 0 : Self.reserveByteCount)
         let reserved = reservedEnd
         guard needed > reserved else { return }
-        for end in [needed + Self.growthByteCount, needed] {
-            do throws(SystemCallError) {
-                try file.allocate(reserved..<end)
-                reservedEnd = end
-                return
-            } catch {
-                guard error.isStorageFull, end > needed else { throw SharedCoreError(error) }
-            }
+        reservedEnd = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try file.allocate(from: reserved, to: needed, preferably: needed + Self.growthByteCount)
+        }
+    }
+}
+
+extension OpenFile {
+    /// Reserves space up to a place, or to a nearer one that is enough when there is no more.
+    ///
+    /// - Returns: Up to where there is space now.
+    func allocate(from start: Int, to needed: Int, preferably wanted: Int) throws(SystemCallError) -> Int {
+        do throws(SystemCallError) {
+            try allocate(start..<wanted)
+            return wanted
+        } catch {
+            guard error.isStorageFull else { throw error }
+            try allocate(start..<needed)
+            return needed
         }
     }
 }

@@ -17,6 +17,7 @@ final class JournalBuilder {
     private(set) var chain: JournalChain
     private(set) var offset = JournalHeader.byteCount
     private var reservedEnd: Int
+    private var usesSpareSpace = false
     private var isPlaced = false
 
     /// - Throws: `storageFull`.
@@ -28,23 +29,40 @@ final class JournalBuilder {
         name = GroupDirectory.journalName(generation) + "." + String(salt, radix: 16) + Self.nameEnding
         reservedEnd = JournalHeader.byteCount + Journal.reserveByteCount
         do throws(SystemCallError) {
-            file = try OpenFile(name, in: directory.directory, .createNew)
-            guard try file.tryLock(byteAt: Journal.lockByte) else {
-                throw SystemCallError("fcntl(F_OFD_SETLK)", number: 0, at: file.path)
+            do throws(SystemCallError) {
+                file = try Self.newFile(name, in: directory.directory, byteCount: reservedEnd)
+            } catch {
+                // On a full disk there is one journal's space left, which is kept for this.
+                guard error.isStorageFull,
+                    (try? directory.directory.rename(SpareSpace.fileName, toFree: name)) == true
+                else { throw error }
+                usesSpareSpace = true
+                file = try OpenFile(name, in: directory.directory, .write)
+                reservedEnd = try file.status().byteCount
             }
+            _ = try file.tryLock(byteAt: Journal.lockByte)
         } catch {
-            throw SharedCoreError(error)
-        }
-        do throws(SystemCallError) {
-            try file.allocate(0..<reservedEnd)
-        } catch {
-            _ = try? directory.directory.remove(name)
             throw SharedCoreError(error)
         }
     }
 
+    private static func newFile(
+        _ name: String, in directory: Directory, byteCount: Int
+    ) throws(SystemCallError) -> OpenFile {
+        let file = try OpenFile(name, in: directory, .createNew)
+        do throws(SystemCallError) {
+            try file.allocate(0..<byteCount)
+        } catch {
+            _ = try? directory.remove(name)
+            throw error
+        }
+        return file
+    }
+
     deinit {
-        if !isPlaced { _ = try? directory.directory.remove(name) }
+        guard !isPlaced else { return }
+        if usesSpareSpace, (try? directory.directory.rename(name, toFree: SpareSpace.fileName)) == true { return }
+        _ = try? directory.directory.remove(name)
     }
 
     /// Adds a record.
@@ -53,9 +71,8 @@ final class JournalBuilder {
         do throws(SystemCallError) {
             let needed = offset + frame.count + Journal.reserveByteCount
             if needed > reservedEnd {
-                let end = needed + Journal.growthByteCount
-                try file.allocate(reservedEnd..<end)
-                reservedEnd = end
+                reservedEnd = try file.allocate(
+                    from: reservedEnd, to: needed, preferably: needed + Journal.growthByteCount)
             }
             try file.write(frame, at: offset)
         } catch {

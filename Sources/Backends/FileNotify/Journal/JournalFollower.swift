@@ -178,37 +178,32 @@ final class JournalFollower: @unchecked Sendable {
     ) throws(SharedCoreError) {
         var wanted = chunkByteCount
         while position.offset < end {
-            let bytes: [UInt8]
-            do throws(SystemCallError) {
-                bytes = try position.journal.file.read(
-                    count: min(wanted, end - position.offset), at: position.offset)
-            } catch {
-                throw SharedCoreError(error)
-            }
             let start = position.offset
+            let journal = position.journal
+            let count = min(wanted, end - start)
+            let bytes = try SharedCoreError.wrapping { () throws(SystemCallError) in
+                try journal.file.read(count: count, at: start)
+            }
             wanted = chunkByteCount
             frames: while position.offset - start < bytes.count {
                 var chain = position.chain
                 switch chain.read(bytes[(position.offset - start)...]) {
                 case .frame(let range):
-                    let external = ExternalValues(
-                        source: position.journal, offset: UInt64(start + range.lowerBound))
+                    let external = ExternalValues(source: journal, offset: UInt64(start + range.lowerBound))
                     let goesOn = try take(JournalRecord(bytes[range], external: external))
                     position.offset = start + range.upperBound
                     position.chain = chain
                     if !goesOn { return }
                 case .incomplete(let byteCount):
-                    guard byteCount <= end - position.offset, position.offset + byteCount > start + bytes.count else {
-                        return
-                    }
+                    guard byteCount <= end - position.offset else { return }
                     wanted = max(byteCount, chunkByteCount)
                     break frames
                 case .damaged:
                     return
                 }
             }
-            // The file is shorter than its tail says.
-            if bytes.isEmpty { return }
+            // The file ends before the place that it should be read to.
+            if bytes.count < count { return }
         }
     }
 

@@ -65,6 +65,7 @@ extension LocalGroup {
         try catchUp()
         moveListeners(inherited, to: journal.generation + 1)
         directory.removeObsolete()
+        keepSpareSpace()
         return true
     }
 

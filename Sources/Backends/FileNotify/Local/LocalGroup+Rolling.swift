@@ -43,6 +43,13 @@ extension LocalGroup {
         FailPoint.hit("roll.afterPlace")
         try catchUp()
         if isPlaced { moveListeners(inherited, to: journal.generation + 1) }
+        keepSpareSpace()
+    }
+
+    /// Sees to it that there is space for one more journal.
+    func keepSpareSpace() {
+        let byteCount = replica.read { $0.byteCount }
+        SpareSpace.keep(for: byteCount, in: directory.directory)
     }
 
     /// Wakes the listeners of the journal before, so that they come over and set their bits in the new one. Until then

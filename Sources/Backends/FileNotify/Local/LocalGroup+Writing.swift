@@ -132,7 +132,13 @@ extension LocalGroup {
         var after = position
         let frame = after.chain.frame(payload)
         after.offset += frame.count
-        try journal.reserveSpace(for: frame.count, at: position.offset, mayUseReserve: effect.mayUseReserve)
+        do throws(SharedCoreError) {
+            try journal.reserveSpace(for: frame.count, at: position.offset, mayUseReserve: effect.mayUseReserve)
+        } catch {
+            // What was deleted still takes space in the journal: a compaction gives it back.
+            if error.code == .storageFull { startCompaction() }
+            throw error
+        }
         let expected = Bells(of: effect).intersection(journal.interest)
         bells.prepare(expected)
         do throws(SystemCallError) {

@@ -73,6 +73,9 @@ final class LocalGroup: Sendable {
         replica.read { state in self.follower.position(in: &state) }
     }
 
+    /// The number of open watches and observations.
+    var openCursorCount: Int { replica.openCursorCount }
+
     /// Looks at the state with every commit in it that had returned anywhere before the call, and with no entry in it
     /// whose time is over.
     func read<Value: Sendable>(

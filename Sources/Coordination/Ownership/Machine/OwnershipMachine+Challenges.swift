@@ -87,23 +87,28 @@ extension OwnershipMachine {
         patience.count(to: now)
         watched.patience = patience
         watched.unansweredSince = since
+        let reminder = rules.answerBound / 2
+        if challenge.record.first == nil, patience.elapsed >= reminder {
+            // The first one's wake-up may have been lost; a second one costs the holder nothing.
+            return .challenge(self.challenge(challenge.record.claim, again: challenge.revision))
+        }
         guard patience.elapsed >= rules.answerBound else {
-            wake(at: patience.nextCount(limit: rules.answerBound))
+            wake(at: patience.nextCount(limit: challenge.record.first == nil ? reminder : rules.answerBound))
             return .unknown
         }
         return .absent(Silence(challenge: challenge.revision, answer: view.answer?.revision, since: since))
     }
 
-    private func challenge(_ claim: Revision) -> Directive {
+    private func challenge(_ claim: Revision, again first: Revision? = nil) -> Directive {
         var transaction = Transaction()
         transaction.require(
             view.challenge.map { .revision(OwnershipKey.challenge, $0.revision) } ?? .absent(OwnershipKey.challenge))
-        transaction.put(OwnershipKey.challenge, ChallengeRecord(claim: claim).bytes)
+        transaction.put(OwnershipKey.challenge, ChallengeRecord(claim: claim, first: first).bytes)
         return .commit(Transition(transaction: transaction))
     }
 
     private func isAnswered(_ challenge: Standing<ChallengeRecord>) -> Bool {
         guard let answer = view.answer, answer.record.claim == challenge.record.claim else { return false }
-        return answer.record.challenge >= challenge.revision
+        return answer.record.challenge >= challenge.record.first ?? challenge.revision
     }
 }

@@ -5,6 +5,8 @@ internal import CoreAPI
 struct ChallengeRecord: StoredRecord {
     /// The creation revision of what it holds: of the owner entry, or of a request for hand-over.
     var claim: Revision
+    /// Where this repeats a challenge, in case its wake-up was lost: the commit of the first. An answer to it counts.
+    var first: Revision?
 
     static let unreadable = ChallengeRecord(claim: .zero)
 }
@@ -12,9 +14,11 @@ struct ChallengeRecord: StoredRecord {
 extension ChallengeRecord {
     init(reading reader: inout ByteReader) throws(ByteCodingError) {
         claim = try reader.revision()
+        first = try reader.optional { reader throws(ByteCodingError) in try reader.revision() }
     }
 
     func write(into writer: inout ByteWriter) {
         writer.revision(claim)
+        writer.optional(first) { $0.revision($1) }
     }
 }

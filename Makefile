@@ -1,0 +1,42 @@
+# Everything that a new checkout needs: `make demo` shows it, `make test` proves it.
+# Both install what is missing of the system first (see Scripts/install-dependencies).
+
+SWIFT ?= swift
+JOBS ?= $(shell nproc)
+SOURCES = Sources Tests Package.swift
+
+.PHONY: demo test check-all build release format lint dependencies clean
+
+demo: dependencies
+	$(SWIFT) build -j $(JOBS) --product sharedcore
+	$(SWIFT) build -j $(JOBS) --product sharedcore-executor
+	"$$($(SWIFT) build --show-bin-path)/sharedcore" demo
+
+test: dependencies
+	$(SWIFT) build -j $(JOBS) --build-tests
+	$(SWIFT) test --skip-build
+
+# Everything slow: the formatter's rules, the tests three times over, the optimized build, the demo again and again.
+check-all: lint test release
+	$(SWIFT) test --skip-build
+	$(SWIFT) test --skip-build
+	Scripts/repeat-demo 20
+
+build: dependencies
+	$(SWIFT) build -j $(JOBS)
+
+release: dependencies
+	$(SWIFT) build -j $(JOBS) -c release --product sharedcore
+	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-executor
+
+format:
+	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
+
+lint:
+	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+
+dependencies:
+	@Scripts/install-dependencies
+
+clean:
+	$(SWIFT) package clean

@@ -1,0 +1,115 @@
+@testable import Coordination
+import CoreAPI
+import StoreEngine
+import Testing
+import TestSupport
+
+/// Thousands of schedules of deaths, freezes and lost wake-ups; each is replayed by its seed.
+struct OwnershipSimulationTests {
+    @Test("C1-C6, C13, C14, C16: no schedule of deaths, freezes and lost wake-ups breaks a rule", arguments: 0..<8)
+    func noScheduleBreaksARule(part: Int) {
+        var acquisitions = 0
+        var takeOvers = 0
+        var kills = 0
+        for number in 0..<Self.schedulesOfAPart {
+            let seed = Seed(rawValue: UInt64(part * Self.schedulesOfAPart + number))
+            let simulation = Self.simulated(seed)
+            #expect(simulation.violations == [], "\(seed)")
+            acquisitions += simulation.acquisitions
+            takeOvers += simulation.takeOvers
+            kills += simulation.kills
+        }
+        // Schedules in which nothing happens prove nothing.
+        #expect(acquisitions > 300)
+        #expect(takeOvers > 20)
+        #expect(kills > 5)
+    }
+
+    @Test("C16: the same seed gives the same schedule")
+    func sameSeedSameSchedule() {
+        let first = Self.simulated(Seed(rawValue: 7))
+        let second = Self.simulated(Seed(rawValue: 7))
+        #expect(first.state.revision == second.state.revision)
+        #expect(first.ledger == second.ledger)
+    }
+
+    /// 2,000 in all: the machines and the store are values, so one takes some tens of milliseconds.
+    static let schedulesOfAPart = 250
+
+    /// A way to damage what the machines want, and what has to come of it.
+    struct Mutant: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let mutation: @Sendable (Directive) -> Directive?
+    }
+
+    static let mutants: [Mutant] = [
+        Mutant(testDescription: "an owner that does not answer") { directive in
+            if case .commit(let transition) = directive, transition.puts(OwnershipKey.answer) { return nil }
+            return directive
+        },
+        Mutant(testDescription: "an acquisition past a Main's request") { directive in
+            directive.changingTransaction { $0.guards.removeAll { $0 == .absent(OwnershipKey.handover) } }
+        },
+        Mutant(testDescription: "an acquisition in place of an owner") { directive in
+            directive.changingTransaction { transaction in
+                guard transaction.guards.contains(.absent(OwnershipKey.owner)) else { return }
+                transaction.guards.removeAll { $0 == .absent(OwnershipKey.owner) }
+                transaction.operations.insert(.delete(OwnershipKey.owner), at: 0)
+            }
+        },
+        Mutant(testDescription: "a take-over that does not ask whether the challenge was answered") { directive in
+            directive.changingTransaction { transaction in
+                guard transaction.operations.contains(.delete(OwnershipKey.owner)) else { return }
+                transaction.guards.removeAll {
+                    $0.key == OwnershipKey.answer || $0.key == OwnershipKey.challenge
+                }
+            }
+        },
+        Mutant(testDescription: "a release that does not ask whether it still owns") { directive in
+            directive.changingTransaction { transaction in
+                guard transaction.operations.first == .delete(OwnershipKey.owner), transaction.operations.count == 2
+                else { return }
+                transaction.guards = []
+            }
+        },
+        Mutant(testDescription: "a core that is not told to stop") { directive in
+            if case .stopCore = directive { return .look }
+            return directive
+        },
+    ]
+
+    @Test("each protection that is taken out is missed", arguments: mutants)
+    func mutantIsCaught(mutant: Mutant) {
+        let caught = (0..<400).contains { number in
+            !Self.simulated(Seed(rawValue: UInt64(number)), mutation: mutant.mutation).violations.isEmpty
+        }
+        #expect(caught)
+    }
+
+    static func simulated(
+        _ seed: Seed, mutation: @escaping (Directive) -> Directive? = { $0 }
+    ) -> OwnershipSimulation {
+        let mains = 1 + Int(seed.rawValue % 2)
+        let executors = 1 + Int(seed.rawValue % 4)
+        var simulation = OwnershipSimulation(seed: seed, mains: mains, executors: executors, mutation: mutation)
+        simulation.run(for: .seconds(8), thenQuietlyFor: .seconds(13))
+        return simulation
+    }
+}
+
+extension Directive {
+    /// The same directive with another transaction.
+    func changingTransaction(_ change: (inout Transaction) -> Void) -> Directive {
+        guard case .commit(var transition) = self else { return self }
+        change(&transition.transaction)
+        return .commit(transition)
+    }
+}
+
+extension Transition {
+    func puts(_ key: Key) -> Bool {
+        transaction.operations.contains { operation in
+            if case .put(key, _, _) = operation { true } else { false }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Glibc
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@Suite("Files that are damaged", .timeLimit(.minutes(5)))
+struct DamagedFilesTests {
+    /// A group with some content that nobody has open; its path.
+    private func group(in directory: TemporaryDirectory) async throws -> String {
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path)
+        try await peer.tell("puts key 50")
+        try await peer.tell("fill big 3 9000")
+        try await peer.tell("close")
+        return path
+    }
+
+    private func refusal(of path: String) async throws -> SharedCoreError.Code? {
+        try await within(Patience.usual, "the group opens or is refused") {
+            try await code { try await FileGroup.open(directory: path).close() }
+        }
+    }
+
+    private func change(_ path: String, at offset: Int, _ bytes: [UInt8]) throws {
+        try OpenFile(path: path, .write).write(bytes, at: offset)
+    }
+
+    @Test("S11: a layout of another version is incompatible", arguments: ["journal-1", "sessions"])
+    func otherVersion(file: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        try change(path + "/" + file, at: 8, [9])
+        #expect(try await refusal(of: path) == .incompatible)
+    }
+
+    @Test("S11: a file of something else is corrupt", arguments: ["journal-1", "sessions"])
+    func otherFile(file: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        try change(path + "/" + file, at: 0, Array("#!/bin/sh".utf8))
+        #expect(try await refusal(of: path) == .corrupt)
+    }
+
+    @Test("S11: a file that was cut is corrupt", arguments: ["journal-1", "sessions"], [0, 100, 4_095])
+    func cutFile(file: String, count: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        #expect(truncate(path + "/" + file, count) == 0)
+        #expect(try await refusal(of: path) == .corrupt)
+    }
+
+    @Test("S11: a journal that was cut below its published end is corrupt")
+    func cutJournal() async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        #expect(truncate(path + "/journal-1", 4_096 + 300) == 0)
+        #expect(try await refusal(of: path) == .corrupt)
+    }
+
+    @Test("S11: a journal that is missing is corrupt, and none is begun in its place")
+    func missingJournal() async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        #expect(unlink(path + "/journal-1") == 0)
+        #expect(try await refusal(of: path) == .corrupt)
+        #expect(try Directory(path: path).names().filter { $0.hasPrefix("journal") }.isEmpty)
+    }
+
+    @Test("S11: an absurd length of a record takes no memory to speak of")
+    func absurdLength() async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        for length in [UInt64(UInt32.max), UInt64.max >> 1] {
+            try change(path + "/journal-1", at: 4_096, (0..<8).map { UInt8(truncatingIfNeeded: length >> ($0 * 8)) })
+            let before = OwnResources.residentByteCount
+            #expect(try await refusal(of: path) == .corrupt)
+            #expect(OwnResources.residentByteCount - before < 64 << 20)
+        }
+    }
+
+    @Test("S11: an absurd published end is corrupt and takes no memory to speak of")
+    func absurdTail() async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        for tail in [1 << 62, 7, UInt64.max >> 1] {
+            try change(path + "/journal-1", at: 1_024, (0..<8).map { UInt8(truncatingIfNeeded: tail >> ($0 * 8)) })
+            let before = OwnResources.residentByteCount
+            #expect(try await refusal(of: path) == .corrupt)
+            #expect(OwnResources.residentByteCount - before < 64 << 20)
+        }
+    }
+
+    @Test("S11: a byte that was changed anywhere below the published end is noticed", arguments: Seed.several(20))
+    func changedByte(seed: Seed) async throws {
+        var random = SplitMix64(seed)
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        let file = try OpenFile(path: path + "/journal-1", .write)
+        let tail = try file.read(count: 8, at: 1_024).reversed().reduce(0) { $0 << 8 | Int($1) }
+        let offset = Int.random(in: 4_096..<tail, using: &random)
+        let byte = try file.read(count: 1, at: offset)[0]
+        try file.write([byte ^ UInt8.random(in: 1...255, using: &random)], at: offset)
+        #expect(try await refusal(of: path) == .corrupt)
+    }
+
+    @Test("E2: garbage anywhere in the files never traps or hangs", arguments: Seed.several(40))
+    func garbage(seed: Seed) async throws {
+        var random = SplitMix64(seed)
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        let name = random.once(in: 4) ? "sessions" : "journal-1"
+        let file = try OpenFile(path: path + "/" + name, .write)
+        let size = try file.status().byteCount
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let offset = Int.random(in: 0..<min(size, 12_000), using: &random)
+            try file.write(random.bytes(Int.random(in: 1...64, using: &random)), at: offset)
+        }
+        // In a process of its own, which a trap ends and nothing else.
+        let peer = try PeerProcess()
+        _ = try await peer.answer()
+        try peer.send("open \(path)")
+        let answer = try await peer.answer()
+        #expect(answer.hasPrefix("ok") || answer.hasPrefix("error "))
+        if answer.hasPrefix("ok") {
+            try peer.send("put key after")
+            _ = try await peer.answer()
+        }
+    }
+
+    @Test("S9: what lies behind the published end is nobody's business")
+    func behindTheEnd() async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        let file = try OpenFile(path: path + "/journal-1", .write)
+        let tail = try file.read(count: 8, at: 1_024).reversed().reduce(0) { $0 << 8 | Int($1) }
+        var random = SplitMix64(seed: 1)
+        try file.write(random.bytes(5_000), at: tail)
+        let group = try await FileGroup.open(directory: path)
+        #expect(try await group.text("key49") == "49")
+        try await group.put("key", text: "new")
+        #expect(try await group.text("key") == "new")
+        await group.close()
+    }
+}

@@ -1,0 +1,79 @@
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Glibc
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@Suite("Durability on the disk", .timeLimit(.minutes(5)))
+struct DurabilityTests {
+    /// The commit word and the durable tail of a group's first journal.
+    private func words(of path: String) throws -> (tail: Int, durable: Int) {
+        let file = try OpenFile(path: path + "/journal-1", .read)
+        func word(_ offset: Int) throws -> Int {
+            try file.read(count: 8, at: offset).reversed().reduce(0) { $0 << 8 | Int($1) }
+        }
+        return (try word(1_024), try word(1_024 + 192))
+    }
+
+    @Test("S10: a commit returns only when it is on the disk; others see it before")
+    func returnsWhenDurable() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, disk: true)
+        try await peer.tell("arm durability.sync:stop")
+        try peer.send("put key new")
+        try await peer.stopped()
+        let group = try await FileGroup.open(directory: path)
+        #expect(try await group.text("key") == "new")
+        #expect(try words(of: path).durable < words(of: path).tail)
+        peer.signal(SIGCONT)
+        _ = try await peer.answer()
+        try await peer.tell("put key next")
+        #expect(try words(of: path).durable == words(of: path).tail)
+        await group.close()
+    }
+
+    @Test("S10, S12: when the disk does not confirm a commit, its outcome is unknown, and so is that of later ones")
+    func failingDisk() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, disk: true)
+        try await peer.tell("put key old")
+        try await peer.tell("arm durability.sync:fail")
+        try peer.send("put key new")
+        #expect(try await peer.answer().hasPrefix("error outcomeUnknown"))
+        try peer.send("put key newer")
+        #expect(try await peer.answer().hasPrefix("error outcomeUnknown"), "a sync after a failed one proves nothing")
+        // In a new journal, whose content is written anew, commits can be confirmed again.
+        _ = try await peer.tell("compact")
+        try await peer.tell("put key newest")
+        #expect(try await peer.tell("get key") == "value newest")
+    }
+
+    @Test("S10: several writers of one process are served, each after its commit is on the disk")
+    func severalWriters() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path, options: FileGroupOptions(durability: .disk))
+        #expect(group.capabilities.durability == .disk)
+        _ = try await together(8) { writer in
+            for index in 0..<20 { try await group.put(Key("\(writer)/\(index)"), text: "x") }
+        }
+        #expect(try await group.list().entries.count == 160)
+        #expect(try words(of: path).durable == words(of: path).tail)
+        await group.close()
+    }
+
+    @Test("S10: more than the group promises is refused as unsupported")
+    func requirement() async throws {
+        let directory = try TemporaryDirectory()
+        var options = FileGroupOptions(requirements: Requirements(durability: .disk))
+        let path = directory.path(of: "group")
+        let refused = options
+        #expect(try await code { try await FileGroup.open(directory: path, options: refused) } == .unsupported)
+        #expect(directory.names.isEmpty, "nothing was made")
+        options.durability = .disk
+        await (try await FileGroup.open(directory: path, options: options)).close()
+    }
+}

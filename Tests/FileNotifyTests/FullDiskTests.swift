@@ -1,0 +1,62 @@
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+/// The group lies in a small file system in memory, which only the peers see: the first one's own mount namespace.
+@Suite("A full disk", .timeLimit(.minutes(5)))
+struct FullDiskTests {
+    private static let isRoot = geteuid() == 0
+
+    /// A peer in a mount namespace of its own, in which `path` is a file system of one MiB.
+    private func firstPeer(at path: String) async throws -> PeerProcess {
+        let script = "mount -t tmpfs -o size=1m,mode=700 none '\(path)' && exec \"$0\""
+        let unshare = Self.isRoot ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"]
+        return try await PeerProcess.joining(path + "/group", through: unshare + ["sh", "-c", script])
+    }
+
+    /// A peer beside the first one.
+    private func peer(beside first: PeerProcess, at path: String) async throws -> PeerProcess {
+        var enter = ["nsenter", "--target", "\(first.pid)", "--mount"]
+        if !Self.isRoot { enter += ["--user", "--preserve-credentials"] }
+        return try await PeerProcess.joining(path + "/group", through: enter)
+    }
+
+    @Test("S10: on a full disk a put is refused as such, what stood there stands, and it works again with space")
+    func refusesAndRecovers() async throws {
+        let directory = try TemporaryDirectory()
+        let peer = try await firstPeer(at: directory.path)
+        try await peer.tell("put key old")
+        let refusal = try await peer.tell("fillUp 3000").split(separator: " ")
+        #expect(refusal.first == "storageFull")
+        let count = try #require(refusal.last.flatMap { Int($0) })
+        #expect(count > 50)
+        #expect(try await peer.tell("get key") == "value old")
+        try peer.send("put key \(String(repeating: "n", count: 3500))")
+        #expect(try await peer.answer().hasPrefix("error storageFull"))
+        #expect(try await peer.tell("get key") == "value old")
+
+        try await peer.tell("clear full")
+        #expect(try await peer.tell("compact") == "true")
+        try await peer.tell("put key \(String(repeating: "n", count: 3500))")
+        #expect(try await peer.tell("get key") == "value \(String(repeating: "n", count: 3500))")
+    }
+
+    @Test("S10: endings, releases and take-overs succeed on a full disk, and a newcomer can join for them")
+    func endingsSucceed() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path)
+        let second = try await peer(beside: first, at: directory.path)
+        try await second.tell("hold owner second")
+        #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
+        second.killNow()
+        let third = try await peer(beside: first, at: directory.path)
+        #expect(try await third.tell("get owner") == "nothing", "the end of a dead owner")
+        try await third.tell("hold owner third")
+        #expect(try await first.tell("get owner") == "value third", "a take-over")
+        try await third.tell("delete owner")
+        #expect(try await first.tell("get owner") == "nothing", "a release")
+        try await third.tell("close")
+    }
+}

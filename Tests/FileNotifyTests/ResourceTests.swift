@@ -1,0 +1,110 @@
+internal import CoreAPI
+internal import Glibc
+internal import Platform
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+
+@testable internal import FileNotifyBackend
+
+@Suite("What a participant takes and gives back", .serialized, .timeLimit(.minutes(10)))
+struct ResourceTests {
+    @Test("W4: 100,000 watches and observations leave no descriptor, bell or cursor")
+    func watchesLeaveNothing() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        for index in 0..<50_000 {
+            let watch = try await group.watch(KeyPrefix("k\(index % 100)"))
+            watch.cancel()
+            let observation = try await group.observe("n")
+            observation.cancel()
+        }
+        #expect(group.local.openCursorCount == 0)
+        #expect(group.local.listening.withLock { $0.isEmpty })
+        let own = try Directory(path: "/proc/self/fd").names().compactMap { name in
+            var target = [CChar](repeating: 0, count: 4096)
+            let count = readlink("/proc/self/fd/" + name, &target, target.count)
+            return count > 0 ? String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+        }.filter { $0.hasPrefix(directory.path) }
+        #expect(own.filter { $0.contains("bell") }.isEmpty)
+        await group.close()
+    }
+
+    @Test("L1: opening and closing a group gives everything back")
+    func groupsLeaveNothing() async throws {
+        let directory = try TemporaryDirectory()
+        for index in 0..<200 {
+            let group = try await FileGroup.open(directory: directory.path(of: "group\(index % 3)"))
+            let watch = try await group.watch()
+            try await group.put("key", text: "\(index)")
+            _ = try await watch.next()
+            await group.close()
+        }
+        try await eventually("no file of the groups is open") {
+            try Directory(path: "/proc/self/fd").names().allSatisfy { name in
+                var target = [CChar](repeating: 0, count: 4096)
+                let count = readlink("/proc/self/fd/" + name, &target, target.count)
+                let path = String(decoding: target.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+                return !path.hasPrefix(directory.path)
+            }
+        }
+    }
+
+    @Test("100 participants of one process share its files")
+    func participantsShare() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        var groups = [try await FileGroup.open(directory: path)]
+        let before = OwnResources.descriptorCount
+        for _ in 1..<100 { groups.append(try await FileGroup.open(directory: path)) }
+        #expect(OwnResources.descriptorCount - before < 20)
+        #expect(groups.allSatisfy { $0.local === groups[0].local })
+        #expect(try await groups[0].sessions().count == 100)
+        for group in groups { await group.close() }
+    }
+
+    @Test("S13: a request that waits for the lock leaves the queue when its task is cancelled, and nothing is written")
+    func cancelledRequest() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        // The lock's holder is passed over after a while, so a try may come too late.
+        for round in 0..<20 {
+            let peer = try await PeerProcess.joining(directory.path(of: "group"))
+            try await peer.tell("arm commit.afterLock:stop")
+            try peer.send("put other x")
+            try await peer.stopped()
+            let key = try Key("key\(round)")
+            let task = Task { try await group.put(key, text: "never") }
+            while group.local.queue.isEmpty, try await group.get(key) == nil { await Task.yield() }
+            task.cancel()
+            switch await task.result {
+            case .success:
+                #expect(try await group.text(key) == "never")
+            case .failure(let error):
+                #expect((error as? SharedCoreError)?.code == .cancelled)
+                try await group.put("next", text: "x")
+                #expect(try await group.get(key) == nil)
+                await group.close()
+                return
+            }
+        }
+        Issue.record("no request was cancelled while it waited")
+    }
+
+    @Test("S13: closing ends the watches and observations of a handle, and no other handle's")
+    func closeUnblocks() async throws {
+        let directory = try TemporaryDirectory()
+        let one = try await FileGroup.open(directory: directory.path(of: "group"))
+        let other = try await FileGroup.open(directory: directory.path(of: "group"))
+        let ending = WatchRecorder(try await one.watch())
+        let going = WatchRecorder(try await other.watch())
+        await one.close()
+        #expect(try await ending.ended() == nil)
+        let revision = try await other.put("key", text: "x")
+        try await going.reaches(revision)
+        #expect(try await code { try await one.get("key") } == .closed)
+        #expect(try await code { try await one.put("key", [1]) } == .closed)
+        try await going.stop()
+        await other.close()
+    }
+}

@@ -1,0 +1,88 @@
+internal import Coordination
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+/// Many pushes at once, each with a process of its own.
+final class Burst {
+    let post: Post
+    let group: FileGroup
+    private let callIDs: [String]
+    private var processes: [String: ChildProcess] = [:]
+
+    init(of size: Int) async throws {
+        post = try Post(startMilliseconds: 300)
+        group = try await post.open()
+        callIDs = (1...size).map { "burst-\($0)" }
+    }
+
+    /// Starts all Executors.
+    func push() async throws {
+        for callID in callIDs { processes[callID] = try post.push(callID) }
+    }
+
+    /// Starts another Executor for each call-id whose Executor was killed.
+    func pushAgain() async throws {
+        for (callID, process) in processes {
+            guard case .killed = process.ended else { continue }
+            processes[callID] = try post.push(callID)
+        }
+    }
+
+    /// The messages come in another order than the pushes.
+    func deliverAll() throws {
+        for callID in callIDs.reversed() { try post.deliver(callID) }
+    }
+
+    /// Waits for an owner.
+    func owner(_ isRight: (GroupOwner) -> Bool) async throws -> GroupOwner {
+        var found: GroupOwner?
+        try await eventually("somebody owns", within: .seconds(60)) {
+            found = try await GroupOwner.current(in: group)
+            return found.map(isRight) ?? false
+        }
+        return try #require(found)
+    }
+
+    func process(of owner: GroupOwner) -> ChildProcess? {
+        processes.values.first { $0.pid == owner.process.pid }
+    }
+
+    func kill(_ owner: GroupOwner) {
+        process(of: owner)?.signal(SIGKILL)
+    }
+
+    /// Every push got the message of its own call-id.
+    func expectAllServed(but exception: ChildProcess? = nil) async throws {
+        for callID in callIDs {
+            guard let process = processes[callID], process !== exception else { continue }
+            let end = await process.end()
+            let report = post.report(of: process)
+            #expect(end == .exited(0), "\(callID): \(process.lines)")
+            #expect(report?.event == "message", "\(callID)")
+            #expect(report?.text == post.text(of: callID))
+        }
+    }
+
+    /// The starts that the processes printed.
+    var coreStarts: Int {
+        processes.values.reduce(0) { $0 + (post.report(of: $1)?.coreStarts ?? 0) }
+    }
+
+    /// The starts that the timeline tells.
+    func coreStartsOnTimeline() async throws -> Int {
+        try await Timeline(group).history().records.count { $0.entry.kind == .coreStarted }
+    }
+
+    /// The rules hold, no two cores overlapped that had a right to run, and the server has nothing left.
+    func expectClean() async throws {
+        let report = TimelineChecker.check(try await Timeline(group).history())
+        #expect(report.violations.isEmpty, "\(report.violations)")
+        #expect(report.overlaps == 0)
+        #expect(try post.count(in: "new") == 0)
+        #expect(try post.count(in: "cur") == callIDs.count)
+        #expect(try await group.list(".sharedcore/expectations").entries.isEmpty)
+    }
+}

@@ -1,0 +1,68 @@
+internal import Coordination
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+/// Scenario 24: a hundred pushes at once, with a hundred real Executor processes.
+@Suite(.serialized)
+struct BurstTests {
+    private static let size = 100
+
+    @Test("C9, scenario 24: 100 processes, one core start, 100 messages, each acknowledged once", .timeLimit(.minutes(5)))
+    func burst() async throws {
+        let burst = try await Burst(of: Self.size)
+        try await burst.push()
+        try burst.deliverAll()
+        try await burst.expectAllServed()
+        #expect(burst.coreStarts == 1)
+        try await burst.expectClean()
+    }
+
+    @Test("C6, C8, C9, C10, scenario 24: the owner of a burst is killed, at most one more start", .timeLimit(.minutes(5)))
+    func burstWithKilledOwner() async throws {
+        let burst = try await Burst(of: Self.size)
+        try await burst.push()
+        let owner = try await burst.owner { $0.role == .executor && $0.state == .running }
+        try burst.deliverAll()
+        burst.kill(owner)
+        try await burst.pushAgain()
+        try await burst.expectAllServed()
+        // The killed one's start is not printed by itself any more, so the timeline tells.
+        #expect(try await burst.coreStartsOnTimeline() <= 2)
+        try await burst.expectClean()
+    }
+
+    @Test("C6, C9, scenario 24: the owner of a burst is frozen, every push in time", .timeLimit(.minutes(5)))
+    func burstWithFrozenOwner() async throws {
+        let burst = try await Burst(of: Self.size)
+        try await burst.push()
+        let owner = try await burst.owner { $0.role == .executor && $0.state == .running }
+        let frozen = try #require(burst.process(of: owner))
+        frozen.signal(SIGSTOP)
+        try burst.deliverAll()
+        try await burst.expectAllServed(but: frozen)
+        frozen.signal(SIGCONT)
+        try await burst.expectAllServed()
+        try await burst.expectClean()
+    }
+
+    @Test("C6, C8, scenario 24: Main is frozen while it owns, every push in time", .timeLimit(.minutes(5)))
+    func burstWithFrozenMain() async throws {
+        let burst = try await Burst(of: Self.size)
+        let main = try burst.post.startMain()
+        let owner = try await burst.owner { $0.role == .main && $0.state == .running }
+        #expect(owner.process.pid == main.pid)
+        main.signal(SIGSTOP)
+        try await burst.push()
+        try burst.deliverAll()
+        try await burst.expectAllServed()
+        // Fenced, never killed: it is still there.
+        #expect(main.ended == nil)
+        main.signal(SIGCONT)
+        main.signal(SIGTERM)
+        #expect(await main.end() == .exited(0))
+        try await burst.expectClean()
+    }
+}

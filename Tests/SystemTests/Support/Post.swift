@@ -1,0 +1,84 @@
+internal import Coordination
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Glibc
+internal import Platform
+internal import Synchronization
+internal import TestSupport
+
+/// A group, its Maildir and the programs that take part in it.
+final class Post: Sendable {
+    let directory: TemporaryDirectory
+    /// How long a core takes to connect, in milliseconds.
+    let startMilliseconds: Int
+    private let counter = Atomic(0)
+
+    init(startMilliseconds: Int) throws {
+        directory = try TemporaryDirectory()
+        self.startMilliseconds = startMilliseconds
+        for folder in ["mail", "mail/new", "mail/cur", "mail/tmp"] {
+            guard mkdir(directory.path(of: folder), 0o700) == 0 else {
+                throw FileProblem(path: folder, code: errno)
+            }
+        }
+    }
+
+    var group: String { directory.path(of: "groups/main") }
+    var maildir: String { directory.path(of: "mail") }
+
+    /// This process's own look at the group.
+    func open() async throws -> FileGroup {
+        _ = mkdir(directory.path(of: "groups"), 0o700)
+        return try await FileGroup.open(directory: group, as: SessionDescription(role: .tool, name: "test"))
+    }
+
+    /// The text of a call-id's message.
+    func text(of callID: String) -> String { "This is for \(callID)." }
+
+    /// Puts the message of a call-id on the server, as a mail transfer agent does.
+    func deliver(_ callID: String) throws {
+        let name = "\(counter.add(1, ordering: .relaxed).newValue).test"
+        let mail =
+            "From: Ann <ann@example.org>\r\nTo: Bob <bob@example.org>\r\nCall-ID: \(callID)\r\n\r\n\(text(of: callID))\r\n"
+        let temporary = maildir + "/tmp/" + name
+        let file = creat(temporary, 0o600)
+        guard file >= 0 else { throw FileProblem(path: temporary, code: errno) }
+        let bytes = Array(mail.utf8)
+        let written = write(file, bytes, bytes.count)
+        close(file)
+        guard written == bytes.count, rename(temporary, maildir + "/new/" + name) == 0 else {
+            throw FileProblem(path: temporary, code: errno)
+        }
+    }
+
+    /// The number of messages in a folder of the Maildir.
+    func count(in folder: String) throws -> Int {
+        try Directory(path: maildir + "/" + folder).names().count
+    }
+
+    /// Starts an Executor for a call-id.
+    func push(_ callID: String, deadline: Duration = .seconds(120), failPoint: String? = nil) throws -> ChildProcess {
+        try ChildProcess(
+            ChildProcess.built("sharedcore-executor"),
+            [
+                "--directory", group, "--call-id", callID, "--maildir", maildir, "--start-ms", "\(startMilliseconds)",
+                "--deadline-ms", "\(deadline.components.seconds * 1000)", "--budget-ms", "120000",
+            ],
+            environment: failPoint.map { ["SHAREDCORE_FAIL_POINT": $0] } ?? [:])
+    }
+
+    /// Starts a Main.
+    func startMain() throws -> ChildProcess {
+        try ChildProcess(
+            ChildProcess.built("sharedcore"),
+            ["main", "--json", "--dir", directory.path(of: "groups"), "--group", "main"],
+            environment: [
+                "SHAREDCORE_CORE_MAILDIR": maildir, "SHAREDCORE_CORE_STARTDURATION": "\(startMilliseconds)ms",
+            ])
+    }
+
+    /// What a process's lines say about its call-id.
+    func report(of process: ChildProcess) -> PushReport? {
+        process.lines.compactMap(PushReport.init).last
+    }
+}
