@@ -1,7 +1,8 @@
-@testable import Coordination
 import CoreAPI
 import StoreEngine
 import TestSupport
+
+@testable import Coordination
 
 /// A group of participants' machines over one store, in simulated time: deaths, freezes, lost wake-ups, slow cores and
 /// every order of events that a seed gives. Nothing in it waits, sleeps or runs in parallel, so a seed replays exactly.
@@ -269,7 +270,9 @@ struct OwnershipSimulation {
     }
 
     private mutating func enterCritical(_ number: Int) {
-        guard let holding = members[number].machine.holding, members[number].cores[holding.epoch] == false else { return }
+        guard let holding = members[number].machine.holding, members[number].cores[holding.epoch] == false else {
+            return
+        }
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, holding.epoch))
         transaction.require(.absent(OwnershipKey.handover))
@@ -343,7 +346,8 @@ struct OwnershipSimulation {
     private mutating func look(_ number: Int) {
         members[number].missedNews = false
         guard members[number].machine.view.revision < state.revision else { return }
-        guard let snapshot = try? Snapshot(revision: state.revision, stored: state.selection([OwnershipKey.path])) else {
+        guard let snapshot = try? Snapshot(revision: state.revision, stored: state.selection([OwnershipKey.path]))
+        else {
             violations.append("the store cannot be read")
             return
         }

@@ -106,7 +106,8 @@ extension OwnershipMachine {
                     stories: [
                         Story(
                             kind: .problem,
-                            reason: "“\(handover.record.name)” asked for ownership and did not answer a challenge within "
+                            reason:
+                                "“\(handover.record.name)” asked for ownership and did not answer a challenge within "
                                 + "\(rules.answerBound), so its request is removed")
                     ]))
         }
