@@ -29,4 +29,22 @@ struct BasicsTests {
         try await recorder.stop()
         await group.close()
     }
+
+    @Test("N9, W1: who listens is woken at once also after others have replaced the journal", .timeLimit(.minutes(2)))
+    func wokenInTheNextJournal() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        let recorder = WatchRecorder(try await group.watch("a"), of: ["a"])
+        let peer = try await PeerProcess.joining(directory.path(of: "group"))
+        for round in 0..<5 {
+            #expect(try await peer.tell("compact") == "true")
+            try await peer.tell("put a/b \(round)")
+            // Well below the interval at which everybody looks without having heard anything.
+            try await eventually("the watch hears of round \(round)", within: .seconds(6)) {
+                recorder.mirror.entries["a/b"]?.value == Array("\(round)".utf8)
+            }
+        }
+        try await recorder.stop()
+        await group.close()
+    }
 }

@@ -163,7 +163,7 @@ extension LocalGroup {
         }
         let changed = try replica.update { state throws(SharedCoreError) -> Bells in
             try self.follower.advance(from: position, to: after, applying: applied, &state)
-            return Bells(of: effect, in: state)
+            return Bells(of: effect, in: &state)
         }
         rung.formUnion(changed)
         return after.offset
@@ -213,7 +213,7 @@ extension Bells {
     }
 
     /// The bells that an effect rings that was just applied to a state.
-    init(of effect: Effect, in state: StoreState) {
+    init(of effect: Effect, in state: inout StoreState) {
         let expected = Bells(of: effect)
         guard expected == .all else {
             self = expected
