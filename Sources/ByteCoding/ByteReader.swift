@@ -39,7 +39,10 @@ package struct ByteReader: Sendable {
             let part = UInt64(next & 0x7f)
             guard shift < 63 || (shift == 63 && part <= 1) else { throw .malformed }
             value |= part << shift
-            if next < 0x80 { return value }
+            if next < 0x80 {
+                guard part != 0 || shift == 0 else { throw .malformed }
+                return value
+            }
             shift += 7
         }
     }

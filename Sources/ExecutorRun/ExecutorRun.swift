@@ -24,12 +24,17 @@ package enum ExecutorRun {
             } onCancel: {
                 Task { await executor.close() }
             }
-            await executor.close()
+            await close(executor)
             return report
         } catch {
-            await executor.close()
+            await close(executor)
             throw error
         }
+    }
+
+    /// Lets go of everything, also when the task was cancelled: in a task of its own, because waiting ends with its task.
+    private static func close(_ executor: ExecutorParticipant) async {
+        await Task { await executor.close() }.value
     }
 
     private static func participant(

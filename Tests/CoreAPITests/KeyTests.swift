@@ -17,7 +17,7 @@ struct KeyTests {
 
     @Test("S2: names of notifications and prefixes keep the same bounds")
     func namesAndPrefixesAreBounded() throws {
-        #expect(try KeyPrefix("") == .all)
+        #expect(try KeyPrefix(String()) == .all)
         #expect(try KeyPrefix(String(repeating: "k", count: 512)).path.utf8.count == 512)
         // Texts from outside of the source: a literal would be checked as one, and stop the program.
         let (long, empty) = (String(repeating: "k", count: 513), String())

@@ -1,6 +1,8 @@
 internal import CoreAPI
 internal import FileNotifyBackend
+internal import Platform
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// What the second process of a test can be told to do.

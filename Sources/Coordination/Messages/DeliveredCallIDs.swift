@@ -4,8 +4,13 @@ internal import Synchronization
 final class DeliveredCallIDs: Sendable {
     private let callIDs = Mutex<Set<CallID>>([])
 
-    func insert(_ callID: CallID) {
-        callIDs.withLock { _ = $0.insert(callID) }
+    /// Gives whether it was not there before.
+    func insert(_ callID: CallID) -> Bool {
+        callIDs.withLock { $0.insert(callID).inserted }
+    }
+
+    func remove(_ callID: CallID) {
+        callIDs.withLock { _ = $0.remove(callID) }
     }
 
     func contains(_ callID: CallID) -> Bool {

@@ -8,7 +8,7 @@ final class CoreRun: Sendable {
         case starting
         /// Its start has returned.
         case started
-        /// It has stopped; with a problem when it was not told to.
+        /// It has stopped; with a problem when it was neither told to nor fenced.
         case ended(problem: String?)
     }
 
@@ -18,10 +18,12 @@ final class CoreRun: Sendable {
 
     /// - Parameters:
     ///   - prepare: Called first. Throwing ends the run before there is a core.
+    ///   - isFenced: Whether a write has shown that the ownership is over: what the core throws then is no fault of it.
     ///   - finish: Called last, when the core has stopped for good.
     init(
         in context: CoreContext, core: @escaping @Sendable () -> any Core,
-        prepare: @escaping @Sendable () async throws -> Void, finish: @escaping @Sendable () -> Void,
+        prepare: @escaping @Sendable () async throws -> Void, isFenced: @escaping @Sendable () -> Bool,
+        finish: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (Report) async -> Void
     ) {
         epoch = context.epoch
@@ -30,12 +32,12 @@ final class CoreRun: Sendable {
                 try await prepare()
             } catch {
                 finish()
-                return await report(.ended(problem: "\(error)"))
+                return await report(.ended(problem: isFenced() ? nil : "\(error)"))
             }
             await report(.starting)
             let problem = await Self.run(core(), in: context, report: report)
             finish()
-            await report(.ended(problem: problem))
+            await report(.ended(problem: isFenced() ? nil : problem))
         }
     }
 

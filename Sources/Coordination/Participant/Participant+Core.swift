@@ -10,7 +10,9 @@ extension Participant {
     private static let secondLook = Duration.milliseconds(100)
 
     func startCore(under epoch: Revision) {
+        let isFenced = Flag()
         let fenced: @Sendable () -> Void = { [weak self] in
+            isFenced.raise()
             Task { await self?.lookSoon() }
         }
         let guarded = EpochGuardedStore(store: store, epoch: epoch, fenced: fenced)
@@ -21,11 +23,13 @@ extension Participant {
                 // First, so that a superseded core hears that it is, not that the message is there already.
                 transaction.require(.epoch(OwnershipKey.owner, epoch))
                 try inbox.storeOperations(for: message, into: &transaction)
+                // Noted before others can see it: a call here may take it before the commit returns.
+                let isNew = delivered.insert(message.callID)
                 do throws(SharedCoreError) {
                     _ = try await guarded.commit(transaction)
-                    delivered.insert(message.callID)
                     return .stored
                 } catch {
+                    if isNew { delivered.remove(message.callID) }
                     guard inbox.isDuplicate(error, of: message.callID) else { throw error }
                     return .duplicate
                 }
@@ -41,7 +45,7 @@ extension Participant {
                 let others = try watching.begin(epoch)
                 if !others.isEmpty { Task { await self?.judge(others, seenBy: watching, under: epoch) } }
             },
-            finish: { watching.end() },
+            isFenced: { isFenced.isRaised }, finish: { watching.end() },
             report: { [weak self] report in await self?.hear(report, of: epoch) })
         if !machine.myself.isMain {
             policy = CoreRunPolicy(

@@ -45,6 +45,7 @@ extension Participant {
             _ = try await store.commit(transaction)
         } catch {
             guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }
+            machine.refused()
         }
         try await look()
     }
@@ -75,18 +76,23 @@ extension Participant {
         }
     }
 
-    /// Takes note of an ownership that was taken away.
+    /// Takes note of an ownership that was taken away, or given up to another Main.
     func noticeLoss() async {
+        if machine.hasYielded { supersede() }
         guard let loss = machine.takeLoss() else { return }
         lastLoss = loss
         if let successor = loss.successor {
-            if machine.myself.isMain, successor.record.role == .main {
-                intent = .nothing(because: "another Main took over")
-            }
+            if machine.myself.isMain, successor.record.role == .main { supersede() }
             await tell(
                 Story(
                     kind: .fenced, epoch: loss.epoch, other: successor.claim,
                     reason: "a newer epoch owns, so its core is stopped"))
         }
+    }
+
+    /// A Main gives way to another one for good.
+    private func supersede() {
+        isSuperseded = true
+        intent = .nothing(because: "another Main takes over")
     }
 }

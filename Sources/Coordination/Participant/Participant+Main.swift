@@ -11,6 +11,8 @@ extension Participant {
         }
         let before = state
         intent = takingOver ? .takeOver : .own
+        isSuperseded = false
+        machine.hasYielded = false
         bell.ring()
         await untilState { state in
             state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
@@ -38,8 +40,8 @@ extension Participant {
         case .closed: return .stopped
         case nil: break
         }
-        if let coreProblem { return .coreFailed(coreProblem.text) }
-        return lastLoss == nil ? .stopped : .superseded
+        if isSuperseded { return .superseded }
+        return coreProblem.map { .coreFailed($0.text) } ?? .stopped
     }
 
     /// Gives up a Main's wish to own.

@@ -38,6 +38,8 @@ actor Participant {
     var isSpent = false
     /// The last ownership that was taken from this participant.
     var lastLoss: Loss?
+    /// Whether another Main has taken over from this one.
+    var isSuperseded = false
 
     private(set) var end: ParticipantEnd?
     var isClosing = false

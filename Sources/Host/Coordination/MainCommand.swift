@@ -33,7 +33,7 @@ struct MainCommand: HostCommand {
             do throws(CoordinationError) {
                 try await main.start(takingOver: takeOver)
             } catch {
-                await main.stop()
+                await stop(main)
                 throw CommandFailure(error)
             }
             try await runOn(main, context: context)
@@ -52,7 +52,7 @@ struct MainCommand: HostCommand {
                     "pid": .integer(Int64(pid)),
                 ])
         } catch {
-            await main.stop()
+            await stop(main)
             throw error
         }
         let end = await withTaskCancellationHandler {
@@ -60,8 +60,14 @@ struct MainCommand: HostCommand {
         } onCancel: {
             Task { await main.stop() }
         }
-        await main.stop()
+        await stop(main)
         try await report(end, context: context)
+    }
+
+    /// Stops the core and releases, also when the task was cancelled: in a task of its own, because waiting ends with its
+    /// task.
+    private func stop(_ main: MainParticipant) async {
+        await Task { await main.stop() }.value
     }
 
     private func report(_ end: MainEnd, context: CommandContext) async throws {

@@ -41,7 +41,7 @@ public struct Effect: Sendable {
         init(_ operation: Transaction.Operation) {
             self =
                 switch operation {
-                case .put(let key, let value, let lifetime): .put(key, .inline(value), lifetime)
+                case .put(let key, let value, let lifetime): .put(key, .inline(value), lifetime.recordable)
                 case .delete(let key): .delete(key)
                 case .deletePrefix(let prefix): .deletePrefix(prefix)
                 case .post(let name, let state): .post(name, state: state)

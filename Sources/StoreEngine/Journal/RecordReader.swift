@@ -14,7 +14,7 @@ struct RecordReader {
     }
 
     mutating func effect() throws(ByteCodingError) -> Effect {
-        let revision = Revision(rawValue: try bytes.integer())
+        let revision = try place()
         let time = BootInstant(nanoseconds: try bytes.integer())
         let body: Effect.Body
         switch try bytes.byte() {
@@ -48,7 +48,7 @@ struct RecordReader {
     mutating func snapshotPart(_ tag: UInt8) throws(ByteCodingError) -> SnapshotPart {
         switch tag {
         case RecordTag.snapshotBegin:
-            return .begin(Revision(rawValue: try bytes.integer()))
+            return .begin(try place())
         case RecordTag.snapshotEntries:
             var entries: [(key: Key, entry: StoredEntry)] = []
             for _ in 0..<(try bytes.count()) { entries.append(try stored()) }
@@ -73,6 +73,13 @@ struct RecordReader {
         default:
             throw .malformed
         }
+    }
+
+    /// A place in the order. The upper half of the numbers is out of reach, so that counting on never overflows.
+    private mutating func place() throws(ByteCodingError) -> Revision {
+        let revision = try bytes.integer()
+        guard revision <= UInt64.max / 2 else { throw .malformed }
+        return Revision(rawValue: revision)
     }
 
     private mutating func operation() throws(ByteCodingError) -> Effect.Operation {

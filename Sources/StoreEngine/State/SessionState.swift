@@ -4,6 +4,8 @@ public import CoreAPI
 public struct SessionState: Sendable {
     /// How many results of numbered requests are kept for retries.
     public static let keptResultCount = 64
+    /// The bytes of found values at which earlier results are forgotten. The last result is kept whatever its size.
+    static let keptResultByteCount = 64 << 10
 
     /// The session as users see it.
     public let session: Session
@@ -15,9 +17,28 @@ public struct SessionState: Sendable {
     /// The results of its last numbered requests, the numbers rising.
     var results: [RequestResult] = []
 
+    /// Keeps one more result, and forgets those that are too many or too large.
+    mutating func keep(_ result: RequestResult) {
+        results.append(result)
+        var byteCount = results.reduce(0) { $0 + $1.foundByteCount }
+        var forgotten = 0
+        while forgotten < results.count - 1,
+            results.count - forgotten > Self.keptResultCount || byteCount > Self.keptResultByteCount
+        {
+            byteCount -= results[forgotten].foundByteCount
+            forgotten += 1
+        }
+        results.removeFirst(forgotten)
+    }
+
     /// The result of one numbered request.
     struct RequestResult: Sendable, Equatable {
         let number: UInt64
         let outcome: RequestOutcome
+
+        /// The bytes of the value that a failed guard found.
+        var foundByteCount: Int {
+            if case .refused(let failure) = outcome { failure.found?.value.count ?? 0 } else { 0 }
+        }
     }
 }

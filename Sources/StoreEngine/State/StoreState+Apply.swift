@@ -105,10 +105,7 @@ extension StoreState {
     }
 
     private mutating func keep(_ outcome: RequestOutcome, for session: SessionID, _ number: UInt64) {
-        sessions[session]?.results.append(SessionState.RequestResult(number: number, outcome: outcome))
-        if let count = sessions[session]?.results.count, count > SessionState.keptResultCount {
-            sessions[session]?.results.removeFirst()
-        }
+        sessions[session]?.keep(SessionState.RequestResult(number: number, outcome: outcome))
     }
 
     private mutating func endSessions(_ ended: [SessionID]) {

@@ -3,6 +3,13 @@ internal import CoreAPI
 extension StoreState {
     /// Refuses what is larger than the store accepts. What only removes is never refused.
     func checkLimits(of transaction: Transaction) throws(SharedCoreError) {
+        let stepCount = transaction.guards.count + transaction.operations.count
+        guard stepCount <= Self.stepLimit else {
+            throw SharedCoreError(
+                .limitExceeded,
+                "A transaction has at most \(Self.stepLimit) guards and operations, this one has \(stepCount).",
+                at: "transaction")
+        }
         var total = 0
         var newNames: Set<NotificationName> = []
         for operation in transaction.operations {

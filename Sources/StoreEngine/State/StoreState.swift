@@ -7,6 +7,8 @@ public import CoreAPI
 public struct StoreState: Sendable {
     /// The most notification names that a store keeps.
     public static let topicLimit = 65_536
+    /// The most guards and operations of one transaction, so that it fits a record of the journal.
+    public static let stepLimit = 65_536
     /// The bytes of keys at which an effect of expiries is full.
     static let expiryByteCount = 1 << 20
 

@@ -146,7 +146,8 @@ extension OwnershipSimulation {
         let seekers = alive.filter { $0.machine.wish.wantsOwnership }
         if !seekers.isEmpty { check(owner != nil, "somebody wants to own, and nobody does") }
         if !mains.isEmpty { check(owner?.record.role == .main, "C3: a Main waits and does not own") }
-        if let owner, let number = member(owner.session) {
+        // Where nobody is left, nobody buries.
+        if let owner, let number = member(owner.session), !members[number].isDead {
             check(members[number].cores[owner.claim] != nil, "the owner runs no core")
             check(owner.record.state == .running, "the owner's state is \(owner.record.state)")
         }

@@ -299,7 +299,9 @@ struct OwnershipSimulation {
         case .bury:
             for dead in members.indices where members[dead].isDead { bury(dead) }
         case .commit(let transition):
-            _ = commit(transition.transaction, of: number, telling: transition.stories)
+            if commit(transition.transaction, of: number, telling: transition.stories) == nil {
+                members[number].machine.refused()
+            }
         case .startCore(let epoch):
             startCore(epoch, of: number)
         case .stopCore(let epoch):

@@ -1,5 +1,6 @@
 @testable import Coordination
 import CoreAPI
+import Glibc
 import StoreEngine
 import Testing
 import TestSupport
@@ -20,9 +21,9 @@ struct OwnershipSimulationTests {
             kills += simulation.kills
         }
         // Schedules in which nothing happens prove nothing.
-        #expect(acquisitions > 300)
-        #expect(takeOvers > 20)
-        #expect(kills > 5)
+        #expect(acquisitions > 3 * Self.schedulesOfAPart)
+        #expect(takeOvers > Self.schedulesOfAPart / 10)
+        #expect(kills > Self.schedulesOfAPart / 20)
     }
 
     @Test("C16: the same seed gives the same schedule")
@@ -33,8 +34,8 @@ struct OwnershipSimulationTests {
         #expect(first.ledger == second.ledger)
     }
 
-    /// 2,000 in all: the machines and the store are values, so one takes some tens of milliseconds.
-    static let schedulesOfAPart = 250
+    /// The environment variable `SHAREDCORE_SCHEDULES` asks for more than usual.
+    static let schedulesOfAPart = getenv("SHAREDCORE_SCHEDULES").flatMap { Int(String(cString: $0)) }.map { $0 / 8 } ?? 60
 
     /// A way to damage what the machines want, and what has to come of it.
     struct Mutant: CustomTestStringConvertible, Sendable {
@@ -46,9 +47,6 @@ struct OwnershipSimulationTests {
         Mutant(testDescription: "an owner that does not answer") { directive in
             if case .commit(let transition) = directive, transition.puts(OwnershipKey.answer) { return nil }
             return directive
-        },
-        Mutant(testDescription: "an acquisition past a Main's request") { directive in
-            directive.changingTransaction { $0.guards.removeAll { $0 == .absent(OwnershipKey.handover) } }
         },
         Mutant(testDescription: "an acquisition in place of an owner") { directive in
             directive.changingTransaction { transaction in

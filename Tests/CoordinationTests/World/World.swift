@@ -23,8 +23,10 @@ final class World: Sendable {
         self.options = options
     }
 
-    func main(_ name: String = "main", script: ScriptedCore.Script = .init()) async throws -> Player<MainParticipant> {
-        let (group, process, environment, core) = try await enter(.main, name, script)
+    func main(
+        _ name: String = "main", script: ScriptedCore.Script = .init(), in process: SimulatedProcess? = nil
+    ) async throws -> Player<MainParticipant> {
+        let (group, process, environment, core) = try await enter(.main, name, script, in: process)
         let main = try MainParticipant(of: group, options: options, environment: environment, core: core)
         return Player(participant: main, group: group, process: process)
     }

@@ -51,6 +51,11 @@ struct HostProgram: Sendable {
         try Data(content.utf8).write(to: URL(filePath: directory.path(of: name)))
     }
 
+    /// Writes a file of any bytes into the program's directory.
+    func write(bytes: [UInt8], to name: String) throws {
+        try Data(bytes).write(to: URL(filePath: directory.path(of: name)))
+    }
+
     /// Makes a directory in the program's directory.
     func makeDirectory(_ name: String) throws {
         try FileManager.default.createDirectory(atPath: directory.path(of: name), withIntermediateDirectories: true)
@@ -67,6 +72,26 @@ struct HostProgram: Sendable {
         return try await within(Patience.usual, "the end of sharedcore \(arguments.joined(separator: " "))") {
             let result = try await Subprocess.run(
                 configuration, input: .string(input), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
+            return Ended(
+                status: result.terminationStatus.number, output: result.standardOutput,
+                errors: result.standardError)
+        }
+    }
+
+    /// Runs a script of the shell that finds the program by its name.
+    ///
+    /// - Parameter fifo: The name of a pipe to make in the directory first.
+    func shell(_ script: String, fifo: String? = nil) async throws -> Ended {
+        if let fifo { mkfifo(directory.path(of: fifo), 0o600) }
+        let program = try configuration([])
+        let folder = try Self.path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        let configuration = Subprocess.Configuration(
+            executable: .path("/bin/bash"), arguments: ["-c", script],
+            environment: program.environment.updating(["PATH": folder + ":/usr/bin:/bin"]),
+            workingDirectory: program.workingDirectory)
+        return try await within(Patience.long, "the end of “\(script)”") {
+            let result = try await Subprocess.run(
+                configuration, input: .none, output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
             return Ended(
                 status: result.terminationStatus.number, output: result.standardOutput,
                 errors: result.standardError)

@@ -3,6 +3,7 @@ enum JSONField: Decodable, Hashable {
     case null
     case flag(Bool)
     case number(UInt64)
+    case fraction(Double)
     case text(String)
     case array([JSONField])
     case object([String: JSONField])
@@ -15,6 +16,8 @@ enum JSONField: Decodable, Hashable {
             self = .flag(value)
         } else if let value = try? container.decode(UInt64.self) {
             self = .number(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .fraction(value)
         } else if let value = try? container.decode(String.self) {
             self = .text(value)
         } else if let value = try? container.decode([JSONField].self) {

@@ -5,48 +5,48 @@ internal import Testing
 
 @testable internal import MaildirCore
 
-@Suite("E2: nothing that stands in a file stops the program or costs it more than it should")
+@Suite("E2: nothing that stands in a file stops the program or costs it more than it should", .serialized)
 struct HostileMessageTests {
     @Test("An empty file, other data, and messages without an identifier are refused for what they are")
-    func refusals() throws {
+    func refusals() async throws {
         let desk = try ReadingDesk()
-        #expect(try desk.refusal(of: "")?.reason == .empty)
+        #expect(try await desk.refusal(of: "")?.reason == .empty)
         for noMessage in ["\n", "just a line\n", "just words", "\u{0}", "{\"json\": true}\n"] {
-            let reason = try desk.refusal(of: noMessage)?.reason
+            let reason = try await desk.refusal(of: noMessage)?.reason
             #expect(reason == .noMessage || reason == .noIdentifier, "\(noMessage)")
         }
-        #expect(try desk.refusal(of: latin1("\u{89}PNG\r\n\u{1A}\n\0\0\0\rIHDR\0\0\u{FF}"))?.folder == .malformed)
-        #expect(try desk.refusal(of: "Subject: no identifier\n\nhi\n")?.reason == .noIdentifier)
+        #expect(try await desk.refusal(of: latin1("\u{89}PNG\r\n\u{1A}\n\0\0\0\rIHDR\0\0\u{FF}"))?.folder == .malformed)
+        #expect(try await desk.refusal(of: "Subject: no identifier\n\nhi\n")?.reason == .noIdentifier)
         for value in ["", "   ", "<>", "< >"] {
-            #expect(try desk.refusal(of: "Message-ID: \(value)\n\nhi\n")?.reason == .noIdentifier, "\(value)")
+            #expect(try await desk.refusal(of: "Message-ID: \(value)\n\nhi\n")?.reason == .noIdentifier, "\(value)")
         }
-        #expect(try desk.refusal(of: latin1("Call-ID: \u{FF}\u{FE}\n\nhi\n"))?.reason == .noIdentifier)
+        #expect(try await desk.refusal(of: latin1("Call-ID: \u{FF}\u{FE}\n\nhi\n"))?.reason == .noIdentifier)
         // A carriage return alone ends no line (RFC 5322, 2.2): all of it is one header.
-        #expect(try desk.refusal(of: "Subject: x\rCall-ID: a@b\r\rhi\r")?.reason == .noIdentifier)
+        #expect(try await desk.refusal(of: "Subject: x\rCall-ID: a@b\r\rhi\r")?.reason == .noIdentifier)
     }
 
     @Test("An identifier in the wrong form of Call-ID falls back on the Message-ID")
-    func emptyCallID() throws {
-        let message = try ReadingDesk().read("Call-ID:\nMessage-ID: <m@x>\n\nhi\n")
+    func emptyCallID() async throws {
+        let message = try await ReadingDesk().read("Call-ID:\nMessage-ID: <m@x>\n\nhi\n")
         #expect(message.callID.text == "m@x")
     }
 
     @Test("Identifiers have up to 998 bytes")
-    func longIdentifiers() throws {
+    func longIdentifiers() async throws {
         let desk = try ReadingDesk()
         for count in [512, 513, 998] {
             let id = String(repeating: "i", count: count)
-            #expect(try desk.read("Call-ID: \(id)\n\nhi\n").callID.text == id)
+            #expect(try await desk.read("Call-ID: \(id)\n\nhi\n").callID.text == id)
         }
         for count in [999, 1_000_000] {
-            let refusal = try desk.refusal(of: "Call-ID: \(String(repeating: "i", count: count))\n\nhi\n")
+            let refusal = try await desk.refusal(of: "Call-ID: \(String(repeating: "i", count: count))\n\nhi\n")
             #expect(refusal?.reason == .identifierTooLong(maximum: 998))
         }
     }
 
     @Test("Encoded line ends in a name make no line, and no header")
-    func noLinesInNames() throws {
-        let message = try ReadingDesk().read(
+    func noLinesInNames() async throws {
+        let message = try await ReadingDesk().read(
             "From: =?utf-8?q?Ann=0D=0ACall-ID:_evil=00=1B[2J?= <ann@example.org>\nTo: =?utf-8?q?=0A?=\nCall-ID: a@b\n\nhi\n"
         )
         guard case .text(let from, _, _) = message.content else {
@@ -60,8 +60,8 @@ struct HostileMessageTests {
     @Test(
         "Up to 100 levels of parts are read, more are refused with the identifier",
         arguments: [1, 99, 100, 101, 900, 20_000])
-    func nesting(_ depth: Int) throws {
-        let refusal = try ReadingDesk().refusal(of: Self.nested(depth))
+    func nesting(_ depth: Int) async throws {
+        let refusal = try await ReadingDesk().refusal(of: Self.nested(depth))
         if depth <= 100 {
             #expect(refusal == nil)
         } else {
@@ -80,18 +80,19 @@ struct HostileMessageTests {
     @Test(
         "Whatever is repeated twenty thousand times in a header is read or refused",
         arguments: ["g:", "(", "<", "\"", "=?utf-8?q?", "@a,", "[", "\\", "a@b,", ";", "g:\n ", "<a@b> "])
-    func repetition(_ unit: String) throws {
+    func repetition(_ unit: String) async throws {
         let desk = try ReadingDesk()
         let value = String(repeating: unit, count: 20_000)
         for header in ["From", "to", "Reply-To", "Subject", "Content-Type", "Content-Disposition", "Message-ID"] {
-            _ = try desk.refusal(of: "Call-ID: a@b\n\(header): \(value)\n\nhi\n")
+            _ = try await desk.refusal(of: "Call-ID: a@b\n\(header): \(value)\n\nhi\n")
         }
-        _ = try desk.refusal(of: "Call-ID: a@b\nContent-Type: text/plain; charset=\(value)\n\nhi\n")
-        _ = try desk.refusal(of: "Call-ID: a@b\nContent-Type: multipart/mixed; boundary=\(value)\n\n--\(value)\nhi\n")
+        _ = try await desk.refusal(of: "Call-ID: a@b\nContent-Type: text/plain; charset=\(value)\n\nhi\n")
+        _ = try await desk.refusal(
+            of: "Call-ID: a@b\nContent-Type: multipart/mixed; boundary=\(value)\n\n--\(value)\nhi\n")
     }
 
     @Test("Groups of addresses that would use up the stack are refused wherever the library would read them")
-    func nestedGroups() throws {
+    func nestedGroups() async throws {
         let desk = try ReadingDesk()
         let groups = String(repeating: "g:", count: 20_000)
         let folded = String(repeating: "g:\r\n ", count: 20_000)
@@ -101,14 +102,14 @@ struct HostileMessageTests {
             "\u{FEFF}CC: \(groups)",
             "To\0x: \(groups)", "To: " + String(repeating: long, count: 500),
         ] {
-            #expect(try desk.refusal(of: bomb + "\nCall-ID: a@b\n\nhi\n") == MailRefusal(.tooIntricate))
+            #expect(try await desk.refusal(of: bomb + "\nCall-ID: a@b\n\nhi\n") == MailRefusal(.tooIntricate))
             let inside =
                 "Call-ID: a@b\nContent-Type: multipart/mixed; boundary=x\n\n\(String(repeating: "x", count: 300_000))\n"
                 + "--x\nContent-Type: message/rfc822\n\n\(bomb)\n\nhi\n"
-            #expect(try desk.refusal(of: inside) == MailRefusal(.tooIntricate, callID: CallID("a@b")))
+            #expect(try await desk.refusal(of: inside) == MailRefusal(.tooIntricate, callID: CallID("a@b")))
         }
         let many = (1...399).map { "sip:\($0)@example.org" }.joined(separator: ", ")
-        #expect(try desk.refusal(of: "Call-ID: a@b\nTo: \(many)\n\nhi\n") == nil)
+        #expect(try await desk.refusal(of: "Call-ID: a@b\nTo: \(many)\n\nhi\n") == nil)
     }
 
     @Test(
@@ -117,29 +118,29 @@ struct HostileMessageTests {
             "X: y\n", "Content-Type: multipart/mixed; boundary=b\n\n" + "--b\n\n", "To: a@b\n", "\n--b\n",
             "\nCc: a@b,\n",
         ])
-    func repeatedLines(_ unit: String) throws {
+    func repeatedLines(_ unit: String) async throws {
         let text = "Call-ID: a@b\n" + String(repeating: unit, count: 250_000)
-        #expect(try ReadingDesk().refusal(of: text) == MailRefusal(.tooIntricate, callID: CallID("a@b")))
+        #expect(try await ReadingDesk().refusal(of: text) == MailRefusal(.tooIntricate, callID: CallID("a@b")))
     }
 
     @Test("Text that only looks like headers and boundaries is text")
-    func harmlessLookalikes() throws {
+    func harmlessLookalikes() async throws {
         let log = (0..<20_000).map { "12:00:\($0 % 60) from: someone, to: a, b; c\n-- \n" }.joined()
-        let message = try ReadingDesk().read("Call-ID: a@b\n\n" + log)
+        let message = try await ReadingDesk().read("Call-ID: a@b\n\n" + log)
         #expect(message.content == .text(from: "", to: "", text: String(log.dropLast(2))))
     }
 
     @Test("Messages within messages, a hundred thousand deep, are read or refused")
-    func nestedMessages() throws {
+    func nestedMessages() async throws {
         let messages = String(repeating: "Content-Type: message/rfc822\n\n", count: 100_000)
-        _ = try ReadingDesk().refusal(of: "Call-ID: a@b\n" + messages)
+        _ = try await ReadingDesk().refusal(of: "Call-ID: a@b\n" + messages)
     }
 
     @Test("The screen counts the same however a file falls into pieces", arguments: Seed.several(4))
-    func screenInPieces(_ seed: Seed) throws {
+    func screenInPieces(_ seed: Seed) async throws {
         var random = SplitMix64(seed)
-        let directory = try TemporaryDirectory()
-        for round in 0..<20 {
+        let desk = try ReadingDesk()
+        for _ in 0..<20 {
             // Lines around the size of the screen's buffer of 64 KiB, so that pieces begin everywhere in them.
             var text = ""
             while text.utf8.count < 200_000 {
@@ -147,29 +148,27 @@ struct HostileMessageTests {
                 text += ["", "To: ", " ", "-", "X"].randomElement(using: &random).map { $0 + filler + "\n" } ?? ""
             }
             let groups = Int.random(in: 395...405, using: &random)
-            let text2 = text + "To: " + String(repeating: "\(String(repeating: "y", count: 300)):", count: groups)
-            let file = try OpenFile(path: directory.path(of: "\(round)"), .createNew)
-            try file.write(Array(text2.utf8), at: 0)
+            text += "To: " + String(repeating: "\(String(repeating: "y", count: 300)):", count: groups)
             // The header's own colon counts as well.
-            #expect(try MailScreen.passes(file, byteCount: text2.utf8.count) == (groups < 400))
+            #expect(try await desk.passesScreen(text) == (groups < 400))
         }
     }
 
     @Test("Names of character sets reach no converter unless they are plain")
-    func characterSetNames() throws {
+    func characterSetNames() async throws {
         let desk = try ReadingDesk()
         let names = [
             "utf-8//TRANSLIT", "../../../etc/passwd", "/etc/passwd", "%s%n", "\"a b\"",
             String(repeating: "x", count: 5000),
         ]
         for name in names {
-            let message = try desk.read("Call-ID: a@b\nContent-Type: text/plain; charset=\(name)\n\nhi\n")
+            let message = try await desk.read("Call-ID: a@b\nContent-Type: text/plain; charset=\(name)\n\nhi\n")
             #expect(message.content == .text(from: "", to: "", text: "hi"))
         }
     }
 
     @Test("A text larger than a value is refused with the identifier, whatever its encoding")
-    func largeTexts() throws {
+    func largeTexts() async throws {
         var limits = MailLimits()
         limits.textByteCount = 1000
         let desk = try ReadingDesk(limits: limits)
@@ -177,40 +176,40 @@ struct HostileMessageTests {
             "Call-ID: a@b\nContent-Type: text/plain\nContent-Transfer-Encoding: \(encoding)\n\n"
                 + String(repeating: unit, count: count)
         }
-        #expect(try desk.refusal(of: message(1000)) == nil)
-        #expect(try desk.refusal(of: message(1000, encoding: "quoted-printable", unit: "=78")) == nil)
+        #expect(try await desk.refusal(of: message(1000)) == nil)
+        #expect(try await desk.refusal(of: message(1000, encoding: "quoted-printable", unit: "=78")) == nil)
         let tooLarge = MailRefusal(.tooLarge, callID: CallID("a@b"))
-        #expect(try desk.refusal(of: message(1001)) == tooLarge)
-        #expect(try desk.refusal(of: message(1_000_000)) == tooLarge)
-        #expect(try desk.refusal(of: message(1001, encoding: "quoted-printable", unit: "=78")) == tooLarge)
+        #expect(try await desk.refusal(of: message(1001)) == tooLarge)
+        #expect(try await desk.refusal(of: message(1_000_000)) == tooLarge)
+        #expect(try await desk.refusal(of: message(1001, encoding: "quoted-printable", unit: "=78")) == tooLarge)
     }
 
     @Test("A file beyond the limit is not looked through, but its identifier is found")
-    func largeFiles() throws {
+    func largeFiles() async throws {
         var limits = MailLimits()
         limits.messageByteCount = 10_000
         limits.headerByteCount = 1000
         let desk = try ReadingDesk(limits: limits)
         let long = MailSample.head + "\n" + String(repeating: "x", count: 10_000)
-        #expect(try desk.refusal(of: long) == MailRefusal(.tooLarge, callID: CallID("a@b")))
+        #expect(try await desk.refusal(of: long) == MailRefusal(.tooLarge, callID: CallID("a@b")))
         let hidden = "X: \(String(repeating: "x", count: 10_000))\n" + long
-        #expect(try desk.refusal(of: hidden) == MailRefusal(.tooLarge))
+        #expect(try await desk.refusal(of: hidden) == MailRefusal(.tooLarge))
     }
 
     @Test("A large attachment stays on the disk")
-    func largeAttachment() throws {
+    func largeAttachment() async throws {
         let desk = try ReadingDesk()
         let attachment = String(repeating: "QUJD", count: 19) + "\n"
         let text =
             MailSample.head + "Content-Type: multipart/mixed; boundary=a\n\n--a\n\nsee there\n--a\n"
             + "Content-Type: application/octet-stream\nContent-Transfer-Encoding: base64\n\n"
             + String(repeating: attachment, count: 300_000) + "--a--\n"
-        let message = try desk.read(text)
+        let message = try await desk.read(text)
         #expect(message.content == .text(from: "ann@example.org", to: "bob@example.org", text: "see there"))
     }
 
     @Test("Any change of any byte gives a message or a refusal, and leaks nothing", arguments: Seed.several(4))
-    func byteFlips(_ seed: Seed) throws {
+    func byteFlips(_ seed: Seed) async throws {
         var random = SplitMix64(seed)
         let desk = try ReadingDesk()
         let samples = RealMessageTests.samples.map(\.bytes).filter { $0.count < 10_000 }
@@ -219,7 +218,7 @@ struct HostileMessageTests {
         for _ in 0..<1_000 {
             var bytes = try #require(samples.randomElement(using: &random))
             for _ in 0..<Int.random(in: 1...8, using: &random) { mutate(&bytes, with: &random) }
-            let refusal = try desk.refusal(of: bytes)
+            let refusal = try await desk.refusal(of: bytes)
             if refusal == nil { read += 1 }
         }
         // Most changes hit what does not matter: both ways are taken often.

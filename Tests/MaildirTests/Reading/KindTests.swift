@@ -16,21 +16,21 @@ struct KindTests {
             "Content-Type: message/imdn+xml\n\n<imdn/>\n",
             "Content-Type: application/im-iscomposing+xml\n\n<isComposing/>\n",
         ])
-    func nothingToShow(_ rest: String) throws {
-        let message = try ReadingDesk().read(MailSample.head + rest)
+    func nothingToShow(_ rest: String) async throws {
+        let message = try await ReadingDesk().read(MailSample.head + rest)
         #expect(message == InboxMessage(callID: try #require(CallID("a@b")), content: .nothingToShow))
     }
 
     @Test("What a message says itself stands above its content type")
-    func declaredKindWins() throws {
+    func declaredKindWins() async throws {
         let report = "X-SharedCore-Kind: text\nContent-Type: multipart/report; boundary=r\n\n--r\n\nshown\n--r--\n"
-        let message = try ReadingDesk().read(MailSample.head + report)
+        let message = try await ReadingDesk().read(MailSample.head + report)
         #expect(message.content == .text(from: "ann@example.org", to: "bob@example.org", text: "shown"))
     }
 
     @Test("A kind that nobody knows is no kind")
-    func unknownKind() throws {
-        let message = try ReadingDesk().read(MailSample.head + "X-SharedCore-Kind: surprise\n\nshown\n")
+    func unknownKind() async throws {
+        let message = try await ReadingDesk().read(MailSample.head + "X-SharedCore-Kind: surprise\n\nshown\n")
         #expect(message.content == .text(from: "ann@example.org", to: "bob@example.org", text: "shown"))
     }
 
@@ -41,8 +41,8 @@ struct KindTests {
         """
 
     @Test("C12: an invitation is found by its conference's address and carries subject and local address")
-    func invitation() throws {
-        let message = try ReadingDesk().read(
+    func invitation() async throws {
+        let message = try await ReadingDesk().read(
             "From: <sip:focus@conf.example.org>\nTo: Bob <sip:bob@example.org>\nCall-ID: a@b\n"
                 + "Subject: =?utf-8?q?Caf=C3=A9?=\nContent-Type: application/conference-info+xml\n\n" + Self.document)
         #expect(message.callID.text == "sip:room-1@conf.example.org;a=1&b")
@@ -50,23 +50,23 @@ struct KindTests {
     }
 
     @Test("C12: an invitation without a Subject header has the document's subject")
-    func invitationWithSubjectInside() throws {
-        let message = try ReadingDesk().read(
+    func invitationWithSubjectInside() async throws {
+        let message = try await ReadingDesk().read(
             MailSample.head + "Content-Type: application/conference-info+xml\n\n" + Self.document)
         #expect(message.content == .invitation(subject: "Tea & cake", localAddress: "bob@example.org"))
     }
 
     @Test("C12: headers alone make an invitation too")
-    func invitationByHeaders() throws {
-        let message = try ReadingDesk().read(
+    func invitationByHeaders() async throws {
+        let message = try await ReadingDesk().read(
             MailSample.head + "X-SharedCore-Kind: invitation\nX-SharedCore-Conference: sip:room@x\nSubject: Tea\n\n")
         #expect(message.callID.text == "sip:room@x")
         #expect(message.content == .invitation(subject: "Tea", localAddress: "bob@example.org"))
     }
 
     @Test("C12: an invitation that names no conference keeps its message's identifier")
-    func invitationWithoutAddress() throws {
-        let message = try ReadingDesk().read(
+    func invitationWithoutAddress() async throws {
+        let message = try await ReadingDesk().read(
             MailSample.head + "Content-Type: application/conference-info+xml\n\n<conference-info>\n")
         #expect(message.callID.text == "a@b")
         #expect(message.content == .invitation(subject: "", localAddress: "bob@example.org"))

@@ -7,20 +7,20 @@ internal import Testing
 @Suite("A message's identifier, mailboxes and text are decoded for people")
 struct RealMessageTests {
     @Test(arguments: samples)
-    func isRead(_ sample: MailSample) throws {
-        let message = try ReadingDesk().read(sample.bytes)
+    func isRead(_ sample: MailSample) async throws {
+        let message = try await ReadingDesk().read(sample.bytes)
         #expect(message.callID.text == sample.callID)
         #expect(message.content == .text(from: sample.from, to: sample.to, text: sample.text))
     }
 
     @Test("Line ends of the network are the same message", arguments: samples)
-    func isReadWithCarriageReturns(_ sample: MailSample) throws {
+    func isReadWithCarriageReturns(_ sample: MailSample) async throws {
         var bytes: [UInt8] = []
         for byte in sample.bytes where byte != 0x0D {
             if byte == 0x0A { bytes.append(0x0D) }
             bytes.append(byte)
         }
-        let message = try ReadingDesk().read(bytes)
+        let message = try await ReadingDesk().read(bytes)
         #expect(message.callID.text == sample.callID)
         #expect(message.content == .text(from: sample.from, to: sample.to, text: sample.text))
     }

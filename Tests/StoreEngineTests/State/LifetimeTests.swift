@@ -74,7 +74,7 @@ struct LifetimeTests {
         var state = written
         let session = try #require(state.sessions.keys.first)
         var now = BootInstant(nanoseconds: 1)
-        for _ in 0..<100_000 {
+        for _ in 0..<20_000 {
             now = now.advanced(by: .milliseconds(1))
             let transaction = Transaction(operations: [.put("k", [1], .expiring(after: .seconds(3600)))])
             guard case .record(let effect, _) = try state.decide(transaction, of: session, at: now) else { return }

@@ -16,28 +16,33 @@ struct RecordSizeTests {
         return SessionID(rawValue: effect.revision.rawValue)
     }
 
-    @Test("S10: transactions of very many small steps")
+    @Test("S10: transactions of as many steps as are accepted fit; one step more is refused")
     func manySmallSteps() throws {
-        let many = 3_000_000
-        let steps: [Transaction] = [
-            Transaction(
-                operations: [Transaction.Operation](
-                    repeating: .put("k", [], .expiring(after: .seconds(Int64.max))), count: many)),
-            Transaction(operations: [Transaction.Operation](repeating: .deletePrefix(.all), count: 20_000_000)),
-            Transaction(operations: [Transaction.Operation](repeating: .post("n", state: .max), count: many)),
-            Transaction(guards: [Transaction.Guard](repeating: .absent("k"), count: many)),
+        let most = StoreState.stepLimit
+        let long = Lifetime.expiring(after: .seconds(Int64.max))
+        let revision = Revision(rawValue: .max)
+        let steps: [(Transaction.Guard?, Transaction.Operation?)] = [
+            (nil, .put("k", [], long)), (nil, .deletePrefix(.all)), (nil, .post("n", state: .max)), (nil, .delete("k")),
+            (.epoch("k", revision), nil), (.absent("k"), .put("k", [], long)),
         ]
         var state = StoreState()
         let session = opened(&state)
-        for transaction in steps {
-            do throws(SharedCoreError) {
-                guard case .record(let effect, _) = try state.decide(transaction, of: session, at: instant) else {
-                    continue
-                }
-                #expect(try effect.payload().count <= JournalChain.maximumPayloadByteCount)
-            } catch {
-                #expect(error.code == .limitExceeded)
+        for (condition, operation) in steps {
+            let count = condition == nil || operation == nil ? most : most / 2
+            var transaction = Transaction(requestNumber: .max)
+            if let condition { transaction.guards = [Transaction.Guard](repeating: condition, count: count) }
+            if let operation { transaction.operations = [Transaction.Operation](repeating: operation, count: count) }
+            guard case .record(let effect, _) = try state.decide(transaction, of: session, at: instant) else {
+                Issue.record("a transaction that is not recorded")
+                continue
             }
+            #expect(try effect.payload().count <= JournalChain.maximumPayloadByteCount)
+
+            if condition != nil { transaction.require(.absent("k")) } else { transaction.delete("k") }
+            let error = #expect(throws: SharedCoreError.self) {
+                try state.decide(transaction, of: session, at: instant)
+            }
+            #expect(error?.code == .limitExceeded)
         }
     }
 
@@ -47,7 +52,7 @@ struct RecordSizeTests {
         let session = opened(&state)
         let tail = String(repeating: "k", count: 500)
         var number = 0
-        while number < 80_000 {
+        while number < 10_000 {
             var transaction = Transaction()
             for _ in 0..<2_000 {
                 transaction.put(try Key("\(number) \(tail)"), [], lifetime: .expiring(after: .seconds(1)))
@@ -59,7 +64,7 @@ struct RecordSizeTests {
         let late = instant.advanced(by: .seconds(1))
         var rounds = 0
         while let effect = state.expiry(at: late) {
-            #expect(try effect.payload().count <= JournalChain.maximumPayloadByteCount)
+            #expect(try effect.payload().count <= 2 << 20)
             state.apply(effect)
             rounds += 1
         }

@@ -1,5 +1,7 @@
 package import CoreAPI
+internal import FileNotifyBackend
 internal import InMemoryBackend
+internal import Platform
 
 /// A backend under test. A suite that takes it as its argument runs over all of them:
 ///
@@ -39,7 +41,10 @@ package struct Backend: Sendable, CustomStringConvertible {
     package var description: String { name }
 
     /// Every backend of the package.
-    package static let all: [Backend] = [.memory]
+    package static let all: [Backend] = [.memory, .files]
+
+    /// The backends whose commits survive a process.
+    package static let durable: [Backend] = [.files, .filesOnDisk]
 
     /// Groups in this process's memory.
     package static let memory = Backend(name: "memory") { settings in
@@ -49,6 +54,25 @@ package struct Backend: Sendable, CustomStringConvertible {
             } ?? MemorySpace(limits: settings.limits, historyByteCount: settings.historyByteCount)
         return TestGroup(place: "memory", keeps: []) { description, requirements throws(SharedCoreError) in
             try await space.open("group", as: description, requirements: requirements)
+        }
+    }
+
+    /// Groups in a directory, with commits that survive any process.
+    package static let files = Backend(name: "files") { try directoryGroup($0, durability: .process) }
+
+    /// Groups in a directory, with commits that survive the loss of power.
+    package static let filesOnDisk = Backend(name: "files on disk") { try directoryGroup($0, durability: .disk) }
+
+    private static func directoryGroup(_ settings: Settings, durability: Durability) throws -> TestGroup {
+        let directory = try TemporaryDirectory()
+        let clock: any TimeSource = settings.clock ?? SystemClock()
+        let path = directory.path(of: "group")
+        return TestGroup(place: path, keeps: [directory]) { description, requirements throws(SharedCoreError) in
+            try await FileGroup.open(
+                directory: path, as: description,
+                options: FileGroupOptions(
+                    durability: durability, limits: settings.limits, historyByteCount: settings.historyByteCount,
+                    requirements: requirements, clock: clock))
         }
     }
 

@@ -5,5 +5,10 @@ package struct FileProblem: Error, CustomStringConvertible {
     package let path: String
     package let code: Int32
 
+    package init(path: String, code: Int32) {
+        self.path = path
+        self.code = code
+    }
+
     package var description: String { "\(path): \(String(cString: strerror(code)))" }
 }

@@ -25,6 +25,9 @@ package final class ChildProcess: Sendable {
         let content = Mutex(State())
     }
 
+    /// `SOCK_CLOEXEC`, which is an enumerator that Swift does not see.
+    private static let closeOnExec: Int32 = 0o2000000
+
     /// Where a program of this package was built: beside the test bundle.
     package static func built(_ name: String) throws -> String {
         let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
@@ -40,7 +43,9 @@ package final class ChildProcess: Sendable {
     package init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         var ends: [Int32] = [0, 0]
         // Closed on exec from the start, since other tests start processes at the same time.
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw FileProblem(path: "pipe", code: errno) }
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Self.closeOnExec, 0, &ends) == 0 else {
+            throw FileProblem(path: "socketpair", code: errno)
+        }
         defer { close(ends[1]) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -66,11 +71,12 @@ package final class ChildProcess: Sendable {
             close(ends[0])
             throw FileProblem(path: program, code: code)
         }
-        pid = child
-        let output = OpenFile(owning: ends[0], path: "output of \(child)")
+        let pid = child
+        self.pid = pid
+        let output = OpenFile(owning: ends[0], path: "output of \(pid)")
         let shared = Shared()
         state = shared
-        try OwnedThread.start("child \(child)") { Self.follow(child, output, shared) }
+        try OwnedThread.start("child \(pid)") { Self.follow(pid, output, shared) }
     }
 
     deinit {

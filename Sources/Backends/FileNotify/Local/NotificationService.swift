@@ -62,11 +62,20 @@ final class NotificationService: Sendable {
         try state.withLock { state throws(SystemCallError) in
             state.groups[id] = Weak(group: group)
             for index in bells.indices {
-                let file = try OpenFile(BellRinger.fileName(index), in: group.directory.directory, .create)
-                let watch = try self.events.watchWrites(to: file)
+                let watch = try self.events.watchWrites(to: Self.bell(index, in: group.directory.directory))
                 state.listeners[watch, default: []].insert(id)
                 state.watches[id, default: [:]][index] = watch
             }
+        }
+    }
+
+    /// A bell, to be watched. It is made when it is not there; else it is only read, because closing it would ring it.
+    private static func bell(_ index: Int, in directory: Directory) throws(SystemCallError) -> OpenFile {
+        do throws(SystemCallError) {
+            return try OpenFile(BellRinger.fileName(index), in: directory, .read)
+        } catch {
+            guard error.isAbsent else { throw error }
+            return try OpenFile(BellRinger.fileName(index), in: directory, .create)
         }
     }
 

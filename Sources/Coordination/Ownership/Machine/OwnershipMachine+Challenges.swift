@@ -83,7 +83,7 @@ extension OwnershipMachine {
         to challenge: Standing<ChallengeRecord>, in watched: inout WatchedClaim, at now: BootInstant
     ) -> Life {
         let since = watched.unansweredSince ?? now
-        var patience = watched.patience ?? RunningTime(from: now)
+        var patience = watched.patience ?? RunningTime(from: now, forSignOfLife: true)
         patience.count(to: now)
         watched.patience = patience
         watched.unansweredSince = since

@@ -97,7 +97,8 @@ extension OwnershipMachine {
                 return nil
             }
         }
-        return "\(handover.record.name) asked for ownership"
+        hasYielded = myself.isMain
+        return "“\(handover.record.name)” asked for ownership"
     }
 
     private func publish(

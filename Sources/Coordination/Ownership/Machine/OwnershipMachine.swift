@@ -29,6 +29,9 @@ struct OwnershipMachine: Sendable {
     /// An ownership that was lost, until it is taken.
     private(set) var loss: Loss?
 
+    /// Whether this Main lets go because another Main takes over: it does not ask again.
+    var hasYielded = false
+
     /// When to step next if nothing happens before.
     private(set) var nextStep: BootInstant
 
@@ -81,6 +84,11 @@ struct OwnershipMachine: Sendable {
     /// Takes note that a directive could not be carried out for a reason that a look does not show.
     mutating func failed(at now: BootInstant) {
         retryAt = now.advanced(by: rules.retryInterval)
+        holding?.isReleasing = false
+    }
+
+    /// Takes note that a guard refused a commit: a release that was on its way did not take place.
+    mutating func refused() {
         holding?.isReleasing = false
     }
 

@@ -11,14 +11,16 @@ struct OwnershipRules: Hashable, Sendable {
 
     /// How long a holder may take to answer a challenge. Source: contract C6.
     var answerBound = Duration.milliseconds(500)
-    /// How long an answer is believed before the holder is challenged again.
-    var answerLifetime = Duration.milliseconds(500)
+    /// How long an answer is believed before the holder is challenged again. Each challenge and each answer wakes all
+    /// that wait.
+    var answerLifetime = Duration.seconds(2)
     /// Challengers spread over this time, so that one of a hundred challenges and the others adopt its challenge.
     var challengeSpread = Duration.milliseconds(100)
     /// How often one who waits looks by itself. Source: contract C13.
     var lookInterval = Duration.milliseconds(250)
-    /// How often one who waits makes sure that the owner's process lives, where no event tells it.
-    var burialInterval = Duration.seconds(1)
+    /// How often one who waits makes sure that the owner's process lives, where no event tells it. It looks at every
+    /// participant, so a hundred that wait look at each other.
+    var burialInterval = Duration.seconds(5)
     /// How often an idle participant looks.
     var idleInterval = Duration.seconds(10)
     /// How long after its kill a process may take to be gone, before it is fenced as well.

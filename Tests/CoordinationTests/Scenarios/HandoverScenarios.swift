@@ -1,0 +1,381 @@
+import Coordination
+import CoreAPI
+import InMemoryBackend
+import TestSupport
+import Testing
+
+/// What becomes of an owner that does not let go, that is killed or that is frozen.
+@Suite(.serialized)
+struct HandoverScenarios {
+    /// Bounds short enough for a test that waits for them to pass.
+    static var brisk: CoordinationOptions {
+        var options = CoordinationOptions.patient
+        options.handoverDeadline = .milliseconds(500)
+        options.handoverHardMaximum = .seconds(5)
+        options.answerBound = .milliseconds(500)
+        return options
+    }
+
+    @Test("C3, scenario 23: an Executor that is stopped at Main's deadline is killed, and Main owns")
+    func stoppedExecutorIsKilledAtTheDeadline() async throws {
+        let world = World(options: Self.brisk)
+        let executor = try await world.executor()
+        let wait = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        try await eventually("the Executor owns") { try await world.owner()?.state == .running }
+        executor.process.stop()
+        let main = try await world.main()
+
+        try await main.participant.start()
+
+        #expect(world.processes.killed == [executor.process.identity])
+        #expect(try await world.owner()?.role == .main)
+        let error = await #expect(throws: CoordinationError.self) { try await wait.value }
+        #expect(error?.code == .fenced)
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        #expect(entries.contains { $0.kind == .killed })
+        let asked = try #require(entries.first { $0.kind == .asked })
+        let killed = try #require(entries.first { $0.kind == .killed })
+        #expect(asked.at.duration(to: killed.at) >= .milliseconds(500))
+    }
+
+    @Test("C3, scenario 23: with `fence` the stopped Executor lives; its next write is refused and its core stops")
+    func stoppedExecutorIsFencedWhereConfigured() async throws {
+        var options = Self.brisk
+        options.onDeadline = .fence
+        let world = World(options: options)
+        let contexts = Box<[CoreContext]>([])
+        var script = ScriptedCore.Script()
+        script.onStart = { context in contexts.update { $0.append(context) } }
+        let executor = try await world.executor(script: script)
+        let wait = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        try await eventually("the Executor owns") { try await world.owner()?.state == .running }
+        executor.process.stop()
+        let main = try await world.main()
+
+        try await main.participant.start()
+        #expect(world.processes.killed.isEmpty)
+        try await eventually("the witness has seen both cores") {
+            try await world.report().report.supersededOverlaps == 1
+        }
+        executor.process.continue()
+
+        let context = try #require(contexts.value.first)
+        let error = await #expect(throws: SharedCoreError.self) {
+            try await context.store.put("application/late", [1])
+        }
+        #expect(error?.code == .guardFailed)
+        try await eventually("the superseded core stops") { world.gauge.running.count == 1 }
+        #expect(try await world.observer().get("application/late") == nil)
+        // Its wait goes on, and Main's core serves it.
+        world.server.receive(try .text("call-1"))
+        #expect(try await wait.value.source == .inbox)
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        #expect(report.overlaps == 0)
+        let tookOver = try #require(entries.first { $0.kind == .tookOver })
+        #expect(tookOver.previous?.end == .deadlinePassed)
+        #expect(tookOver.reason.contains("may still run"))
+        #expect(entries.contains { $0.kind == .fenced })
+    }
+
+    @Test("C3: where the Executor cannot be killed it is fenced, and the timeline says why and that it may still run")
+    func executorThatCannotBeKilledIsFenced() async throws {
+        let world = World(options: Self.brisk)
+        world.processes.refuse(because: "it is out of reach")
+        let executor = try await world.executor()
+        let wait = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        try await eventually("the Executor owns") { try await world.owner()?.state == .running }
+        executor.process.stop()
+        let main = try await world.main()
+
+        try await main.participant.start()
+
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        let tookOver = try #require(entries.first { $0.kind == .tookOver })
+        #expect(tookOver.reason.contains("out of reach"))
+        #expect(tookOver.reason.contains("may still run"))
+        executor.process.continue()
+        wait.cancel()
+        await #expect(throws: CoordinationError.self) { try await wait.value }
+    }
+
+    @Test("C3: an Executor of the same process is never killed, but fenced")
+    func ownProcessIsNotKilled() async throws {
+        var options = Self.brisk
+        options.handoverDeadline = .milliseconds(300)
+        let world = World(options: options)
+        let stuck = Latch()
+        var script = ScriptedCore.Script()
+        script.stop = stuck
+        let executor = try await world.executor(script: script)
+        let wait = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        try await eventually("the Executor owns") { try await world.owner()?.state == .running }
+        let main = try await world.main(in: executor.process)
+
+        try await main.participant.start()
+
+        #expect(world.processes.killed.isEmpty)
+        #expect(try await world.owner()?.role == .main)
+        stuck.open()
+        wait.cancel()
+        _ = try? await wait.value
+    }
+
+    @Test("C3: a critical section that was entered before the request is finished first")
+    func criticalSectionIsFinished() async throws {
+        let world = World()
+        let work = Latch()
+        let entered = Latch()
+        var script = ScriptedCore.Script()
+        let left = Box(false)
+        script.onStart = { context in
+            try await context.enterCriticalSection(bound: .seconds(100))
+            entered.open()
+            await work.pass()
+            left.update { $0 = true }
+            try await context.leaveCriticalSection()
+        }
+        let executor = try await world.executor(script: script)
+        let wait = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        await entered.pass()
+        let main = try await world.main()
+        let start = Task { try await main.participant.start() }
+        try await eventually("Main has asked") {
+            try await world.report().entries.contains { $0.kind == .asked }
+        }
+        #expect(try await world.owner()?.state != .stopping)
+
+        work.open()
+
+        try await start.value
+        #expect(left.value)
+        #expect(try await world.owner()?.role == .main)
+        #expect(world.gauge.overlaps.isEmpty)
+        wait.cancel()
+        _ = try? await wait.value
+    }
+
+    @Test("C3: no critical section is entered once a request is pending")
+    func criticalSectionIsRefusedAfterTheRequest() async throws {
+        let world = World()
+        let contexts = Box<[CoreContext]>([])
+        let stuck = Latch()
+        var script = ScriptedCore.Script()
+        script.onStart = { context in contexts.update { $0.append(context) } }
+        script.stop = stuck
+        let executor = try await world.executor(script: script)
+        let wait = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        try await eventually("the Executor owns") { try await world.owner()?.state == .running }
+        let main = try await world.main()
+        let start = Task { try await main.participant.start() }
+        try await eventually("the Executor stops") { try await world.owner()?.state == .stopping }
+
+        let context = try #require(contexts.value.first)
+        let error = await #expect(throws: SharedCoreError.self) {
+            try await context.enterCriticalSection(bound: .seconds(1))
+        }
+
+        #expect(error?.code == .guardFailed)
+        stuck.open()
+        try await start.value
+        wait.cancel()
+        _ = try? await wait.value
+    }
+
+    @Test("C5, scenarios 9 and 13: whoever only reads, is refused or stops late changes nothing of the owner")
+    func othersEndsDoNotTouchTheOwner() async throws {
+        let world = World()
+        let main = try await world.main()
+        try await main.participant.start()
+        let epoch = try #require(await main.participant.epoch)
+        world.server.receive(try .text("call-1"))
+
+        let reader = try await world.executor("reader")
+        _ = try await reader.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        await reader.participant.close()
+        await reader.group.close()
+        let insisting = try await world.executor("insisting")
+        await #expect(throws: CoordinationError.self) {
+            try await insisting.participant.message(forCallID: .of("call-2"), deadline: .seconds(30), insisting: true)
+        }
+        insisting.process.kill()
+
+        #expect(try await world.owner()?.epoch == epoch)
+        world.server.receive(try .text("call-3"))
+        let later = try await world.executor("later")
+        let answer = try await later.participant.message(forCallID: .of("call-3"), deadline: .seconds(30))
+        #expect(answer.source == .inbox)
+        #expect(world.gauge.starts.count == 1)
+    }
+
+    @Test("C6, scenarios 11 and 12: a killed owner is followed at once, also by one that opens only then")
+    func killedOwnerIsFollowed() async throws {
+        let world = World()
+        let main = try await world.main()
+        try await main.participant.start()
+        main.process.kill()
+        world.server.receive(try .text("call-1"))
+
+        let executor = try await world.executor()
+        let answer = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+
+        #expect(answer.source == .core)
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        #expect(entries.last { $0.kind == .acquired }?.previous?.end == .sessionEnded)
+    }
+
+    @Test("C6: a Main that is frozen is fenced after an unanswered challenge, never killed; it asks anew when it runs")
+    func frozenMainIsFencedAndComesBack() async throws {
+        var options = Self.brisk
+        // What the Main asks for when it is back may take its time.
+        options.handoverDeadline = .seconds(60)
+        let world = World(options: options)
+        let main = try await world.main()
+        try await main.participant.start()
+        main.process.stop()
+        world.server.receive(try .text("call-1"))
+        let executor = try await world.executor()
+
+        let answer = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(60))
+
+        #expect(answer.source == .core)
+        #expect(world.processes.killed.isEmpty)
+        main.process.continue()
+        try await eventually("Main owns again") {
+            let owner = try await world.owner()
+            return owner?.role == .main && owner?.state == .running
+        }
+        try await eventually("one core runs") { world.gauge.running.count == 1 }
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        let tookOver = try #require(entries.first { $0.kind == .tookOver })
+        #expect(tookOver.previous?.end == .unanswered)
+        let challenged = try #require(entries.first { $0.kind == .challenged })
+        #expect(challenged.at.duration(to: tookOver.at) >= .milliseconds(500))
+    }
+
+    @Test("C6: a frozen Executor is fenced by the next one that waits")
+    func frozenExecutorIsFencedByAnother() async throws {
+        let world = World(options: Self.brisk)
+        let frozen = try await world.executor("frozen")
+        let lost = Task {
+            try await frozen.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        try await eventually("it owns") { try await world.owner()?.state == .running }
+        frozen.process.stop()
+        world.server.receive(try .text("call-2"))
+        let other = try await world.executor("other")
+
+        let answer = try await other.participant.message(forCallID: .of("call-2"), deadline: .seconds(60))
+
+        #expect(answer.message?.callID == (try .of("call-2")))
+        #expect(answer.source == .core)
+        frozen.process.continue()
+        lost.cancel()
+        _ = try? await lost.value
+        let (report, _) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+    }
+
+    @Test("C6: a Main that answers is never taken for frozen, however long others wait")
+    func answeringMainKeepsOwnership() async throws {
+        let world = World(options: Self.brisk)
+        let main = try await world.main()
+        try await main.participant.start()
+        let epoch = try #require(await main.participant.epoch)
+        let executor = try await world.executor()
+
+        let error = await #expect(throws: CoordinationError.self) {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3))
+        }
+
+        #expect(error?.code == .timeout)
+        #expect(try await world.owner()?.epoch == epoch)
+        #expect(world.gauge.starts.count == 1)
+        let observer = try await world.observer()
+        #expect(try await observer.get(".sharedcore/ownership/answer") != nil)
+    }
+
+    @Test("C14: a second Main is refused, and takes over when told to; the old one is fenced, not killed")
+    func secondMain() async throws {
+        let world = World()
+        let first = try await world.main("first")
+        try await first.participant.start()
+        let second = try await world.main("second")
+
+        let error = await #expect(throws: CoordinationError.self) { try await second.participant.start() }
+        #expect(error?.code == .refused)
+        #expect(error?.owner?.name == "first")
+
+        try await second.participant.start(takingOver: true)
+        #expect(try await world.owner()?.name == "second")
+        #expect(await first.participant.waitUntilEnded() == .superseded)
+        #expect(world.gauge.overlaps.isEmpty)
+        #expect(world.processes.killed.isEmpty)
+    }
+
+    @Test("C14: an old Main that is frozen is fenced at the deadline by the one that takes over")
+    func frozenMainIsReplaced() async throws {
+        let world = World(options: Self.brisk)
+        let first = try await world.main("first")
+        try await first.participant.start()
+        first.process.stop()
+        let second = try await world.main("second")
+
+        try await second.participant.start(takingOver: true)
+
+        #expect(try await world.owner()?.name == "second")
+        #expect(world.processes.killed.isEmpty)
+        first.process.continue()
+        #expect(await first.participant.waitUntilEnded() == .superseded)
+        try await eventually("the old core stops") { world.gauge.running.count == 1 }
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        #expect(entries.first { $0.kind == .tookOver }?.previous?.end == .replaced)
+    }
+
+    @Test("scenario 8: a core whose stop hangs is given up after its bound, and ownership is released")
+    func hangingStopIsGivenUp() async throws {
+        var options = CoordinationOptions.patient
+        options.stopBound = .milliseconds(300)
+        let world = World(options: options)
+        let stuck = Latch()
+        var script = ScriptedCore.Script()
+        script.stop = stuck
+        world.server.receive(try .text("call-1"))
+        let executor = try await world.executor(script: script)
+        _ = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+
+        await executor.participant.finish()
+
+        #expect(try await world.owner() == nil)
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        #expect(entries.contains { $0.kind == .coreGivenUp })
+        // The next one owns although that core still runs, and the witness counts it as superseded.
+        let next = try await world.executor("next")
+        world.server.receive(try .text("call-2"))
+        let answer = try await next.participant.message(forCallID: .of("call-2"), deadline: .seconds(30))
+        #expect(answer.source == .core)
+        try await eventually("the witness has told") {
+            try await world.report().entries.contains { $0.kind == .supersededOverlap }
+        }
+        #expect(try await world.report().report.overlaps == 0)
+        stuck.open()
+    }
+}

@@ -1,0 +1,154 @@
+internal import FoundationEssentials
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+/// Main, Executors and those who look at them, each a process of its own on the file backend.
+@Suite("The commands of ownership")
+struct OwnershipCommandTests {
+    private func drop(_ text: String, id: String, for program: HostProgram) throws {
+        let maildir = "state/sharedcore/default/Maildir"
+        for folder in ["tmp", "new", "cur"] { try program.makeDirectory("\(maildir)/\(folder)") }
+        try program.write(
+            "From: Zoe <zoe@example.org>\r\nTo: me@example.org\r\nMessage-ID: <\(id)>\r\n\r\n\(text)\r\n",
+            to: "\(maildir)/tmp/\(id)")
+        try FileManager.default.moveItem(
+            atPath: program.directory.path(of: "\(maildir)/tmp/\(id)"),
+            toPath: program.directory.path(of: "\(maildir)/new/\(id)"))
+    }
+
+    private func prepare(_ program: HostProgram) throws {
+        for path in ["state", "state/sharedcore", "state/sharedcore/default"] {
+            try FileManager.default.createDirectory(
+                atPath: program.directory.path(of: path), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        }
+    }
+
+    @Test("An Executor runs the core itself when nobody owns, with the fields that scripts rely on (scenario 3)")
+    func alone() async throws {
+        let program = try HostProgram()
+        try prepare(program)
+        try drop("Hello", id: "1@x", for: program)
+        let ended = try await program.run("executor", "--call-id", "1@x", "--deadline", "20s", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let line = try #require(try ended.objects().first)
+        #expect(Set(line.keys) == ["event", "callID", "text", "from", "source", "coreStarts", "elapsedMs"])
+        #expect(line["event"] == .text("message") && line["callID"] == .text("1@x") && line["text"] == .text("Hello"))
+        #expect(line["source"] == .text("core") && line["coreStarts"] == .number(1))
+        let check = try await program.run("check", "--json")
+        #expect(check.status == 0)
+        #expect(
+            try Set(check.objects().last?.keys ?? [:].keys) == [
+                "event", "entries", "violations", "overlaps", "supersededOverlaps", "unprovedThrough", "ok",
+            ])
+    }
+
+    @Test("A message that does not come is a timeout with status 1 (contract C7)")
+    func timeout() async throws {
+        let ended = try await HostProgram().run("executor", "--call-id", "none", "--deadline", "200ms", "--json")
+        #expect(ended.status == 1)
+        #expect(try ended.objects().first?["event"] == .text("timeout"))
+        #expect(try ended.objects().first?["text"] == .null)
+    }
+
+    @Test("Main owns; Executors get their messages from it, and one that insists is refused (scenarios 1 and 4)")
+    func mainOwns() async throws {
+        let program = try HostProgram()
+        try prepare(program)
+        let main = try await program.running("main", "--json") { main in
+            try await main.untilOutput(has: 1)
+            let owning = try #require(try main.objects().first)
+            #expect(owning["event"] == .text("owning") && owning["pid"] == .number(UInt64(main.pid)))
+
+            let status = try #require(try await program.run("status", "--json").objects().first)
+            #expect(Set(status.keys) == ["backend", "group", "revision", "owner", "sessions"])
+            #expect(status["backend"] == .text("file") && status["group"] == .text("default"))
+            guard case .object(let owner) = status["owner"] else {
+                Issue.record("nobody owns: \(status)")
+                return
+            }
+            #expect(Set(owner.keys) == ["role", "state", "epoch", "pid", "since"])
+            #expect(owner["role"] == .text("main") && owner["state"] == .text("running"))
+            #expect(owner["epoch"] == owning["epoch"] && owner["pid"] == owning["pid"])
+
+            try drop("From Main", id: "2@x", for: program)
+            let answered = try await program.run("executor", "--call-id", "2@x", "--deadline", "20s", "--json")
+            let line = try #require(try answered.objects().first)
+            #expect(line["text"] == .text("From Main"))
+            #expect(line["source"] == .text("inbox") && line["coreStarts"] == .number(0))
+
+            let insisting = try await program.run(
+                "executor", "--call-id", "3@x", "--own", "--deadline", "20s", "--json")
+            #expect(insisting.status == 1)
+            #expect(try insisting.objects().first?["event"] == .text("refused"))
+
+            let second = try await program.run("main", "--json")
+            #expect(second.status == 1 && second.errors.contains("owns"))
+            try main.send(.terminate)
+        }
+        #expect(main.status == 0)
+        #expect(try main.objects().last == ["event": .text("stopped")])
+        let told = try await program.run("timeline", "--json").objects()
+        #expect(told.last?["event"] == .text("released"), "a stopped Main releases, rather than dies")
+        #expect(try await program.run("status", "--json").objects().first?["owner"] == .null)
+        #expect(try await program.run("check").status == 0)
+    }
+
+    @Test("A second Main takes over when told to, and the first one says so (contract C14)")
+    func takeOver() async throws {
+        let program = try HostProgram()
+        let first = try await program.running("main", "--json") { first in
+            try await first.untilOutput(has: 1)
+            let second = try await program.running("main", "--take-over", "--json") { second in
+                try await second.untilOutput(has: 1)
+                try await first.untilOutput(has: 2)
+                try second.send(.interrupt)
+            }
+            #expect(second.status == 0)
+        }
+        #expect(first.status == 1)
+        #expect(try first.objects().last == ["event": .text("superseded")])
+    }
+
+    @Test("A killed Main is not believed by the very next look (contract C6, L3, scenario 11)")
+    func killed() async throws {
+        let program = try HostProgram()
+        try prepare(program)
+        try drop("After all", id: "4@x", for: program)
+        _ = try await program.running("main", "--json") { main in
+            try await main.untilOutput(has: 1)
+            try main.send(.kill)
+        }
+        #expect(try await program.run("status", "--json").objects().first?["owner"] == .null)
+        let ended = try await program.run("executor", "--call-id", "4@x", "--deadline", "20s", "--json")
+        #expect(ended.status == 0)
+        #expect(try ended.objects().first?["text"] == .text("After all"))
+        #expect(try await program.run("check").status == 0)
+    }
+
+    @Test("The timeline tells what happened, and goes on while followed (contract C15)")
+    func timeline() async throws {
+        let program = try HostProgram()
+        try prepare(program)
+        try drop("First", id: "5@x", for: program)
+        _ = try await program.run("executor", "--call-id", "5@x", "--deadline", "20s")
+        let told = try await program.run("timeline", "--json").objects()
+        #expect(told.first?["event"] == .text("acquired") && told.first?["role"] == .text("executor"))
+        #expect(told.contains { $0["event"] == .text("released") })
+        let sentences = try await program.run("timeline").output
+        #expect(sentences.split(separator: "\n").count == told.count)
+        #expect(sentences.contains("owns the core now"))
+
+        let followed = try await program.running("timeline", "--follow", "--json") { follower in
+            try await follower.untilOutput(has: told.count)
+            try drop("Second", id: "6@x", for: program)
+            _ = try await program.run("executor", "--call-id", "6@x", "--deadline", "20s")
+            try await eventually("the second Executor's release") {
+                try follower.objects().count { $0["event"] == .text("released") } == 2
+            }
+            try follower.send(.terminate)
+        }
+        #expect(followed.status == 0)
+    }
+}

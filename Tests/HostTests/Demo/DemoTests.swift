@@ -1,0 +1,55 @@
+internal import Subprocess
+internal import Testing
+internal import TestSupport
+
+/// Scenarios 3, 4, 5, 11, 15 and 24 as one story that anybody can play.
+@Suite("The demo", .serialized)
+struct DemoTests {
+    private static let fields: Set<String> = [
+        "event", "backend", "pushes", "coreStarts", "delivered", "lost", "duplicates", "overlaps",
+        "supersededOverlaps", "violations", "handoverMs", "takeoverMs", "ok",
+    ]
+
+    @Test("Nothing is lost or doubled, no two cores run, no rule is broken", arguments: ["file", "memory"])
+    func story(backend: String) async throws {
+        let program = try HostProgram()
+        let ended = try await program.run("--json", "--backend", backend, "demo")
+        #expect(ended.status == 0, "\(ended.output)\n\(ended.errors)")
+        let lines = try ended.objects()
+        let summary = try #require(lines.last)
+        #expect(Set(summary.keys) == Self.fields)
+        #expect(summary["event"] == .text("summary") && summary["backend"] == .text(backend))
+        #expect(summary["pushes"] == .number(14) && summary["delivered"] == .number(14))
+        for zero in ["lost", "duplicates", "overlaps", "supersededOverlaps", "violations"] {
+            #expect(summary[zero] == .number(0), "\(zero): \(ended.output)")
+        }
+        #expect(summary["ok"] == .flag(true))
+        // One for the ten, one for the Executor that hands over, Main's, and those after Main's death.
+        #expect(summary["coreStarts"] == .number(5), "\(ended.output)")
+        let executors = lines.filter { $0["event"] == .text("executor") }
+        #expect(Set(executors.map { $0["callID"] }).count == 14)
+        #expect(executors.allSatisfy { $0["result"] == .text("message") })
+    }
+
+    @Test("It leaves no process, no group and no mail behind when interrupted")
+    func interrupted() async throws {
+        var program = try HostProgram()
+        try program.makeDirectory("tmp")
+        program.environment["TMPDIR"] = program.directory.path(of: "tmp")
+        let ended = try await program.running("--json", "demo") {
+            try await $0.untilOutput(has: 20)
+            try $0.send(.interrupt)
+        }
+        #expect(ended.status == 1)
+        #expect(try await program.shell("ls tmp").output.isEmpty)
+    }
+
+    @Test("A person is told the story in sentences")
+    func sentences() async throws {
+        let ended = try await HostProgram().run("demo")
+        #expect(ended.status == 0)
+        for part in ["owns the core now", "asked epoch", "SIGKILL to Main", "push 14 got", "As it should be."] {
+            #expect(ended.output.contains(part))
+        }
+    }
+}
