@@ -69,7 +69,7 @@ struct HostProgram: Sendable {
     /// Runs the program to its end.
     func run(_ arguments: [String], input: String = "") async throws -> Ended {
         let configuration = try configuration(arguments)
-        return try await within(Patience.usual, "the end of sharedcore \(arguments.joined(separator: " "))") {
+        return try await within(Patience.long, "the end of sharedcore \(arguments.joined(separator: " "))") {
             let result = try await Subprocess.run(
                 configuration, input: .string(input), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
             return Ended(
