@@ -33,7 +33,6 @@ struct ReadTests {
             var seen = Revision.zero
             var turn = 0
             while !done.value {
-                // A read that is up to date never suspends, and would keep its thread from the writers for ever.
                 await Task.yield()
                 turn += 1
                 let consistency: ReadConsistency = turn.isMultiple(of: 3) ? .linearizable : .causal

@@ -131,7 +131,6 @@ struct TransactionTests {
                     working.update { $0 -= 1 }
                 } else {
                     while working.value > 0 {
-                        // A read that is up to date never suspends, and would keep its thread from the writers for ever.
                         await Task.yield()
                         let sum = try await store.list("account").entries.reduce(0) { $0 + Int($1.value[0]) }
                         #expect(sum == 800)

@@ -127,7 +127,6 @@ struct ValueTests {
                     writing.update { $0 -= 1 }
                 } else {
                     while writing.value > 0 {
-                        // A read that is up to date never suspends, and would keep its thread from the writers for ever.
                         await Task.yield()
                         for entry in try await store.list("torn").entries { try Checksummed.verify(entry) }
                         for key in keys { if let entry = try await store.get(key) { try Checksummed.verify(entry) } }
