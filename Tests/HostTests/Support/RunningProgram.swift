@@ -58,6 +58,13 @@ extension HostProgram {
     func running(
         _ arguments: String..., body: @escaping @Sendable (RunningProgram) async throws -> Void
     ) async throws -> Ended {
+        try await running(arguments, body: body)
+    }
+
+    /// Starts the program and calls `body` while it runs. The body has to make it end.
+    func running(
+        _ arguments: [String], body: @escaping @Sendable (RunningProgram) async throws -> Void
+    ) async throws -> Ended {
         let configuration = try configuration(arguments)
         let output = LineCollector()
         let errors = LineCollector()
