@@ -14,12 +14,12 @@ demo: dependencies
 
 test: dependencies
 	$(SWIFT) build -j $(JOBS) --build-tests
-	$(SWIFT) test --skip-build
+	SWIFT="$(SWIFT)" Scripts/test
 
 # Everything slow: the formatter's rules, the tests three times over, the optimized build, the demo again and again.
 check-all: lint test release
-	$(SWIFT) test --skip-build
-	$(SWIFT) test --skip-build
+	SWIFT="$(SWIFT)" Scripts/test
+	SWIFT="$(SWIFT)" Scripts/test
 	Scripts/repeat-demo 20
 
 build: dependencies

@@ -68,7 +68,8 @@ extension Participant {
     /// Looks, waits and looks again. Nil when the deadline passed, the task was cancelled, the participant ended or the
     /// ownership that the call insists on was lost.
     private func wait(
-        _ wait: inout MessageWait, for callID: CallID, under held: Revision?, as number: Int, bell: Bell, alarm: inout Alarm
+        _ wait: inout MessageWait, for callID: CallID, under held: Revision?, as number: Int, bell: Bell,
+        alarm: inout Alarm
     ) async throws(SharedCoreError) -> MessageAnswer? {
         while end == nil, !Task.isCancelled, held == nil || lastLoss?.epoch != held {
             let state = try await inbox.look(callID)

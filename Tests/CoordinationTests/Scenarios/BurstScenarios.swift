@@ -47,7 +47,9 @@ struct BurstScenarios {
     }
 
     private func receiveAll(_ world: World) throws {
-        for number in (0..<Self.count).reversed() { world.server.receive(try .text("call-\(number)", "text \(number)")) }
+        for number in (0..<Self.count).reversed() {
+            world.server.receive(try .text("call-\(number)", "text \(number)"))
+        }
     }
 
     @Test("C9, scenario 24: 100 pushes at once: one core start, 100 right messages, each acknowledged once")

@@ -313,7 +313,9 @@ struct MessageScenarios {
         #expect(answer.content == .nothingToShow)
     }
 
-    @Test("C12, scenario 7: an invitation goes the same way, from Main and from an Executor's own core", arguments: [true, false])
+    @Test(
+        "C12, scenario 7: an invitation goes the same way, from Main and from an Executor's own core",
+        arguments: [true, false])
     func invitation(mainOwns: Bool) async throws {
         let world = World()
         if mainOwns { try await world.main().participant.start() }

@@ -1,7 +1,7 @@
 import Coordination
 import CoreAPI
-import Testing
 import TestSupport
+import Testing
 
 /// Main and Executor, as the reference tells them.
 @Suite(.serialized)
@@ -73,7 +73,8 @@ struct OwnershipScenarios {
         #expect(world.server.acknowledged == [try .of("call-1")])
         let (report, entries) = try await world.report()
         #expect(report.isClean, "\(report.violations)")
-        #expect(entries.map(\.kind).filter { $0 != .stateChanged } == [.acquired, .coreStarted, .coreStopped, .released])
+        #expect(
+            entries.map(\.kind).filter { $0 != .stateChanged } == [.acquired, .coreStarted, .coreStopped, .released])
     }
 
     @Test("C8, scenario 4: what Main has already, an Executor gets without a core")

@@ -1,6 +1,7 @@
-@testable import Coordination
 import CoreAPI
 import StoreEngine
+
+@testable import Coordination
 
 /// What an all-seeing observer holds against the rules. It knows who was frozen and who could run.
 extension OwnershipSimulation {
@@ -34,7 +35,8 @@ extension OwnershipSimulation {
             check(new.session == author.session, "C5: somebody made another the owner")
             check(new.claim > lastEpoch, "C1: the epoch \(new.claim) does not rise over \(lastEpoch)")
             lastEpoch = max(lastEpoch, new.claim)
-            if let handover = before.handover, handover.session != author.session, let asker = member(handover.session) {
+            if let handover = before.handover, handover.session != author.session, let asker = member(handover.session)
+            {
                 check(members[asker].isDead, "C3: a participant acquired past the request of a Main")
             }
         }

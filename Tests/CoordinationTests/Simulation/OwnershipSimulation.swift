@@ -1,7 +1,8 @@
-@testable import Coordination
 import CoreAPI
 import StoreEngine
 import TestSupport
+
+@testable import Coordination
 
 /// A group of participants' machines over one store, in simulated time: deaths, freezes, lost wake-ups, slow cores and
 /// every order of events that a seed gives. Nothing in it waits, sleeps or runs in parallel, so a seed replays exactly.
@@ -269,7 +270,9 @@ struct OwnershipSimulation {
     }
 
     private mutating func enterCritical(_ number: Int) {
-        guard let holding = members[number].machine.holding, members[number].cores[holding.epoch] == false else { return }
+        guard let holding = members[number].machine.holding, members[number].cores[holding.epoch] == false else {
+            return
+        }
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, holding.epoch))
         transaction.require(.absent(OwnershipKey.handover))
@@ -308,6 +311,10 @@ struct OwnershipSimulation {
             if members[number].cores[epoch] != nil { members[number].cores[epoch] = true }
             let delay = !isQuiet && random.once(in: 15) ? Duration.seconds(10) : milliseconds(0..<100)
             schedule(.coreStopped(number, epoch), after: delay)
+        case .examine(let process, let claim):
+            let holder = members.first { $0.process == process }
+            let isStopped = holder.map { holder in holder.frozenUntil.map { $0 > now } ?? false }
+            members[number].machine.examined(claim, isStopped: isStopped)
         case .kill(let process, let epoch):
             kill(process, epoch, by: number)
         }
@@ -343,7 +350,8 @@ struct OwnershipSimulation {
     private mutating func look(_ number: Int) {
         members[number].missedNews = false
         guard members[number].machine.view.revision < state.revision else { return }
-        guard let snapshot = try? Snapshot(revision: state.revision, stored: state.selection([OwnershipKey.path])) else {
+        guard let snapshot = try? Snapshot(revision: state.revision, stored: state.selection([OwnershipKey.path]))
+        else {
             violations.append("the store cannot be read")
             return
         }

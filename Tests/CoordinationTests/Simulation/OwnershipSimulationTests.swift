@@ -1,9 +1,10 @@
-@testable import Coordination
 import CoreAPI
 import Glibc
 import StoreEngine
-import Testing
 import TestSupport
+import Testing
+
+@testable import Coordination
 
 /// Thousands of schedules of deaths, freezes and lost wake-ups; each is replayed by its seed.
 struct OwnershipSimulationTests {
@@ -35,7 +36,8 @@ struct OwnershipSimulationTests {
     }
 
     /// The environment variable `SHAREDCORE_SCHEDULES` asks for more than usual.
-    static let schedulesOfAPart = getenv("SHAREDCORE_SCHEDULES").flatMap { Int(String(cString: $0)) }.map { $0 / 8 } ?? 60
+    static let schedulesOfAPart =
+        getenv("SHAREDCORE_SCHEDULES").flatMap { Int(String(cString: $0)) }.map { $0 / 8 } ?? 60
 
     /// A way to damage what the machines want, and what has to come of it.
     struct Mutant: CustomTestStringConvertible, Sendable {

@@ -5,7 +5,8 @@ extension InboxMessage {
     /// A text message with a call-id.
     static func text(_ callID: String, _ text: String = "hello") throws -> InboxMessage {
         InboxMessage(
-            callID: try CallID.of(callID), content: .text(from: "sip:a@example.org", to: "sip:b@example.org", text: text))
+            callID: try CallID.of(callID),
+            content: .text(from: "sip:a@example.org", to: "sip:b@example.org", text: text))
     }
 }
 

@@ -9,8 +9,10 @@ extension OwnershipMachine {
         guard let handover = view.handover else { return request(owner, at: now) }
         guard handover.session == myself.session else { return wait(behind: handover, at: now) }
 
-        var wait = handoverWait ?? HandoverWait(
-            handover: handover.claim, epoch: owner.claim, patience: RunningTime(from: now))
+        var wait =
+            handoverWait
+            ?? HandoverWait(
+                handover: handover.claim, epoch: owner.claim, patience: RunningTime(from: now))
         if wait.handover != handover.claim || wait.epoch != owner.claim {
             wait = HandoverWait(handover: handover.claim, epoch: owner.claim, patience: RunningTime(from: now))
         }

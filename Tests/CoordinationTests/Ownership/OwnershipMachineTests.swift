@@ -1,0 +1,226 @@
+import CoreAPI
+import StoreEngine
+import Testing
+
+@testable import Coordination
+
+/// Single steps of the machine, with exact times.
+struct OwnershipMachineTests {
+    private let start = BootInstant(nanoseconds: 1_000_000_000_000)
+    private let session = SessionID(rawValue: 10)
+    private let other = SessionID(rawValue: 20)
+
+    private func machine(_ role: SessionRole, wish: Wish = .own) -> OwnershipMachine {
+        var machine = OwnershipMachine(
+            for: Participation(session: session, role: role, name: "me", process: process(1)), rules: OwnershipRules(),
+            seed: 1, at: start)
+        machine.wish = wish
+        return machine
+    }
+
+    private func process(_ pid: Int32) -> ProcessIdentity {
+        ProcessIdentity(bootID: BootID(high: 1, low: 1), pid: pid, startTime: 1)
+    }
+
+    private func entry(
+        _ key: Key, _ record: some StoredRecord, by session: SessionID, claim: UInt64, revision: UInt64? = nil
+    ) -> Entry {
+        Entry(
+            key: key, value: record.bytes, revision: Revision(rawValue: revision ?? claim),
+            creationRevision: Revision(rawValue: claim), lifetime: .session, origin: session)
+    }
+
+    private func owner(_ role: SessionRole, by session: SessionID, claim: UInt64) -> Entry {
+        entry(
+            OwnershipKey.owner,
+            OwnerRecord(role: role, state: .running, name: "owner", process: process(2), since: start), by: session,
+            claim: claim)
+    }
+
+    private func view(_ revision: UInt64, _ entries: [Entry]) -> Snapshot {
+        Snapshot(revision: Revision(rawValue: revision), entries: entries)
+    }
+
+    private func transaction(_ directive: Directive?) throws -> Transaction {
+        guard case .commit(let transition) = try #require(directive) else {
+            Issue.record("\(String(describing: directive)) is no commit")
+            return Transaction()
+        }
+        return transition.transaction
+    }
+
+    /// Steps every millisecond, answering burials and looks, until something else comes.
+    private func run(
+        _ machine: inout OwnershipMachine, from begin: BootInstant, for duration: Duration
+    ) -> (at: Duration, Directive)? {
+        var passed = Duration.zero
+        while passed <= duration {
+            while let directive = machine.step(at: begin.advanced(by: passed)) {
+                if directive != .bury, directive != .look { return (passed, directive) }
+            }
+            passed += .milliseconds(1)
+        }
+        return nil
+    }
+
+    @Test("C3: an acquisition requires that nobody owns and that no Main has asked")
+    func acquisitionGuards() throws {
+        var machine = machine(.executor)
+        let transaction = try transaction(machine.step(at: start))
+        #expect(transaction.guards == [.absent(OwnershipKey.owner), .absent(OwnershipKey.handover)])
+    }
+
+    @Test("C3: an Executor does not acquire while a Main's request stands")
+    func requestBlocksExecutors() throws {
+        var machine = machine(.executor)
+        let request = HandoverRecord(name: "main", askedAt: start, deadline: .seconds(1), takesOverMain: false)
+        machine.view.apply(view(30, [entry(OwnershipKey.handover, request, by: other, claim: 30)]))
+        guard let (_, directive) = run(&machine, from: start, for: .milliseconds(200)) else {
+            Issue.record("nothing comes of a request that stands")
+            return
+        }
+        let transaction = try transaction(directive)
+        #expect(
+            !transaction.operations.contains { if case .put(OwnershipKey.owner, _, _) = $0 { true } else { false } })
+    }
+
+    @Test("C6: a holder has 500 ms from the challenge on, and is reminded once, after half of it")
+    func answerBound() throws {
+        var machine = machine(.executor)
+        let owner = owner(.main, by: other, claim: 20)
+        let challenge = ChallengeRecord(claim: Revision(rawValue: 20))
+        machine.view.apply(view(30, [owner, entry(OwnershipKey.challenge, challenge, by: other, claim: 30)]))
+
+        let (reminded, reminder) = try #require(run(&machine, from: start, for: .seconds(2)))
+        #expect(reminded == .milliseconds(250))
+        #expect(try transaction(reminder).guards == [.revision(OwnershipKey.challenge, Revision(rawValue: 30))])
+        let again = ChallengeRecord(claim: Revision(rawValue: 20), first: Revision(rawValue: 30))
+        machine.view.apply(
+            view(31, [owner, entry(OwnershipKey.challenge, again, by: session, claim: 30, revision: 31)]))
+
+        let (fenced, takeOver) = try #require(
+            run(&machine, from: start.advanced(by: reminded), for: .seconds(2)))
+        #expect(reminded + fenced == .milliseconds(500))
+        let transaction = try transaction(takeOver)
+        #expect(
+            transaction.guards == [
+                .epoch(OwnershipKey.owner, Revision(rawValue: 20)),
+                .revision(OwnershipKey.challenge, Revision(rawValue: 31)), .absent(OwnershipKey.answer),
+                .absent(OwnershipKey.handover),
+            ])
+        #expect(transaction.operations.first == .delete(OwnershipKey.owner))
+    }
+
+    @Test("C6: an answer to the first challenge counts for its repetition too")
+    func answerToTheFirst() {
+        var machine = machine(.executor)
+        let again = ChallengeRecord(claim: Revision(rawValue: 20), first: Revision(rawValue: 30))
+        let answer = AnswerRecord(claim: Revision(rawValue: 20), challenge: Revision(rawValue: 30))
+        machine.view.apply(
+            view(
+                32,
+                [
+                    owner(.main, by: other, claim: 20),
+                    entry(OwnershipKey.challenge, again, by: session, claim: 30, revision: 31),
+                    entry(OwnershipKey.answer, answer, by: other, claim: 32),
+                ]))
+        // At most a new challenge; certainly no take-over.
+        if let came = run(&machine, from: start, for: .milliseconds(90)), case .commit(let transition) = came.1 {
+            #expect(!transition.stories.contains { $0.kind == .tookOver })
+        }
+    }
+
+    @Test("C6: an owner answers what is asked of its own claim, and nothing else")
+    func ownerAnswers() throws {
+        var machine = machine(.main)
+        let mine = owner(.main, by: session, claim: 20)
+        let foreign = ChallengeRecord(claim: Revision(rawValue: 19))
+        machine.view.apply(view(30, [mine, entry(OwnershipKey.challenge, foreign, by: other, claim: 30)]))
+        #expect(machine.step(at: start) == .startCore(epoch: Revision(rawValue: 20)))
+        #expect(machine.step(at: start) == nil)
+
+        let challenge = ChallengeRecord(claim: Revision(rawValue: 20))
+        machine.view.apply(
+            view(31, [mine, entry(OwnershipKey.challenge, challenge, by: other, claim: 30, revision: 31)]))
+        let transaction = try transaction(machine.step(at: start))
+        #expect(transaction.guards == [.epoch(OwnershipKey.owner, Revision(rawValue: 20))])
+        let answer = AnswerRecord(claim: Revision(rawValue: 20), challenge: Revision(rawValue: 31))
+        #expect(transaction.operations == [.put(OwnershipKey.answer, answer.bytes, .session)])
+    }
+
+    @Test(
+        "C3: Main waits for the deadline and the granted bound, cut at the hard maximum",
+        arguments: [(0, 500), (700, 1200), (60_000, 5000)])
+    func handoverDeadline(bound: Int, limit: Int) throws {
+        var machine = machine(.main)
+        let request = HandoverRecord(name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
+        let critical = CriticalRecord(epoch: Revision(rawValue: 20), bound: .milliseconds(bound))
+        machine.view.apply(
+            view(
+                30,
+                [
+                    owner(.executor, by: other, claim: 20),
+                    entry(OwnershipKey.critical, critical, by: other, claim: 25),
+                    entry(OwnershipKey.handover, request, by: session, claim: 30),
+                ]))
+
+        let (passed, directive) = try #require(run(&machine, from: start, for: .seconds(10)))
+
+        #expect(passed == .milliseconds(limit))
+        let transaction = try transaction(directive)
+        #expect(
+            transaction.guards == [
+                .epoch(OwnershipKey.handover, Revision(rawValue: 30)),
+                .epoch(OwnershipKey.owner, Revision(rawValue: 20)),
+            ])
+    }
+
+    @Test("C3: the process is killed only when the store shows that the deadline was declared past")
+    func killIsDeclaredFirst() throws {
+        var machine = machine(.main)
+        var request = HandoverRecord(name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
+        let owner = owner(.executor, by: other, claim: 20)
+        machine.view.apply(view(30, [owner, entry(OwnershipKey.handover, request, by: session, claim: 30)]))
+        let (passed, _) = try #require(run(&machine, from: start, for: .seconds(10)))
+        request.isKilling = true
+        machine.view.apply(
+            view(31, [owner, entry(OwnershipKey.handover, request, by: session, claim: 30, revision: 31)]))
+
+        let directive = machine.step(at: start.advanced(by: passed))
+
+        #expect(directive == .kill(process(2), epoch: Revision(rawValue: 20)))
+    }
+
+    @Test("C4: a superseded owner stops its core at once and releases nothing")
+    func supersededOwner() {
+        var machine = machine(.executor)
+        machine.view.apply(view(20, [owner(.executor, by: session, claim: 20)]))
+        #expect(machine.step(at: start) == .startCore(epoch: Revision(rawValue: 20)))
+        machine.coreStarted(Revision(rawValue: 20))
+
+        machine.view.apply(view(40, [owner(.main, by: other, claim: 40)]))
+
+        #expect(machine.step(at: start) == .stopCore(epoch: Revision(rawValue: 20)))
+        #expect(machine.takeLoss()?.successor?.claim == Revision(rawValue: 40))
+        #expect(machine.holding == nil)
+        machine.wish = .nothing(because: "done")
+        machine.coreEnded(Revision(rawValue: 20), problem: nil)
+        while let directive = machine.step(at: start) {
+            guard case .commit(let transition) = directive else { continue }
+            #expect(transition.transaction.operations.isEmpty)
+        }
+    }
+
+    @Test("an older snapshot or change never replaces what is known")
+    func viewNeverGoesBack() {
+        var seen = OwnershipView()
+        seen.apply(view(40, [owner(.main, by: other, claim: 40)]))
+        seen.apply(view(30, []))
+        #expect(seen.owner != nil)
+        let change = Change(key: OwnershipKey.owner, kind: .deleted, old: nil, new: nil)
+        seen.apply(.changes(ChangeSet(revision: Revision(rawValue: 39), origin: other, changes: [change])))
+        #expect(seen.owner != nil)
+        seen.apply(.changes(ChangeSet(revision: Revision(rawValue: 41), origin: other, changes: [change])))
+        #expect(seen.owner == nil)
+    }
+}

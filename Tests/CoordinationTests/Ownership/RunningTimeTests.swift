@@ -1,0 +1,47 @@
+import CoreAPI
+import Testing
+
+@testable import Coordination
+
+/// How a wait counts only the time in which the one who waits could run.
+struct RunningTimeTests {
+    private let start = BootInstant(nanoseconds: 1_000_000_000_000)
+
+    @Test("C6: regular counting adds up to the time that passed")
+    func addsUp() {
+        var time = RunningTime(from: start)
+        for tick in 1...5 { time.count(to: start.advanced(by: .milliseconds(100 * tick))) }
+        #expect(time.elapsed == .milliseconds(500))
+    }
+
+    @Test("C6: a step that comes late counts for a bounded time only")
+    func lateStepIsCut() {
+        var time = RunningTime(from: start)
+        time.count(to: start.advanced(by: .milliseconds(400)))
+        #expect(time.elapsed == RunningTime.longestStep)
+    }
+
+    @Test("C6: who was stopped, or slept with its machine, begins anew: it accuses nobody of its own sleep")
+    func gapBeginsAnew() {
+        var time = RunningTime(from: start)
+        for tick in 1...4 { time.count(to: start.advanced(by: .milliseconds(100 * tick))) }
+        time.count(to: start.advanced(by: .seconds(3600)))
+        #expect(time.elapsed == .zero)
+    }
+
+    @Test("a clock that stands still, or an instant twice, counts for nothing")
+    func standsStill() {
+        var time = RunningTime(from: start)
+        time.count(to: start)
+        time.count(to: start)
+        #expect(time.elapsed == .zero)
+    }
+
+    @Test("C6: the next count comes with the tick, and the last one exactly at the limit")
+    func nextCount() {
+        var time = RunningTime(from: start)
+        #expect(time.nextCount(limit: .milliseconds(500)) == start.advanced(by: .milliseconds(100)))
+        time.count(to: start.advanced(by: .milliseconds(120)))
+        #expect(time.nextCount(limit: .milliseconds(130)) == start.advanced(by: .milliseconds(130)))
+    }
+}

@@ -1,0 +1,48 @@
+import CoreAPI
+import TestSupport
+import Testing
+
+@testable import Coordination
+
+/// What stands under the coordination's own keys.
+struct StoredRecordTests {
+    private let process = ProcessIdentity(bootID: BootID(high: 7, low: 9), pid: 4711, startTime: 12345)
+
+    private var owner: OwnerRecord {
+        OwnerRecord(
+            role: .executor, state: .stopping, name: "käse", process: process, since: BootInstant(nanoseconds: 99))
+    }
+
+    @Test("every record is read as it was written")
+    func roundTrips() {
+        func same<Record: StoredRecord>(_ record: Record) -> Bool { Record(bytes: record.bytes) == record }
+        #expect(same(owner))
+        #expect(
+            same(
+                HandoverRecord(
+                    name: "main", askedAt: BootInstant(nanoseconds: 5), deadline: .milliseconds(500),
+                    takesOverMain: true, isKilling: true)))
+        #expect(same(CriticalRecord(epoch: Revision(rawValue: 8), bound: .seconds(2))))
+        #expect(same(ChallengeRecord(claim: Revision(rawValue: 8), first: Revision(rawValue: 6))))
+        #expect(same(ChallengeRecord(claim: Revision(rawValue: 8))))
+        #expect(same(AnswerRecord(claim: Revision(rawValue: 8), challenge: Revision(rawValue: 9))))
+        #expect(same(Expectation(bootID: BootID(high: 1, low: 2), deadline: BootInstant(nanoseconds: 3))))
+    }
+
+    @Test(
+        "E2: damaged bytes never trap; what stands there counts as a holder that cannot answer",
+        arguments: Seed.several(4))
+    func damagedBytes(seed: Seed) {
+        var random = SplitMix64(seed)
+        let bytes = owner.bytes
+        for length in bytes.indices { #expect(OwnerRecord(bytes: Array(bytes[..<length])) == .unreadable) }
+        #expect(OwnerRecord(bytes: bytes + [0]) == .unreadable)
+        for _ in 0..<2000 {
+            var damaged = bytes
+            damaged[Int.random(in: damaged.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            _ = OwnerRecord(bytes: damaged)
+            let noise = random.bytes(Int.random(in: 0..<80, using: &random))
+            _ = (HandoverRecord(bytes: noise), ChallengeRecord(bytes: noise), Expectation(bytes: noise))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Coordination
+import CoreAPI
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+/// Killing real processes.
+@Suite(.serialized)
+struct LocalProcessControlTests {
+    @Test("C3: exactly the process that was meant is killed")
+    func killsTheProcess() async throws {
+        let child = try ChildProcess("/bin/sleep", ["600"])
+        let identity = try #require(ProcessIdentity(of: child.pid))
+
+        let outcome = await LocalProcessControl().kill(identity)
+
+        #expect(outcome == .signalled)
+        #expect(await child.end() == .killed(by: SIGKILL))
+        #expect(await LocalProcessControl().kill(identity) == .gone)
+    }
+
+    @Test("C3, L2: a process id that means another process by now is left alone")
+    func leavesAnotherProcessAlone() async throws {
+        let child = try ChildProcess("/bin/sleep", ["600"])
+        let identity = try #require(ProcessIdentity(of: child.pid))
+        let earlier = ProcessIdentity(
+            bootID: identity.bootID, pid: child.pid, startTime: identity.startTime - 1)
+        let otherBoot = ProcessIdentity(
+            bootID: BootID(high: 1, low: 1), pid: child.pid, startTime: identity.startTime)
+
+        #expect(await LocalProcessControl().kill(earlier) == .gone)
+        #expect(await LocalProcessControl().kill(otherBoot) == .gone)
+
+        // Only what lives can be stopped.
+        child.signal(SIGSTOP)
+        try await eventually("it stands still") { child.isStopped }
+        #expect(child.ended == nil)
+    }
+}

@@ -1,0 +1,74 @@
+import CoreAPI
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Coordination
+
+/// The thread of the participants.
+@Suite(.serialized)
+struct ParticipantThreadTests {
+    /// Challenges from the participants' thread, so that nothing here needs the pool.
+    private actor Challenger {
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            ParticipantThread.shared.asUnownedSerialExecutor()
+        }
+
+        /// Takes every thread of the pool, then challenges and waits for the answer.
+        func challenge(_ claim: Revision, in store: any SharedStore) async throws -> Bool {
+            let watch = try await store.watch([KeyPrefix(OwnershipKey.answer)], from: .now)
+            let isOver = Flag()
+            defer { isOver.raise() }
+            // Should nobody answer, the pool is let go and the test fails instead of standing still.
+            try OwnedThread.start("test") {
+                for _ in 0..<200 where !isOver.isRaised { usleep(100_000) }
+                watch.cancel()
+                isOver.raise()
+            }
+            let blockers = Blockers(isOver: isOver)
+            blockers.start(64)
+            // Nothing here may suspend by way of the pool.
+            while blockers.runningCount < sysconf(Int32(_SC_NPROCESSORS_ONLN)) { sched_yield() }
+
+            let commit = try await store.put(OwnershipKey.challenge, ChallengeRecord(claim: claim).bytes)
+            guard case .changes(let changes) = try await watch.next(), !isOver.isRaised else { return false }
+            return changes.changes.contains { change in
+                change.new.map { AnswerRecord(bytes: $0.value).challenge == commit.revision } == true
+            }
+        }
+    }
+
+    /// Tasks that hold threads of the cooperative pool until they are told not to.
+    private final class Blockers: Sendable {
+        private let isOver: Flag
+        private let running = Atomic(0)
+
+        init(isOver: Flag) {
+            self.isOver = isOver
+        }
+
+        var runningCount: Int { running.load(ordering: .acquiring) }
+
+        func start(_ count: Int) {
+            for _ in 0..<count {
+                Task.detached(priority: .high) { [self] in
+                    running.add(1, ordering: .acquiringAndReleasing)
+                    while !isOver.isRaised { sched_yield() }
+                }
+            }
+        }
+    }
+
+    @Test("C6: an owner answers while the application holds every thread of the cooperative pool")
+    func ownerAnswersWithoutThePool() async throws {
+        let world = World()
+        let main = try await world.main()
+        try await main.participant.start()
+        let epoch = try #require(await main.participant.epoch)
+        let observer = try await world.observer()
+
+        #expect(try await Challenger().challenge(epoch, in: observer))
+    }
+}
