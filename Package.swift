@@ -107,7 +107,8 @@ let package = Package(
         tests(
             "HostTests",
             of: [
-                "CoreAPI", "BackendRegistry", "InMemoryBackend", "ProgramOutput", "sharedcore",
+                "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "ProgramOutput",
+                "sharedcore",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
         tests("SystemTests", of: ["CoreAPI", "FileNotifyBackend", "Coordination", "sharedcore", "sharedcore-test-peer"]),

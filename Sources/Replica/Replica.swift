@@ -46,6 +46,23 @@ package final class Replica: Sendable {
         }
     }
 
+    /// Changes the state and wakes nobody: for a caller that holds a lock of its own, and calls ``wake()`` after it.
+    package func change<Result, Failure: Error>(
+        _ body: (inout StoreState) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try content.withLock { content throws(Failure) in try body(&content.state) }
+    }
+
+    /// Wakes every watch and observation that has something to deliver.
+    package func wake() {
+        var woken = WokenWaiters()
+        content.withLock { content in
+            content.watches.takeReady(in: &content.state, into: &woken.watches)
+            content.observations.takeReady(in: &content.state, into: &woken.observations)
+        }
+        woken.resume()
+    }
+
     /// Ends all watches and observations of a session: with the error, or as closed by their user when it is nil.
     package func finish(_ session: SessionID, with error: SharedCoreError?) {
         var woken = WokenWaiters()

@@ -21,12 +21,7 @@ struct ResourceTests {
         }
         #expect(group.local.openCursorCount == 0)
         #expect(group.local.listening.withLock { $0.isEmpty })
-        let own = try Directory(path: "/proc/self/fd").names().compactMap { name in
-            var target = [CChar](repeating: 0, count: 4096)
-            let count = readlink("/proc/self/fd/" + name, &target, target.count)
-            return count > 0 ? String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
-        }.filter { $0.hasPrefix(directory.path) }
-        #expect(own.filter { $0.contains("bell") }.isEmpty)
+        #expect(try openTargets(of: getpid()).filter { $0.hasPrefix(directory.path) && $0.contains("bell") }.isEmpty)
         await group.close()
     }
 
@@ -41,12 +36,7 @@ struct ResourceTests {
             await group.close()
         }
         try await eventually("no file of the groups is open") {
-            try Directory(path: "/proc/self/fd").names().allSatisfy { name in
-                var target = [CChar](repeating: 0, count: 4096)
-                let count = readlink("/proc/self/fd/" + name, &target, target.count)
-                let path = String(decoding: target.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-                return !path.hasPrefix(directory.path)
-            }
+            try openTargets(of: getpid()).allSatisfy { !$0.hasPrefix(directory.path) }
         }
     }
 

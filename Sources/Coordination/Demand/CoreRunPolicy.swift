@@ -20,6 +20,7 @@ struct CoreRunPolicy: Hashable, Sendable {
     let linger: Duration
     private let start: BootInstant
     private var quietSince: BootInstant?
+    private var lastChange = Revision.zero
 
     init(budget: Duration, linger: Duration, from start: BootInstant) {
         self.budget = budget
@@ -27,9 +28,16 @@ struct CoreRunPolicy: Hashable, Sendable {
         self.start = start
     }
 
-    /// - Parameter openUntil: The latest deadline of those who wait; nil when nobody does.
-    mutating func decide(openUntil: BootInstant?, at now: BootInstant) -> Decision {
+    /// - Parameters:
+    ///   - openUntil: The latest deadline of those who wait; nil when nobody does.
+    ///   - change: The last commit that a message or somebody's wait came or went with. While they come and go, it is
+    ///     not quiet.
+    mutating func decide(openUntil: BootInstant?, lastChange change: Revision = .zero, at now: BootInstant) -> Decision {
         let end = start.advanced(by: budget)
+        if change > lastChange {
+            lastChange = change
+            quietSince = nil
+        }
         guard now < end else { return .spent }
         guard openUntil == nil else {
             quietSince = nil

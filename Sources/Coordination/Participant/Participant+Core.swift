@@ -169,7 +169,7 @@ extension Participant {
         // Until the demand is known there is some: that of this participant.
         let isAwaited = needs.values.contains(where: \.insists) || demand == nil
         let openUntil = isAwaited ? BootInstant(nanoseconds: .max) : demand?.openUntil(after: now)
-        let decision = policy.decide(openUntil: openUntil, at: now)
+        let decision = policy.decide(openUntil: openUntil, lastChange: demand?.revision ?? .zero, at: now)
         self.policy = policy
         switch decision {
         case .run(let until):

@@ -16,6 +16,8 @@ extension Participant {
                 startCore(under: epoch)
             case .stopCore(let epoch):
                 if coreRun?.epoch == epoch { coreRun?.stop() }
+            case .examine(let process, let claim):
+                machine.examined(claim, isStopped: await environment.processes.isStopped(process))
             case .kill(let process, let epoch):
                 let reason: String? =
                     if case .impossible(let reason) = await environment.processes.kill(process) {

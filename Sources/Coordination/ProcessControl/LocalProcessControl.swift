@@ -5,6 +5,10 @@ internal import Platform
 public struct LocalProcessControl: ProcessControl {
     public init() {}
 
+    public func isStopped(_ process: ProcessIdentity) async -> Bool? {
+        process.isStopped
+    }
+
     public func kill(_ process: ProcessIdentity) async -> KillOutcome {
         let handle: ProcessHandle
         do throws(ProcessUnreachable) {

@@ -1,9 +1,17 @@
 public import CoreAPI
 
-/// How a Main ends the process of an Executor that does not let go.
+/// How the process of another participant is looked at, and how a Main ends that of an Executor that does not let go.
 ///
-/// Source: contract C3.
+/// Source: contract C3, C6.
 public protocol ProcessControl: Sendable {
     /// Kills exactly this process, or nothing: a process id that was given to another process meanwhile is left alone.
     func kill(_ process: ProcessIdentity) async -> KillOutcome
+
+    /// Whether a process is stopped, as by SIGSTOP; nil when that cannot be seen.
+    func isStopped(_ process: ProcessIdentity) async -> Bool?
+}
+
+extension ProcessControl {
+    /// Nothing can be seen.
+    public func isStopped(_ process: ProcessIdentity) async -> Bool? { nil }
 }

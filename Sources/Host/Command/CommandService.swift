@@ -24,14 +24,18 @@ final class CommandService: Service {
                 try await work()
                 return .success(())
             } catch {
-                return Self.outcome(of: error)
+                return Self.outcome(of: error, wasInterrupted: Task.isShuttingDownGracefully)
             }
         }
         ending.withLock { $0 = outcome }
     }
 
-    private static func outcome(of error: any Error) -> Result<Void, CommandFailure> {
+    private static func outcome(of error: any Error, wasInterrupted: Bool) -> Result<Void, CommandFailure> {
         switch error {
+        // Whatever an interrupted command stumbles over, such as children that end with it, comes of the interruption.
+        case let failure as CommandFailure where wasInterrupted && failure.status == .no: .failure(failure)
+        case is OutputClosed where wasInterrupted: .success(())
+        case _ where wasInterrupted: .failure(CommandFailure(.no, "interrupted"))
         case let failure as CommandFailure: .failure(failure)
         // Nobody reads any more: that is for the reader to decide, and no failure.
         case is OutputClosed: .success(())

@@ -11,6 +11,10 @@ struct DemoPlay: Sendable {
     /// The backend's name, for the summary.
     let backend: String
 
+    /// How long each push waits for its message, and the play for what must come: only a machine that is busy beyond
+    /// measure, or a fault, makes anybody wait it out.
+    static let deadline = Duration.seconds(60)
+
     private let recorder = TimelineRecorder()
     private let tally = DemoTally()
 
@@ -32,6 +36,11 @@ struct DemoPlay: Sendable {
         let times = try await mainComesAndGoes()
         try await afterwards()
         let history = try await Timeline(stage.group).history()
+        // The story is told to its end before it is summed up.
+        following.cancel()
+        _ = await following.result
+        let told = await recorder.revision
+        for record in history.records where record.revision > told { try await reporter.tell(record) }
         return DemoSummary(
             backend: backend, pushes: tally.pushes,
             coreStarts: history.records.count { $0.entry.kind == .coreStarted },
@@ -134,16 +143,18 @@ struct DemoPlay: Sendable {
     private func push(_ number: Int) async throws {
         let mail = try mail(number)
         tally.add(mail)
-        try await stage.push(mail.callID, as: name(number)) { [tally, reporter] line in
+        let name = name(number)
+        let end = try await stage.push(mail.callID, as: name) { [tally, reporter] line in
             tally.add(line)
-            try await reporter.tell(line, of: "push \(number)")
+            try await reporter.tell(line, of: name)
         }
+        if let end { try await reporter.tell("✗ \(name) ended badly: \(end)") }
     }
 
     /// Waits until a participant has joined the group.
     private func arrival(of name: String) async throws {
         let clock = ContinuousClock()
-        let limit = clock.now + .seconds(10)
+        let limit = clock.now + Self.deadline
         while try await !stage.group.sessions().contains(where: { $0.name == name }) {
             guard clock.now < limit else { throw CommandFailure(.no, "the demo waited in vain: \(name) begins") }
             try await clock.sleep(for: .milliseconds(5))

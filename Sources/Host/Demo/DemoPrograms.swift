@@ -16,9 +16,6 @@ struct DemoPrograms: Sendable {
     let startDuration: Duration
     let options: CoordinationOptions
 
-    /// How long each push waits for its message.
-    private static let deadline = Duration.seconds(15)
-
     /// This program's path.
     private let own: String
 
@@ -45,7 +42,7 @@ struct DemoPrograms: Sendable {
         if backend == "file", let slim { return configuration(of: slim, slimArguments(for: callID, as: name)) }
         return configuration(
             of: own,
-            ["executor", "--call-id", callID.text, "--name", name, "--deadline", DurationText.write(Self.deadline)]
+            ["executor", "--call-id", callID.text, "--name", name, "--deadline", DurationText.write(DemoPlay.deadline)]
                 + flags)
     }
 
@@ -59,7 +56,7 @@ struct DemoPrograms: Sendable {
     private func slimArguments(for callID: CallID, as name: String) -> [String] {
         [
             "--directory", directory + "/" + group, "--call-id", callID.text, "--name", name, "--maildir", maildir,
-            "--deadline-ms", Self.deadline.wholeMilliseconds, "--start-ms", startDuration.wholeMilliseconds,
+            "--deadline-ms", DemoPlay.deadline.wholeMilliseconds, "--start-ms", startDuration.wholeMilliseconds,
             "--budget-ms", options.executorBudget.wholeMilliseconds,
             "--inbox-lifetime-ms", options.inboxLifetime.wholeMilliseconds,
             "--handover-deadline-ms", options.handoverDeadline.wholeMilliseconds,

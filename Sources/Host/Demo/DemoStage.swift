@@ -12,9 +12,10 @@ protocol DemoStage: Sendable {
     ///   - callID: What the push announces.
     ///   - name: The Executor's name for people.
     ///   - hear: Told each line that the Executor prints, as it comes.
+    /// - Returns: What was wrong with its end, if anything was.
     func push(
         _ callID: CallID, as name: String, hear: @escaping @Sendable (ExecutorLine) async throws -> Void
-    ) async throws
+    ) async throws -> String?
 
     /// Starts a Main, and calls `body` when it says that it owns. A Main that is still there afterwards is stopped.
     func withMain<Value: Sendable>(_ body: (any DemoMain) async throws -> Value) async throws -> Value

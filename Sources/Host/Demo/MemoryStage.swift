@@ -28,15 +28,17 @@ struct MemoryStage: DemoStage {
 
     func push(
         _ callID: CallID, as name: String, hear: @escaping @Sendable (ExecutorLine) async throws -> Void
-    ) async throws {
+    ) async throws -> String? {
         let handle = try await space.open(Self.name, as: SessionDescription(role: .executor, name: name))
         let request = ExecutorRequest(
-            callID: callID, deadline: .seconds(15), maildir: maildir, startDuration: startDuration, options: options,
+            callID: callID, deadline: DemoPlay.deadline, maildir: maildir, startDuration: startDuration,
+            options: options,
             witness: witness)
         _ = try await ExecutorRun.run(request, in: handle) { report in
             try await hear(try JSONDecoder().decode(ExecutorLine.self, from: Data(report.json.line.utf8)))
         }
         await handle.close()
+        return nil
     }
 
     func withMain<Value: Sendable>(_ body: (any DemoMain) async throws -> Value) async throws -> Value {

@@ -12,7 +12,7 @@ struct ProcessStage: DemoStage {
 
     func push(
         _ callID: CallID, as name: String, hear: @escaping @Sendable (ExecutorLine) async throws -> Void
-    ) async throws {
+    ) async throws -> String? {
         let configuration = programs.executor(for: callID, as: name)
         let result = try await Subprocess.run(
             configuration, input: .none, output: .sequence, error: .currentStandardError
@@ -21,9 +21,10 @@ struct ProcessStage: DemoStage {
                 try await hear(try JSONDecoder().decode(ExecutorLine.self, from: Data(line.utf8)))
             }
         }
-        switch result.terminationStatus {
-        case .exited(ExitStatus.success.rawValue), .exited(ExitStatus.no.rawValue): break
-        default: throw CommandFailure(.unavailable, "\(name) ended badly: \(result.terminationStatus)")
+        return switch result.terminationStatus {
+        case .exited(ExitStatus.success.rawValue), .exited(ExitStatus.no.rawValue): nil
+        case .exited(let status): "status \(status)"
+        case .signaled(let signal): "signal \(signal)"
         }
     }
 

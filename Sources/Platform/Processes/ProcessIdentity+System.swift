@@ -34,8 +34,21 @@ extension ProcessIdentity {
         }
     }
 
-    /// When the process started, in clock ticks since the machine did: field 22 of its record.
+    /// Whether the process is stopped by a signal or a debugger; nil when it is gone or cannot be seen.
+    package var isStopped: Bool? {
+        guard bootID == SystemClock.currentBootID, case .success(let record) = Self.record(of: pid),
+            record.startTime == startTime
+        else { return nil }
+        return record.state == "T" || record.state == "t"
+    }
+
+    /// When the process started, in clock ticks since the machine did.
     static func startTime(of pid: Int32) -> Result<UInt64, SystemCallError> {
+        record(of: pid).map(\.startTime)
+    }
+
+    /// What the system's record of a process says: its state, field 3, and its start time, field 22.
+    private static func record(of pid: Int32) -> Result<(state: Substring, startTime: UInt64), SystemCallError> {
         let path = "/proc/\(pid)/stat"
         let text: String
         do throws(SystemCallError) {
@@ -51,7 +64,7 @@ extension ProcessIdentity {
         guard fields.count > 19, let ticks = UInt64(fields[19]) else {
             return .failure(SystemCallError("read", number: EBADMSG, at: path))
         }
-        return .success(ticks)
+        return .success((fields[0], ticks))
     }
 
     /// The number of the process's namespace of process numbers; 0 when it cannot be known. Numbers of processes mean

@@ -38,7 +38,18 @@ public struct History: Sendable {
         }
     }
 
-    /// Forgets everything up to `revision`.
+    /// Forgets the commits up to `revision`, and with them where their values lie.
+    public mutating func forget(through revision: Revision) {
+        while first < commits.count, commits[first].revision <= revision {
+            byteCount -= Self.cost(of: commits[first])
+            first += 1
+        }
+        commits.removeFirst(first)
+        first = 0
+        floor = max(floor, revision)
+    }
+
+    /// Forgets everything and begins anew at `revision`.
     mutating func restart(at revision: Revision) {
         commits.removeAll()
         first = 0

@@ -66,26 +66,4 @@ struct GroupTests {
             #expect(refusal == (given < durability ? .unsupported : nil))
         }
     }
-
-    @Test("S3, L2: revisions and sessions go on rising when everybody had left", arguments: Backend.all)
-    func everybodyLeaves(backend: Backend) async throws {
-        try await backend.withGroup { group in
-            let first = try await group.open()
-            try await first.put("kept", [1])
-            try await first.put("mine", [1], lifetime: .session)
-            try await first.post("news", state: 5)
-            let revision = try await first.list().revision
-            let isKept = first.capabilities.durability >= .process
-            await group.closeAll()
-
-            let second = try await group.open()
-            #expect(try await second.get("mine") == nil)
-            #expect(try await second.sessions().map(\.id) == [second.session.id])
-            guard isKept else { return }
-            #expect(second.session.id.rawValue > revision.rawValue)
-            #expect(try await second.get("kept")?.value == [1])
-            #expect(try await second.state(of: "news").state == 5)
-            #expect(try await second.put("kept", [2]).revision > revision)
-        }
-    }
 }

@@ -33,6 +33,7 @@ struct ReadTests {
             var seen = Revision.zero
             var turn = 0
             while !done.value {
+                await Task.yield()
                 turn += 1
                 let consistency: ReadConsistency = turn.isMultiple(of: 3) ? .linearizable : .causal
                 let revision = try await reader.get("k", consistency: consistency)?.revision ?? .zero

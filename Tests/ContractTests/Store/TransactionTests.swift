@@ -131,6 +131,7 @@ struct TransactionTests {
                     working.update { $0 -= 1 }
                 } else {
                     while working.value > 0 {
+                        await Task.yield()
                         let sum = try await store.list("account").entries.reduce(0) { $0 + Int($1.value[0]) }
                         #expect(sum == 800)
                     }

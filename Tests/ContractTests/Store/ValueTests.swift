@@ -127,6 +127,7 @@ struct ValueTests {
                     writing.update { $0 -= 1 }
                 } else {
                     while writing.value > 0 {
+                        await Task.yield()
                         for entry in try await store.list("torn").entries { try Checksummed.verify(entry) }
                         for key in keys { if let entry = try await store.get(key) { try Checksummed.verify(entry) } }
                     }

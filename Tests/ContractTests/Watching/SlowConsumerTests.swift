@@ -77,11 +77,10 @@ struct SlowConsumerTests {
             func write(_ count: Int) async throws {
                 for _ in 0..<count { try await store.put("k", [UInt8](repeating: 1, count: 2000)) }
             }
-            try await write(2000)
-            let before = OwnResources.residentByteCount
-            try await write(20_000)
-            // 40 MB were written, and 50 queues of them would be 2 GB.
-            #expect(OwnResources.residentByteCount - before < 24 << 20)
+            try await write(1000)
+            // 50 queues of a batch's changes would take more than 10 MB.
+            let growth = try await OwnResources.leastGrowth(batches: 6) { try await write(2000) }
+            #expect(growth < 5 << 20)
             withExtendedLifetime(stuck) {}
         }
     }

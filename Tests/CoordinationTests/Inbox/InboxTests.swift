@@ -232,6 +232,22 @@ struct InboxTests {
         #expect(taken.count == 1)
     }
 
+    @Test("C10: a message that another takes in between is not taken twice")
+    func interleaved() async throws {
+        let fixture = try await InboxFixture()
+        let message = try textMessage("call-1")
+        let group = try await fixture.participant()
+        let other = try Inbox(group)
+        try await other.store(message)
+        let slow = try Inbox(
+            InterposedStore(
+                fixture.keeper,
+                once: { () async throws(SharedCoreError) in
+                    _ = try await other.take(message.callID)
+                }))
+        #expect(try await slow.take(message.callID) == .unavailable(.taken(by: group.session.id)))
+    }
+
     @Test(
         "E2: damaged and foreign records give typed errors",
         arguments: [

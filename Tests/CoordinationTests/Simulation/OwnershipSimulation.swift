@@ -311,6 +311,10 @@ struct OwnershipSimulation {
             if members[number].cores[epoch] != nil { members[number].cores[epoch] = true }
             let delay = !isQuiet && random.once(in: 15) ? Duration.seconds(10) : milliseconds(0..<100)
             schedule(.coreStopped(number, epoch), after: delay)
+        case .examine(let process, let claim):
+            let holder = members.first { $0.process == process }
+            let isStopped = holder.map { holder in holder.frozenUntil.map { $0 > now } ?? false }
+            members[number].machine.examined(claim, isStopped: isStopped)
         case .kill(let process, let epoch):
             kill(process, epoch, by: number)
         }

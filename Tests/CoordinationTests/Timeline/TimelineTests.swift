@@ -201,6 +201,22 @@ struct TimelineTests {
         #expect(history.damages == [])
     }
 
+    @Test("C15: a trim that another overtakes drops nothing, and its checkpoint does not replace the other's")
+    func overtakenTrim() async throws {
+        let (store, other) = try await (open(), open())
+        for _ in 0..<40 { try await write(entry(.problem, by: store), to: store) }
+        let slow = Timeline(
+            InterposedStore(
+                store,
+                once: { () async throws(SharedCoreError) in
+                    try await Timeline(other, capacity: 16).trim()
+                }), capacity: 32)
+        #expect(try await !slow.trim())
+        let history = try await Timeline(other).history()
+        #expect(history.records.count == 8)
+        #expect(history.checkpoint?.droppedCount == 32)
+    }
+
     @Test("C15: a checkpoint holds all that later entries are judged by", arguments: Seed.several(8))
     func checkpointIsExact(seed: Seed) throws {
         var random = SplitMix64(seed)
@@ -263,6 +279,19 @@ struct TimelineTests {
             if case .record(let record) = event { record.entry.reason } else { "\(event)" }
         }
         #expect(reasons == (0..<30).map(String.init))
+    }
+
+    @Test("following that lags without a drop delivers the rest, each once")
+    func followingSlowly() async throws {
+        let store = try await open()
+        for number in 0..<5 { try await write(entry(.problem, by: store, reason: "\(number)"), to: store) }
+        var reading = TimelineReading()
+        reading.add(.snapshot(try await store.list(Timeline.prefix)))
+        for number in 5..<9 { try await write(entry(.problem, by: store, reason: "\(number)"), to: store) }
+        reading.add(.lagged(try await store.list(Timeline.prefix)))
+        var reasons: [String] = []
+        while case .record(let record)? = reading.next() { reasons.append(record.entry.reason) }
+        #expect(reasons == (0..<9).map(String.init))
     }
 
     @Test("following tells of entries that were dropped before they could be delivered")

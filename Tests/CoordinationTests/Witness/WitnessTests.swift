@@ -106,9 +106,9 @@ struct WitnessTests {
     @Test("C15: of many that begin at once, at most one sees nobody", arguments: Subject.all)
     func together(subject: Subject) async throws {
         let (witness, keeps) = try subject.make()
-        for round in 0..<20 {
-            let holds = try await TestSupport.together(8) { number in
-                try witness.begin(epoch: Revision(rawValue: UInt64(round * 8 + number + 1)))
+        for round in 0..<2_000 {
+            let holds = try await TestSupport.together(2) { number in
+                try witness.begin(epoch: Revision(rawValue: UInt64(round * 2 + number + 1)))
             }
             #expect(holds.filter { $0.others.isEmpty }.count <= 1)
             for hold in holds { hold.end() }

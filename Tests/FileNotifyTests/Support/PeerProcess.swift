@@ -21,7 +21,7 @@ final class PeerProcess: Sendable {
             let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
             guard count > 0 else { throw SystemCallError("readlink", number: errno, at: "/proc/self/exe") }
             let path = String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
-            let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? path
+            let bundle = CommandLine.arguments.first { $0.hasPrefix("/") && $0.hasSuffix(".xctest") } ?? path
             let directory = bundle.prefix(upTo: bundle.lastIndex(of: "/") ?? bundle.startIndex)
             return directory + "/sharedcore-test-peer"
         }

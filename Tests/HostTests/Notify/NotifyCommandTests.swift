@@ -6,7 +6,7 @@ struct NotifyCommandTests {
     func wake() async throws {
         let program = try HostProgram()
         let ended = try await program.running(
-            "notify", "observe", "news", "--count", "1", "--timeout", "30s", "--json", "--log-level", "info"
+            "notify", "observe", "news", "--count", "1", "--timeout", "200s", "--json", "--log-level", "info"
         ) {
             try await $0.untilErrors(contain: "observing")
             let posted = try await program.run("notify", "post", "news", "--state", "18446744073709551615", "--json")
@@ -27,7 +27,7 @@ struct NotifyCommandTests {
     func counts() async throws {
         let program = try HostProgram()
         let ended = try await program.running(
-            "notify", "observe", "news", "--count", "5", "--timeout", "30s", "--json", "--log-level", "info"
+            "notify", "observe", "news", "--count", "5", "--timeout", "200s", "--json", "--log-level", "info"
         ) {
             try await $0.untilErrors(contain: "observing")
             for state in 1...5 { _ = try await program.run("notify", "post", "news", "--state", "\(state)") }

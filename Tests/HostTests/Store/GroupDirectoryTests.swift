@@ -24,7 +24,7 @@ struct GroupDirectoryTests {
         chmod(program.directory.path, 0o755)
         #expect(try await program.run("store", "put", "k", "v", "--dir", "groups").status == 0)
         let command = try
-            "exec setpriv --reuid 65534 --regid 65534 --clear-groups \(HostProgram.path) store get k --dir groups"
+            "exec setpriv --reuid 65534 --regid 65534 --clear-groups \(program.path) store get k --dir groups"
         let ended = try await program.shell(command)
         #expect(ended.status == 78)
         #expect(ended.errors.contains("--dir: dir is “groups”"))

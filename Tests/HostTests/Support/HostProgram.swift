@@ -25,12 +25,21 @@ struct HostProgram: Sendable {
     /// What the environment says beside `PATH` and the user's directories.
     var environment: [String: String] = [:]
 
-    init() throws {
-        directory = try TemporaryDirectory()
+    /// The program's name.
+    private let name: String
+
+    init(named name: String = "sharedcore") throws {
+        self.init(named: name, in: try TemporaryDirectory())
+    }
+
+    /// A program in the directory of another.
+    init(named name: String, in directory: TemporaryDirectory) {
+        self.name = name
+        self.directory = directory
     }
 
     /// Where the program is: beside the bundle that holds this test.
-    static var path: String {
+    var path: String {
         get throws {
             var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
             let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
@@ -39,7 +48,7 @@ struct HostProgram: Sendable {
             for bundle in [own, CommandLine.arguments[0]] {
                 let path =
                     bundle.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-                    .joined(separator: "/") + "/sharedcore"
+                    .joined(separator: "/") + "/" + name
                 if access(path, X_OK) == 0 { return path }
             }
             throw ProgramMissing(path: own)
@@ -69,7 +78,7 @@ struct HostProgram: Sendable {
     /// Runs the program to its end.
     func run(_ arguments: [String], input: String = "") async throws -> Ended {
         let configuration = try configuration(arguments)
-        return try await within(Patience.usual, "the end of sharedcore \(arguments.joined(separator: " "))") {
+        return try await within(Patience.long, "the end of sharedcore \(arguments.joined(separator: " "))") {
             let result = try await Subprocess.run(
                 configuration, input: .string(input), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
             return Ended(
@@ -84,7 +93,7 @@ struct HostProgram: Sendable {
     func shell(_ script: String, fifo: String? = nil) async throws -> Ended {
         if let fifo { mkfifo(directory.path(of: fifo), 0o600) }
         let program = try configuration([])
-        let folder = try Self.path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        let folder = try path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
         let configuration = Subprocess.Configuration(
             executable: .path("/bin/bash"), arguments: ["-c", script],
             environment: program.environment.updating(["PATH": folder + ":/usr/bin:/bin"]),
@@ -106,7 +115,7 @@ struct HostProgram: Sendable {
         ]
         for (name, value) in environment { variables[.init(stringLiteral: name)] = value }
         return Subprocess.Configuration(
-            executable: .path(FilePath(try Self.path)), arguments: Arguments(arguments),
+            executable: .path(FilePath(try path)), arguments: Arguments(arguments),
             environment: .custom(variables), workingDirectory: FilePath(directory.path))
     }
 }

@@ -5,8 +5,8 @@ internal import TestSupport
 
 /// A run of the program that goes on while the test looks at it.
 struct RunningProgram: Sendable {
-    let output = LineCollector()
-    let errors = LineCollector()
+    let output: LineCollector
+    let errors: LineCollector
     let pid: Int32
     let send: @Sendable (Signal) throws -> Void
 
@@ -17,14 +17,16 @@ struct RunningProgram: Sendable {
 
     /// Waits until standard output has so many lines.
     func untilOutput(has count: Int) async throws {
-        try await eventually("\(count) lines, not \(output.lines); errors: \(errors.lines)") {
+        try await eventually("\(count) lines, not \(output.lines); errors: \(errors.lines)", within: Patience.long) {
             output.lines.count >= count
         }
     }
 
     /// Waits until a line of standard error contains a text, such as that the program has begun to watch.
     func untilErrors(contain text: String) async throws {
-        try await eventually("“\(text)” in \(errors.lines)") { errors.lines.contains { $0.contains(text) } }
+        try await eventually("“\(text)” in \(errors.lines)", within: Patience.long) {
+            errors.lines.contains { $0.contains(text) }
+        }
     }
 }
 
@@ -39,35 +41,64 @@ final class LineCollector: Sendable {
     }
 }
 
+/// A program that did not end in time, and what it had said by then.
+struct ProgramStood: Error, CustomStringConvertible {
+    let arguments: [String]
+    let output: [String]
+    let errors: [String]
+
+    var description: String {
+        "sharedcore \(arguments.joined(separator: " ")) did not end:\n"
+            + (output + errors).joined(separator: "\n")
+    }
+}
+
 extension HostProgram {
     /// Starts the program and calls `body` while it runs. The body has to make it end.
     func running(
         _ arguments: String..., body: @escaping @Sendable (RunningProgram) async throws -> Void
     ) async throws -> Ended {
+        try await running(arguments, body: body)
+    }
+
+    /// Starts the program and calls `body` while it runs. The body has to make it end.
+    func running(
+        _ arguments: [String], body: @escaping @Sendable (RunningProgram) async throws -> Void
+    ) async throws -> Ended {
         let configuration = try configuration(arguments)
-        return try await within(Patience.long, "the end of sharedcore \(arguments.joined(separator: " "))") {
-            let result = try await Subprocess.run(
-                configuration, input: .none, output: .sequence, error: .sequence
-            ) { execution in
-                let program = RunningProgram(
-                    pid: execution.processIdentifier.value, send: { try execution.send(signal: $0) })
-                return try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { try await program.output.collect(execution.standardOutput) }
-                    group.addTask { try await program.errors.collect(execution.standardError) }
-                    do {
-                        try await body(program)
-                    } catch {
-                        try? execution.send(signal: .kill)
-                        throw error
-                    }
-                    try await group.waitForAll()
-                    return (program.output.lines, program.errors.lines)
-                }
+        let output = LineCollector()
+        let errors = LineCollector()
+        do {
+            let status = try await within(Patience.long, "the end") {
+                try await Self.run(configuration, collecting: output, errors, body: body)
             }
-            let status = result.terminationStatus.number
-            let (output, errors) = result.takeClosureResult()
             return Ended(
-                status: status, output: output.joined(separator: "\n"), errors: errors.joined(separator: "\n"))
+                status: status, output: output.lines.joined(separator: "\n"),
+                errors: errors.lines.joined(separator: "\n"))
+        } catch is ConditionNotMet {
+            throw ProgramStood(arguments: arguments, output: output.lines, errors: errors.lines)
         }
+    }
+
+    private static func run(
+        _ configuration: Subprocess.Configuration, collecting output: LineCollector, _ errors: LineCollector,
+        body: @escaping @Sendable (RunningProgram) async throws -> Void
+    ) async throws -> Int32 {
+        try await Subprocess.run(configuration, input: .none, output: .sequence, error: .sequence) { execution in
+            let program = RunningProgram(
+                output: output, errors: errors, pid: execution.processIdentifier.value,
+                send: { try execution.send(signal: $0) })
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await output.collect(execution.standardOutput) }
+                group.addTask { try await errors.collect(execution.standardError) }
+                do {
+                    try await body(program)
+                } catch {
+                    try? execution.send(signal: .kill)
+                    throw error
+                }
+                try await group.waitForAll()
+            }
+        }.terminationStatus.number
     }
 }

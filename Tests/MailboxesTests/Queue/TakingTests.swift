@@ -130,7 +130,7 @@ struct TakingTests {
     @Test("a condition that the store adds is the caller's failure, not a reason to try again")
     func foreignGuard() async throws {
         let group = try await QueueFixture().open()
-        let mailbox = try QueueMailbox(GuardedStore(group, by: .exists("epoch")), path: "box")
+        let mailbox = try QueueMailbox(InterposedStore(group, requiring: .exists("epoch")), path: "box")
         #expect(try await code { try await mailbox.send([1]) } == .guardFailed)
         try await group.put("epoch", [])
         try await mailbox.send([1])

@@ -19,6 +19,18 @@ package enum OwnResources {
         return pages * sysconf(Int32(_SC_PAGESIZE))
     }
 
+    /// The least growth of the resident memory, in bytes, over several batches of the same work. A leak grows with every
+    /// batch; what else the process does at the same time does not.
+    package static func leastGrowth(batches: Int, _ work: () async throws -> Void) async throws -> Int {
+        var least = Int.max
+        for _ in 0..<batches {
+            let before = residentByteCount
+            try await work()
+            least = min(least, residentByteCount - before)
+        }
+        return least
+    }
+
     private static func count(of directory: String) -> Int {
         guard let stream = opendir(directory) else { return 0 }
         defer { closedir(stream) }

@@ -32,12 +32,13 @@ final class JournalFollower: @unchecked Sendable {
     private var position: Position
     /// How many bytes of records follow the last snapshot.
     private var logByteCount = 0
-    /// How many snapshots were passed over since the large values were last looked up.
-    private var passedSnapshotCount = 0
+    /// The revisions at which snapshots were passed over since the large values were last looked up.
+    private var passedSnapshots: [Revision] = []
 
     /// How much of a journal is read at a time.
     private static let chunkByteCount = 64 << 10
-    /// After so many moves, the large values are looked up again in the newest snapshot, so that old files can go.
+    /// After so many snapshots, the large values are looked up again in the newest one and the older half of the history
+    /// is forgotten, so that files that were removed are not kept open for ever.
     private static let keptSourceCount = 8
 
     private init(directory: GroupDirectory, limits: Limits, historyByteCount: Int, position: Position) {
@@ -126,13 +127,13 @@ final class JournalFollower: @unchecked Sendable {
                 journal: journal, offset: continuation.offset, chain: JournalChain(salt: continuation.chain))
             if journal.header.hasSnapshot {
                 logByteCount = 0
-                passedSnapshotCount += 1
-                if passedSnapshotCount > Self.keptSourceCount { try lookUpValuesAgain(&state) }
+                passedSnapshots.append(state.revision)
+                if passedSnapshots.count > Self.keptSourceCount { try lookUpValuesAgain(&state) }
             }
         } else {
             (state, position) = try Self.snapshot(of: journal, limits: limits, historyByteCount: historyByteCount)
             logByteCount = 0
-            passedSnapshotCount = 0
+            passedSnapshots = []
         }
         // Before the tail of the new journal is looked at, so that whatever is published later rings.
         journal.listen(to: Bells(rawValue: listening.load(ordering: .sequentiallyConsistent)))
@@ -149,8 +150,9 @@ final class JournalFollower: @unchecked Sendable {
         guard from.offset == position.offset, other.revision == state.revision else {
             throw Self.damaged(position.journal, at: from.offset)
         }
-        state.adoptContent(of: other)
-        passedSnapshotCount = 0
+        let half = passedSnapshots.count / 2
+        state.adoptContent(of: other, forgettingThrough: passedSnapshots[half])
+        passedSnapshots.removeFirst(half)
     }
 
     /// The state of a journal's snapshot, and the place behind it.

@@ -101,9 +101,11 @@ extension LocalGroup {
         var patience = Patience()
         while true {
             let replacement = try withLock { journal throws(SharedCoreError) -> Replacement in
-                guard journal === position.journal, case .current = try self.catchUp(),
-                    self.position.journal === journal
-                else { return .overtaken }
+                let present = try self.replica.change { state throws(SharedCoreError) -> Journal? in
+                    guard case .current = try self.follower.catchUp(&state) else { return nil }
+                    return self.follower.position(in: &state).journal
+                }
+                guard journal === position.journal, present === journal else { return .overtaken }
                 let tail = journal.word.tail
                 var from = position
                 try JournalFollower.read(from: &from, to: tail) { record throws(SharedCoreError) in
@@ -123,6 +125,7 @@ extension LocalGroup {
                     predecessorTail: tail, inherited: inherited, isDurable: isDurable)
                 return isPlaced ? .done(inherited) : .overtaken
             }
+            replica.wake()
             switch replacement {
             case .done(let inherited): return inherited
             case .overtaken: return nil

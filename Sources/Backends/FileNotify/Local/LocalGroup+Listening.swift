@@ -11,22 +11,14 @@ extension LocalGroup {
     /// First the bells' files are watched, then the bits are set in the present journal, then the tail is read. A writer
     /// publishes first and reads the bits then: either it sees them, or its commit is before the look.
     func listen(to prefixes: [KeyPrefix], _ bells: Bells) async throws(SharedCoreError) -> Listening.ID {
-        let id: Listening.ID
-        do throws(SystemCallError) {
-            let service = try NotificationService.shared()
-            id = try listening.withLock { listening throws(SystemCallError) in
-                let (id, new) = listening.add(prefixes, bells)
-                do throws(SystemCallError) {
-                    try service.watch(new, of: self)
-                } catch {
-                    _ = listening.remove(id)
-                    throw error
-                }
-                self.follower.listening.bitwiseOr(new.rawValue, ordering: .sequentiallyConsistent)
-                return id
-            }
-        } catch {
-            throw SharedCoreError(error)
+        let service = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try NotificationService.shared()
+        }
+        let id = listening.withLock { listening in
+            let (id, new) = listening.add(prefixes, bells)
+            service.watch(new, of: self)
+            self.follower.listening.bitwiseOr(new.rawValue, ordering: .sequentiallyConsistent)
+            return id
         }
         do throws(SharedCoreError) {
             while true {

@@ -95,7 +95,7 @@ extension LocalGroup {
             }
             return true
         }
-        ring(rung, in: locked)
+        announce(rung, in: locked)
         for (request, answer) in answers { request.finish(with: answer) }
         if !answers.isEmpty { compactWhenLong() }
         return isServed ?? false

@@ -49,10 +49,10 @@ extension LocalGroup {
                 return try self.record(judge, in: locked, ringing: &rung)
             }
         } catch {
-            ring(rung, in: journal)
+            announce(rung, in: journal)
             throw error
         }
-        ring(rung, in: journal)
+        announce(rung, in: journal)
         guard case .written(let written) = recording else { return .busy }
         compactWhenLong()
         return .written(written)
@@ -89,7 +89,7 @@ extension LocalGroup {
             case decided(StoreState.Decision, JournalFollower.Position)
         }
         while true {
-            let step = try replica.update { state throws(SharedCoreError) -> Step in
+            let step = try replica.change { state throws(SharedCoreError) -> Step in
                 let standing = try self.follower.catchUp(&state)
                 let position = self.follower.position(in: &state)
                 guard case .current = standing, position.journal === journal else { return .moved }
@@ -161,17 +161,20 @@ extension LocalGroup {
                 source: journal, offset: UInt64(position.offset + JournalChain.headerByteCount))
             if case .effect(let decoded) = try JournalRecord(payload[...], external: external) { applied = decoded }
         }
-        let changed = try replica.update { state throws(SharedCoreError) -> Bells in
+        let changed = try replica.change { state throws(SharedCoreError) -> Bells in
             try self.follower.advance(from: position, to: after, applying: applied, &state)
-            return Bells(of: effect, in: state)
+            return Bells(of: effect, in: &state)
         }
         rung.formUnion(changed)
         return after.offset
     }
 
-    /// Rings those of the bells that anybody listens to.
-    func ring(_ rung: Bells, in journal: Journal?) {
-        guard !rung.isEmpty, let journal else { return }
+    /// Tells what was done under the lock, after it: to those who wait in this process, and by those of the bells that
+    /// anybody listens to.
+    func announce(_ rung: Bells, in journal: Journal?) {
+        guard let journal else { return }
+        replica.wake()
+        guard !rung.isEmpty else { return }
         FailPoint.hit("commit.beforeRing")
         bells.ring(rung.intersection(journal.interest))
     }
@@ -213,7 +216,7 @@ extension Bells {
     }
 
     /// The bells that an effect rings that was just applied to a state.
-    init(of effect: Effect, in state: StoreState) {
+    init(of effect: Effect, in state: inout StoreState) {
         let expected = Bells(of: effect)
         guard expected == .all else {
             self = expected
@@ -225,8 +228,8 @@ extension Bells {
                 for case .post(let name, _) in operations { formUnion(Bells(of: name)) }
             }
         } else {
-            // It changed nothing, unless it was too large for the history.
-            self = state.history.floor >= effect.revision ? .all : []
+            // It changed nothing.
+            self = []
         }
     }
 }

@@ -4,9 +4,14 @@ internal import Synchronization
 
 /// The one thread of a process that waits for its groups: for the bells, for the ends of processes, and for the time at
 /// which everybody looks without having heard anything.
+///
+/// The system allows a user only some inotify instances and watches. As long as there is none left for a bell, its group
+/// is looked at every few milliseconds instead: one load from a shared page each time.
 final class NotificationService: Sendable {
     /// How often a group is looked at when no bell has rung: a bell is a hint and may be lost.
     private static let idleInterval = Duration.seconds(10)
+    /// How often a group is looked at that listens to a bell which cannot be watched.
+    private static let deafInterval = Duration.milliseconds(20)
 
     private struct Weak {
         weak var group: LocalGroup?
@@ -20,18 +25,24 @@ final class NotificationService: Sendable {
 
     private struct State {
         var groups: [ObjectIdentifier: Weak] = [:]
+        /// The bells that each group listens to, with the number of their watch; nil for one that cannot be watched.
+        var bells: [ObjectIdentifier: [Int: Int32?]] = [:]
         /// Who listens to a watched file.
         var listeners: [Int32: Set<ObjectIdentifier>] = [:]
-        /// The watched file of each bell of a group.
-        var watches: [ObjectIdentifier: [Int: Int32]] = [:]
         var holders: [ObjectIdentifier: [SessionID: Holder]] = [:]
         /// Ended sessions that were reported to their group, until the next idle look.
         var reported: [ObjectIdentifier: Set<SessionID>] = [:]
+        /// The system's events; nil as long as it gives none.
+        var events: FileEvents?
+
+        /// The groups that listen to a bell which cannot be watched.
+        var deaf: [ObjectIdentifier] {
+            bells.filter { $0.value.values.contains(nil) }.map(\.key)
+        }
     }
 
-    private let events: FileEvents
     private let counter: EventCounter
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     private static let instance = Mutex<NotificationService?>(nil)
 
@@ -42,31 +53,41 @@ final class NotificationService: Sendable {
     static func shared() throws(SystemCallError) -> NotificationService {
         try instance.withLock { instance throws(SystemCallError) in
             if let instance { return instance }
-            let service = NotificationService(events: try FileEvents(), counter: try EventCounter())
+            let service = NotificationService(events: try? FileEvents(), counter: try EventCounter())
             try OwnedThread.start("sc-notify") { service.run() }
             instance = service
             return service
         }
     }
 
-    private init(events: FileEvents, counter: EventCounter) {
-        self.events = events
+    private init(events: FileEvents?, counter: EventCounter) {
         self.counter = counter
+        state = Mutex(State(events: events))
     }
 
     // MARK: - What is waited for
 
     /// Begins to wait for bells of a group.
-    func watch(_ bells: Bells, of group: LocalGroup) throws(SystemCallError) {
+    func watch(_ bells: Bells, of group: LocalGroup) {
         let id = ObjectIdentifier(group)
-        try state.withLock { state throws(SystemCallError) in
+        let isDeaf = state.withLock { state in
             state.groups[id] = Weak(group: group)
             for index in bells.indices {
-                let watch = try self.events.watchWrites(to: Self.bell(index, in: group.directory.directory))
-                state.listeners[watch, default: []].insert(id)
-                state.watches[id, default: [:]][index] = watch
+                let watch = self.begin(index, of: group, &state)
+                state.bells[id, default: [:]][index] = .some(watch)
             }
+            return !state.deaf.isEmpty
         }
+        if isDeaf { counter.raise() }
+    }
+
+    /// Watches a bell; nil when the system does not let it.
+    private func begin(_ index: Int, of group: LocalGroup, _ state: inout State) -> Int32? {
+        guard let events = state.events, let file = try? Self.bell(index, in: group.directory.directory),
+            let watch = try? events.watchWrites(to: file)
+        else { return nil }
+        state.listeners[watch, default: []].insert(ObjectIdentifier(group))
+        return watch
     }
 
     /// A bell, to be watched. It is made when it is not there; else it is only read, because closing it would ring it.
@@ -84,7 +105,7 @@ final class NotificationService: Sendable {
         let id = ObjectIdentifier(group)
         state.withLock { state in
             for index in bells.indices {
-                if let watch = state.watches[id]?.removeValue(forKey: index) { self.end(watch, of: id, &state) }
+                if let watch = state.bells[id]?.removeValue(forKey: index) ?? nil { self.end(watch, of: id, &state) }
             }
         }
     }
@@ -116,8 +137,8 @@ final class NotificationService: Sendable {
     /// Forgets a group that is gone.
     func forget(_ id: ObjectIdentifier) {
         state.withLock { state in
-            for watch in state.watches[id]?.values.map({ $0 }) ?? [] { self.end(watch, of: id, &state) }
-            state.watches[id] = nil
+            for case let watch? in state.bells[id]?.values.map({ $0 }) ?? [] { self.end(watch, of: id, &state) }
+            state.bells[id] = nil
             state.holders[id] = nil
             state.reported[id] = nil
             state.groups[id] = nil
@@ -128,7 +149,7 @@ final class NotificationService: Sendable {
         state.listeners[watch]?.remove(id)
         if state.listeners[watch]?.isEmpty == true {
             state.listeners[watch] = nil
-            events.remove(watch)
+            state.events?.remove(watch)
         }
     }
 
@@ -138,23 +159,21 @@ final class NotificationService: Sendable {
         let clock = SystemClock()
         var nextLook = clock.now().advanced(by: Self.idleInterval)
         while true {
-            let holders = state.withLock { state in
-                state.holders.flatMap { id, holders in holders.values.map { (id, $0) } }
+            let (holders, events, deaf) = state.withLock { state in
+                (state.holders.flatMap { id, holders in holders.values.map { (id, $0) } }, state.events, state.deaf)
             }
+            let wait = clock.now().duration(to: nextLook)
             let ready = Poll.wait(
-                for: [counter.descriptor, events.descriptor] + holders.map(\.1.process.descriptor),
-                timeout: clock.now().duration(to: nextLook))
+                for: [counter.descriptor, events?.descriptor ?? -1] + holders.map(\.1.process.descriptor),
+                timeout: deaf.isEmpty ? wait : min(wait, Self.deafInterval))
             if ready[0] { counter.clear() }
 
-            var due: Set<ObjectIdentifier> = []
-            if ready[1] { collect(&due) }
+            var due = Set(deaf)
+            if ready[1], let events { collect(events.take(), &due) }
             let now = clock.now()
             if now >= nextLook {
                 nextLook = now.advanced(by: Self.idleInterval)
-                state.withLock { state in
-                    state.reported = [:]
-                    due.formUnion(state.groups.keys)
-                }
+                takeStock(&due)
             }
             var ended: [ObjectIdentifier: [SessionID]] = [:]
             for ((id, holder), isReady) in zip(holders, ready.dropFirst(2)) where isReady {
@@ -166,14 +185,33 @@ final class NotificationService: Sendable {
     }
 
     /// The groups whose bells rang.
-    private func collect(_ due: inout Set<ObjectIdentifier>) {
-        let events = events.take()
+    private func collect(_ events: [FileEvents.Event], _ due: inout Set<ObjectIdentifier>) {
         state.withLock { state in
             for event in events {
                 switch event {
                 case .changed(let watch): due.formUnion(state.listeners[watch] ?? [])
                 case .overflow: due.formUnion(state.groups.keys)
                 case .ended: break
+                }
+            }
+        }
+    }
+
+    /// Everybody looks; and what the system did not give before is asked for again.
+    private func takeStock(_ due: inout Set<ObjectIdentifier>) {
+        let deaf = state.withLock { state in
+            state.reported = [:]
+            due.formUnion(state.groups.keys)
+            if state.events == nil, !state.deaf.isEmpty { state.events = try? FileEvents() }
+            return Set(state.deaf)
+        }
+        // Held out here, so that no group ends under the lock, which its end takes.
+        for group in groups(deaf) {
+            let id = ObjectIdentifier(group)
+            state.withLock { state in
+                for (index, known) in state.bells[id] ?? [:] where known == nil {
+                    let watch = self.begin(index, of: group, &state)
+                    state.bells[id]?[index] = .some(watch)
                 }
             }
         }

@@ -19,8 +19,8 @@ extension OwnershipMachine {
         case proved
         /// It has not answered a challenge for as long as it may.
         case absent(Silence)
-        /// It is to be challenged.
-        case challenge(Directive)
+        /// It is to be challenged, or its process to be looked at.
+        case act(Directive)
     }
 
     /// Answers a challenge to what this participant holds.
@@ -47,16 +47,21 @@ extension OwnershipMachine {
 
     /// Judges the life of the holder of a claim.
     ///
-    /// - Parameter isUrgent: Whether the first challenge is made at once, instead of within a time over which a
-    ///   hundred that wait are spread.
-    mutating func life(of claim: Revision, isUrgent: Bool, at now: BootInstant) -> Life {
+    /// - Parameters:
+    ///   - process: Its process, where that is known.
+    ///   - isUrgent: Whether the first challenge is made at once, instead of within a time over which a hundred that
+    ///     wait are spread.
+    mutating func life(
+        of claim: Revision, in process: ProcessIdentity? = nil, isUrgent: Bool, at now: BootInstant
+    ) -> Life {
         var watched = watched ?? begin(claim, isUrgent: isUrgent, at: now)
         if watched.claim != claim { watched = begin(claim, isUrgent: isUrgent, at: now) }
         defer { self.watched = watched }
 
         if let challenge = view.challenge, challenge.record.claim == claim {
-            guard isAnswered(challenge) else { return awaitAnswer(to: challenge, in: &watched, at: now) }
+            guard isAnswered(challenge) else { return awaitAnswer(to: challenge, of: process, in: &watched, at: now) }
             watched.patience = nil
+            watched.wasSeenStopped = nil
             watched.unansweredSince = nil
             if watched.lastAnswered != challenge.revision {
                 watched.lastAnswered = challenge.revision
@@ -66,7 +71,7 @@ extension OwnershipMachine {
                 }
             }
         }
-        if watched.nextChallenge <= now { return .challenge(challenge(claim)) }
+        if watched.nextChallenge <= now { return .act(challenge(claim)) }
         wake(at: watched.nextChallenge)
         guard let answer = view.answer, answer.record.claim == claim, answer.revision > watched.since else {
             return .unknown
@@ -80,23 +85,37 @@ extension OwnershipMachine {
     }
 
     private mutating func awaitAnswer(
-        to challenge: Standing<ChallengeRecord>, in watched: inout WatchedClaim, at now: BootInstant
+        to challenge: Standing<ChallengeRecord>, of process: ProcessIdentity?, in watched: inout WatchedClaim,
+        at now: BootInstant
     ) -> Life {
         let since = watched.unansweredSince ?? now
-        var patience = watched.patience ?? RunningTime(from: now, forSignOfLife: true)
+        var patience = watched.patience ?? RunningTime(from: now)
         patience.count(to: now)
         watched.patience = patience
         watched.unansweredSince = since
         let reminder = rules.answerBound / 2
         if challenge.record.first == nil, patience.elapsed >= reminder {
             // The first one's wake-up may have been lost; a second one costs the holder nothing.
-            return .challenge(self.challenge(challenge.record.claim, again: challenge.revision))
+            return .act(self.challenge(challenge.record.claim, again: challenge.revision))
         }
         guard patience.elapsed >= rules.answerBound else {
             wake(at: patience.nextCount(limit: challenge.record.first == nil ? reminder : rules.answerBound))
             return .unknown
         }
+        if let process, watched.wasSeenStopped == nil {
+            return .act(.examine(process, claim: challenge.record.claim))
+        }
+        if watched.wasSeenStopped == false, patience.elapsed < rules.busyAnswerBound {
+            wake(at: patience.nextCount(limit: rules.busyAnswerBound))
+            return .unknown
+        }
         return .absent(Silence(challenge: challenge.revision, answer: view.answer?.revision, since: since))
+    }
+
+    /// Takes note of what the system says about a silent holder. One that cannot be seen counts as stopped.
+    mutating func examined(_ claim: Revision, isStopped: Bool?) {
+        guard watched?.claim == claim, watched?.patience != nil else { return }
+        watched?.wasSeenStopped = isStopped ?? true
     }
 
     private func challenge(_ claim: Revision, again first: Revision? = nil) -> Directive {

@@ -66,8 +66,8 @@ extension OwnershipMachine {
     /// Waits for an owner that need not be asked; a frozen one is superseded.
     private mutating func wait(for owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
         let isRefusing = owner.record.role == .main && (myself.isMain || wish == .insist)
-        switch life(of: owner.claim, isUrgent: isRefusing, at: now) {
-        case .challenge(let directive):
+        switch life(of: owner.claim, in: owner.record.process, isUrgent: isRefusing, at: now) {
+        case .act(let directive):
             return directive
         case .unknown:
             return nil
@@ -88,7 +88,7 @@ extension OwnershipMachine {
     mutating func wait(for handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
         let isRefusing = wish == .insist || (myself.isMain && wish == .own)
         switch life(of: handover.claim, isUrgent: isRefusing, at: now) {
-        case .challenge(let directive):
+        case .act(let directive):
             return directive
         case .unknown:
             return nil

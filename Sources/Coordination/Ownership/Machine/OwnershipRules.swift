@@ -11,6 +11,8 @@ struct OwnershipRules: Hashable, Sendable {
 
     /// How long a holder may take to answer a challenge. Source: contract C6.
     var answerBound = Duration.milliseconds(500)
+    /// How long one may take that the system sees running: it is not frozen, it only does not get to run.
+    var busyAnswerBound = Duration.seconds(5)
     /// How long an answer is believed before the holder is challenged again. Each challenge and each answer wakes all
     /// that wait.
     var answerLifetime = Duration.seconds(2)

@@ -4,37 +4,23 @@ internal import CoreAPI
 ///
 /// Whoever was stopped, or slept with its machine, has not waited meanwhile: the one that it waits for had no time
 /// either. A step counts for at most ``longestStep``, and after a gap of ``longestGap`` or more the wait begins anew.
-///
-/// A wait for a sign of life is more generous still: a step that comes late counts for less the later it comes. What
-/// holds up the waiting one, a machine with more to run than it can, holds up the other as well.
 struct RunningTime: Hashable, Sendable {
     /// How often the waiting one counts.
     static let tick = Duration.milliseconds(100)
-    static let punctualStep = Duration.milliseconds(120)
     static let longestStep = Duration.milliseconds(150)
     static let longestGap = Duration.milliseconds(500)
 
     private(set) var elapsed = Duration.zero
     private var last: BootInstant
-    private let isForSignOfLife: Bool
 
-    init(from start: BootInstant, forSignOfLife isForSignOfLife: Bool = false) {
+    init(from start: BootInstant) {
         last = start
-        self.isForSignOfLife = isForSignOfLife
     }
 
     mutating func count(to now: BootInstant) {
         let step = last.duration(to: now)
         last = max(last, now)
-        guard step < Self.longestGap else {
-            elapsed = .zero
-            return
-        }
-        if isForSignOfLife, step > Self.punctualStep {
-            elapsed += Self.tick * (Self.tick / step)
-        } else {
-            elapsed += min(step, Self.longestStep)
-        }
+        elapsed = step >= Self.longestGap ? .zero : elapsed + min(step, Self.longestStep)
     }
 
     /// When to count next in order not to miss the end.

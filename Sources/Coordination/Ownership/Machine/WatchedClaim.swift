@@ -14,4 +14,6 @@ struct WatchedClaim: Hashable, Sendable {
     var patience: RunningTime?
     /// Since when it has.
     var unansweredSince: BootInstant?
+    /// Whether its process was seen stopped, after the challenge had stood long enough; nil before it was looked at.
+    var wasSeenStopped: Bool?
 }

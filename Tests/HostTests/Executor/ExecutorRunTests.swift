@@ -1,0 +1,56 @@
+internal import Coordination
+internal import CoreAPI
+internal import ExecutorRun
+internal import FoundationEssentials
+internal import InMemoryBackend
+internal import TestSupport
+internal import Testing
+
+@Suite("One Executor from its push to its end")
+struct ExecutorRunTests {
+    private struct NobodySees: Error {}
+
+    private let directory: TemporaryDirectory
+    private let space = MemorySpace()
+    private let callID: CallID
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        callID = try #require(CallID("1@x"))
+        for folder in ["tmp", "new", "cur"] {
+            try FileManager.default.createDirectory(
+                atPath: directory.path(of: folder), withIntermediateDirectories: true)
+        }
+        let mail = "From: Zoe <zoe@example.org>\r\nTo: me@example.org\r\nMessage-ID: <1@x>\r\n\r\nHello\r\n"
+        try Data(mail.utf8).write(to: URL(filePath: directory.path(of: "new/1")))
+    }
+
+    private func run(_ show: (ExecutorReport) async throws -> Void) async throws -> ExecutorReport {
+        let group = try await space.open("a", as: SessionDescription(role: .executor))
+        var options = CoordinationOptions()
+        options.coreLinger = .zero
+        let request = ExecutorRequest(
+            callID: callID, deadline: Patience.long, maildir: directory.path, options: options)
+        return try await ExecutorRun.run(request, in: group, show: show)
+    }
+
+    @Test("What was shown is acknowledged: the next one has nothing to show (contract C10)")
+    func shown() async throws {
+        // Somebody keeps the group, which lives in memory, while Executors come and go.
+        let keeper = try await space.open("a")
+        let first = try await run { #expect($0.text == "Hello") }
+        #expect(first.event == .message && first.source == .core && first.coreStarts == 1)
+        let second = try await run { #expect($0.text == nil) }
+        #expect(second.event == .nothing)
+        await keeper.close()
+    }
+
+    @Test("What could not be shown is given back: the next one gets it (contract C10)")
+    func notShown() async throws {
+        let keeper = try await space.open("a")
+        await #expect(throws: NobodySees.self) { try await run { _ in throw NobodySees() } }
+        let second = try await run { #expect($0.text == "Hello") }
+        #expect(second.event == .message)
+        await keeper.close()
+    }
+}

@@ -1,0 +1,80 @@
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+/// The program that is started for a push, and that must behave as the `executor` command does.
+@Suite("The slim Executor")
+struct SlimExecutorTests {
+    private let program: HostProgram
+
+    init() throws {
+        program = try HostProgram(named: "sharedcore-executor")
+    }
+
+    private func arguments(_ more: String...) -> [String] {
+        [
+            "--directory", program.directory.path(of: "group"), "--maildir", program.directory.path(of: "mail"),
+            "--call-id", "1@x",
+        ] + more
+    }
+
+    @Test("It prints the message with the fields that scripts rely on")
+    func message() async throws {
+        try program.makeDirectory("mail/new")
+        try program.write(
+            "From: Zoe <zoe@example.org>\r\nTo: me@example.org\r\nMessage-ID: <1@x>\r\n\r\nHello\r\n",
+            to: "mail/new/1")
+        let ended = try await program.run(arguments("--deadline-ms", "200000"))
+        #expect(ended.status == 0, "\(ended.errors)")
+        let line = try #require(try ended.objects().first)
+        #expect(Set(line.keys) == ["event", "callID", "text", "from", "source", "coreStarts", "elapsedMs"])
+        #expect(line["event"] == .text("message") && line["text"] == .text("Hello"))
+    }
+
+    @Test("A message that does not come is a timeout with status 1")
+    func timeout() async throws {
+        let ended = try await program.run(arguments("--deadline-ms", "100"))
+        #expect(ended.status == 1)
+        #expect(try ended.objects().first?["event"] == .text("timeout"))
+    }
+
+    @Test(
+        "Wrong usage ends with status 64 and one line",
+        arguments: [
+            [], ["--deadline-ms"], ["--bogus"], ["--deadline-ms", "soon"], ["--deadline-ms", "-1"],
+            ["--deadline-ms", "1", "--directory", "relative"], ["--deadline-ms", "1", "--call-id", ""],
+            ["--deadline-ms", "1", "--on-deadline", "shrug"], ["--deadline-ms", "1", "--durability", "memory"],
+        ])
+    func usage(more: [String]) async throws {
+        let ended = try await program.run(arguments() + more)
+        #expect(ended.status == 64)
+        #expect(ended.output.isEmpty && ended.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test("A group that cannot be used is told by status and one line")
+    func forbidden() async throws {
+        try program.makeDirectory("group")
+        let opened = try await program.shell("chmod 777 group")
+        #expect(opened.status == 0)
+        let ended = try await program.run(arguments("--deadline-ms", "100"))
+        #expect(ended.status == 78)
+        #expect(ended.errors.contains(program.directory.path(of: "group")))
+        #expect(ended.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test("SIGTERM lets it release what it owns and ends it with status 1", arguments: [2, 15])
+    func signals(number: Int32) async throws {
+        let host = HostProgram(named: "sharedcore", in: program.directory)
+        let ended = try await program.running(arguments("--deadline-ms", "200000")) { running in
+            try await eventually("it owns and runs its core", within: Patience.long) {
+                let status = try await host.run("status", "--json", "--dir", program.directory.path, "--group", "group")
+                guard case .object(let owner) = try status.objects().first?["owner"] else { return false }
+                return owner["state"] == .text("running")
+            }
+            try running.send(Signal(rawValue: number))
+        }
+        #expect(ended.status == 1 && ended.errors.contains("interrupted"))
+        let told = try await host.run("timeline", "--json", "--dir", program.directory.path, "--group", "group")
+        #expect(try told.objects().last?["event"] == .text("released"))
+    }
+}

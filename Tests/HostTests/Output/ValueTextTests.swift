@@ -1,0 +1,21 @@
+internal import Testing
+
+@testable internal import sharedcore
+
+@Suite("Values in a terminal")
+struct ValueTextTests {
+    @Test(
+        "No value ends a line or commands the terminal",
+        arguments: ["a\nb", "a\r\nb", "\u{1b}[2Jx", "tab\there", "a\u{85}b", "\u{7f}"])
+    func escapes(text: String) {
+        let shown = ValueText.oneLine(Array(text.utf8))
+        #expect(!shown.unicodeScalars.contains { $0.properties.generalCategory == .control })
+        #expect(shown != text)
+    }
+
+    @Test("A plain text is shown as it is, and what is no text in Base64")
+    func shows() {
+        #expect(ValueText.oneLine(Array("größe “x” 明日".utf8)) == "größe “x” 明日")
+        #expect(ValueText.oneLine([0xff, 0x00]) == "base64:/wA=")
+    }
+}

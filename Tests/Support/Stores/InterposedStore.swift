@@ -1,0 +1,60 @@
+package import CoreAPI
+
+/// A store that lets a test act between what a caller has seen and what it commits, or change what it commits.
+package struct InterposedStore: SharedStore {
+    package typealias BeforeCommit = @Sendable (Transaction) async throws(SharedCoreError) -> Transaction
+
+    private let inner: any SharedStore
+    private let beforeCommit: BeforeCommit
+
+    /// - Parameter beforeCommit: Gives the transaction that is committed in place of the one that it is given.
+    package init(_ inner: any SharedStore, beforeCommit: @escaping BeforeCommit) {
+        self.inner = inner
+        self.beforeCommit = beforeCommit
+    }
+
+    /// A store that adds a condition to every transaction, as the one that a core is given does.
+    package init(_ inner: any SharedStore, requiring condition: Transaction.Guard) {
+        self.init(inner) { transaction throws(SharedCoreError) in
+            var guarded = transaction
+            guarded.guards.insert(condition, at: 0)
+            return guarded
+        }
+    }
+
+    /// A store that lets something happen before its first commit, and only then.
+    package init(_ inner: any SharedStore, once act: @escaping @Sendable () async throws(SharedCoreError) -> Void) {
+        let done = Box(false)
+        self.init(inner) { transaction throws(SharedCoreError) in
+            let isFirst = done.update { done in
+                defer { done = true }
+                return !done
+            }
+            if isFirst { try await act() }
+            return transaction
+        }
+    }
+
+    package var session: Session { inner.session }
+    package var capabilities: Capabilities { inner.capabilities }
+
+    package func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
+        try await inner.get(key, consistency: consistency)
+    }
+
+    package func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+        try await inner.list(prefix, consistency: consistency)
+    }
+
+    package func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
+        try await inner.commit(try await beforeCommit(transaction))
+    }
+
+    package func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+        try await inner.watch(prefixes, from: start)
+    }
+
+    package func sync() async throws(SharedCoreError) { try await inner.sync() }
+    package func sessions() async throws(SharedCoreError) -> [Session] { try await inner.sessions() }
+    package func close() async { await inner.close() }
+}
