@@ -45,7 +45,10 @@ struct PathTests {
         "A group's name never leaves the directory of groups",
         arguments: ["", ".", "..", "../a", "a/b", "/a", "a\u{0}b", "-a", ".a", "ä", String(repeating: "a", count: 65)])
     func badNames(name: String) throws {
-        #expect(throws: CommandFailure.self) { try resolution(flags: ["group": name]).groupDirectory() }
+        let failure = #expect(throws: CommandFailure.self) {
+            try resolution(flags: ["group": name, "dir": "/g"]).groupDirectory()
+        }
+        #expect(failure?.message?.contains("--group: group is “\(name)”") == true)
     }
 
     @Test("Plain names are groups", arguments: ["a", "chat.v2", "A_b-c", String(repeating: "a", count: 64)])
