@@ -94,10 +94,6 @@ int clinux_watch_writes(int instance, const char *path) {
     return result(inotify_add_watch(instance, path, IN_MODIFY | IN_CLOSE_WRITE));
 }
 
-int clinux_watch_names(int instance, const char *path) {
-    return result(inotify_add_watch(instance, path, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR));
-}
-
 int clinux_watch_arrivals(int instance, const char *path) {
     return result(inotify_add_watch(instance, path, IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR));
 }

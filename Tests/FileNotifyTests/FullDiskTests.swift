@@ -50,6 +50,7 @@ struct FullDiskTests {
         let second = try await peer(beside: first, at: directory.path)
         try await second.tell("hold owner second")
         #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
+        #expect(try await first.tell("fillUp 1").hasPrefix("storageFull"), "down to the last byte")
         second.killNow()
         let third = try await peer(beside: first, at: directory.path)
         #expect(try await third.tell("get owner") == "nothing", "the end of a dead owner")

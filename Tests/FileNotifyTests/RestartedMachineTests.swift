@@ -62,25 +62,25 @@ struct RestartedMachineTests {
         await new.close()
     }
 
-    @Test("S9: a record that was written and never published, behind a sealed end, is none after a restart either")
+    @Test("S9: a record that was written behind a sealed end is none after a restart either, and hides nothing")
     func sealedEndCounts() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
-        let clock = ManualClock()
-        let old = try await FileGroup.open(directory: path, options: options(clock))
-        try await old.put("key", text: "one")
-        // A copy of the first record's bytes behind the sealed end would be the same case; here the whole journal is
-        // replaced twice, so that there are ends to respect.
-        for round in 0..<3 {
-            try await old.put("round", text: "\(round)")
-            #expect(try await old.compactNow())
-        }
-        try await old.put("key", text: "two")
-        await old.close()
-        clock.reboot()
-        let new = try await FileGroup.open(directory: path, options: options(clock))
+        let group = try await FileGroup.open(directory: path)
+        let peer = try await PeerProcess.joining(path)
+        try await peer.tell("arm commit.beforePublish:stop")
+        try peer.send("put late yes")
+        try await peer.stopped()
+        // The order goes on in the next journal, and a whole record of the stopped one lies behind the end of this one.
+        try await group.put("key", text: "two")
+        #expect(group.generation == 2)
+        peer.killNow()
+        await group.close()
+
+        // To a clock with another identity of the machine's run, the machine was started anew.
+        let new = try await FileGroup.open(directory: path, options: options(ManualClock()))
         #expect(try await new.text("key") == "two")
-        #expect(try await new.text("round") == "2")
+        #expect(try await new.get("late") == nil)
         await new.close()
     }
 

@@ -1,6 +1,5 @@
 internal import CoreAPI
 internal import FileNotifyBackend
-internal import Platform
 internal import Glibc
 internal import Platform
 internal import Synchronization

@@ -45,8 +45,6 @@ int clinux_event_counter(void);
 int clinux_file_events(void);
 /// Watches one file for writes and for the closing of a description that could write.
 int clinux_watch_writes(int instance, const char *path);
-/// Watches a directory for names that are created in it or moved into it.
-int clinux_watch_names(int instance, const char *path);
 /// Watches a directory for names that are created in it or moved into it, and for files in it that are closed after
 /// writing.
 int clinux_watch_arrivals(int instance, const char *path);

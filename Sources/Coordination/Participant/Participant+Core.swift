@@ -71,7 +71,7 @@ extension Participant {
         case .started:
             machine.coreStarted(epoch)
             coreProblem = nil
-            Task { await self.trimTimeline() }
+            trimTimeline()
         case .ended(let problem):
             if let problem {
                 let count = (coreProblem?.count ?? 0) + 1
@@ -91,7 +91,7 @@ extension Participant {
     }
 
     /// Looks because a write has shown that an epoch is over.
-    private func lookSoon() async {
+    func lookSoon() async {
         do throws(SharedCoreError) {
             try await look()
         } catch {
@@ -119,11 +119,14 @@ extension Participant {
         }
     }
 
-    private func trimTimeline() async {
-        do throws(SharedCoreError) {
-            try await timeline.trim()
-        } catch {
-            note(error)
+    /// Drops the oldest of the timeline where it has grown too long, away from the participants' thread.
+    private func trimTimeline() {
+        Task.detached { [timeline, weak self] in
+            do throws(SharedCoreError) {
+                try await timeline.trim()
+            } catch {
+                await self?.note(error)
+            }
         }
     }
 

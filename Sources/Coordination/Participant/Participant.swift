@@ -192,6 +192,8 @@ actor Participant {
                 machine.view.apply(event)
                 bell.ring()
             }
+            // The watch ends with its handle; a look shows it.
+            await lookSoon()
         } catch {
             note(error)
             bell.ring()

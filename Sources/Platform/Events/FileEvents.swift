@@ -5,7 +5,7 @@ internal import Glibc
 package final class FileEvents: Sendable {
     /// One thing that happened.
     package enum Event: Hashable, Sendable {
-        /// A watched file was written to, or closed by one that could write; or a name came into a watched directory.
+        /// A watched file was written to, or closed by one that could write.
         case changed(watch: Int32)
         /// The watch is gone.
         case ended(watch: Int32)
@@ -30,20 +30,6 @@ package final class FileEvents: Sendable {
         // Through the descriptor: the name might mean another file by now.
         try SystemCall.negated("inotify_add_watch", at: file.path) {
             clinux_watch_writes(descriptor, "/proc/self/fd/\(file.descriptor)")
-        }
-    }
-
-    /// Watches a directory for new names in it.
-    package func watchNames(in directory: Directory) throws(SystemCallError) -> Int32 {
-        try SystemCall.negated("inotify_add_watch", at: directory.path) {
-            clinux_watch_names(descriptor, "/proc/self/fd/\(directory.descriptor)/.")
-        }
-    }
-
-    /// Watches a directory for new names in it, and for files in it that are closed after writing.
-    package func watchArrivals(in directory: Directory) throws(SystemCallError) -> Int32 {
-        try SystemCall.negated("inotify_add_watch", at: directory.path) {
-            clinux_watch_arrivals(descriptor, "/proc/self/fd/\(directory.descriptor)/.")
         }
     }
 

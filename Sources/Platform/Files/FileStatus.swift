@@ -17,8 +17,6 @@ package struct FileStatus: Hashable, Sendable {
     package let isDirectory: Bool
     package let isRegularFile: Bool
     package let isSymbolicLink: Bool
-    /// How many names it has; zero for one that was removed and is still open.
-    package let linkCount: Int
 
     init(_ status: stat) {
         identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
@@ -28,7 +26,6 @@ package struct FileStatus: Hashable, Sendable {
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
         isRegularFile = status.st_mode & S_IFMT == S_IFREG
         isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK
-        linkCount = Int(status.st_nlink)
     }
 }
 

@@ -64,11 +64,6 @@ extension OpenFile {
         }
     }
 
-    /// Cuts the file, or extends it by a hole.
-    package func truncate(to count: Int) throws(SystemCallError) {
-        _ = try SystemCall.run("ftruncate", at: path) { ftruncate(descriptor, count) }
-    }
-
     /// Returns when the file's content is on the disk. Blocks: never for a thread of the cooperative pool.
     package func synchronizeContent() throws(SystemCallError) {
         _ = try SystemCall.run("fdatasync", at: path) { fdatasync(descriptor) }

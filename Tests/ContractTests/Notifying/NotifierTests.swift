@@ -93,6 +93,24 @@ struct NotifierTests {
         }
     }
 
+    @Test("N3: when everything was taken, a wait really waits", arguments: Backend.all)
+    func drainedObserversWait(backend: Backend) async throws {
+        try await backend.withGroup { group in
+            let store = try await group.open()
+            let observation = try await store.observe("news")
+            for _ in 0..<50 {
+                try await store.post("news")
+                #expect(try await observation.next()?.count == 1)
+                let waiting = Task { try await observation.next() }
+                try await store.post("other")
+                try await store.put("news", [1])
+                try await store.sync()
+                waiting.cancel()
+                #expect(try await within(Patience.usual, "the wait ends") { try await waiting.value } == nil)
+            }
+        }
+    }
+
     @Test(
         "N4: every observer of a name is woken, one's own too, and no observer of another name", arguments: Backend.all)
     func everybodyIsWoken(backend: Backend) async throws {

@@ -1,5 +1,6 @@
 import Coordination
 import CoreAPI
+import InMemoryBackend
 import TestSupport
 import Testing
 
@@ -112,5 +113,47 @@ struct OwnershipScenarios {
         let answer = try await within(Patience.usual, "the Executor gets its message") { try await wait.value }
         #expect(answer.message?.callID == (try .of("call-1")))
         #expect(world.gauge.starts.count == 1)
+    }
+
+    @Test("S13: when the handle is closed, or the session ends, who waits is told and the core stops")
+    func handleIsClosed() async throws {
+        let world = World()
+        let executor = try await world.executor()
+        let wait = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        try await eventually("the Executor's core runs") { try await world.owner()?.state == .running }
+        let main = try await world.main()
+
+        await executor.group.close()
+
+        let error = await #expect(throws: CoordinationError.self) { try await wait.value }
+        #expect(error?.code == .closed)
+        try await eventually("its core stops") { world.gauge.running.isEmpty }
+        try await main.participant.start()
+        main.process.kill()
+        #expect(await main.participant.waitUntilEnded() == .sessionEnded)
+        try await eventually("Main's core stops") { world.gauge.running.isEmpty }
+    }
+
+    @Test("C14, S14: a handle of another role is refused, and two groups never meet")
+    func rolesAndGroups() async throws {
+        let world = World()
+        let observer = try await world.observer()
+        #expect(throws: SharedCoreError.self) {
+            try MainParticipant(of: observer) { ScriptedCore.idle(in: world) }
+        }
+        #expect(throws: SharedCoreError.self) {
+            try ExecutorParticipant(of: observer) { ScriptedCore.idle(in: world) }
+        }
+        let here = try await world.main()
+        try await here.participant.start()
+        let elsewhere = try await world.space.open("other", as: SessionDescription(role: .main, name: "main"))
+        let main = try MainParticipant(of: elsewhere) { ScriptedCore.idle(in: world) }
+        try await main.start()
+        #expect(await here.participant.epoch != nil)
+        #expect(await main.epoch != nil)
+        await main.stop()
+        #expect(try await world.owner()?.role == .main)
     }
 }

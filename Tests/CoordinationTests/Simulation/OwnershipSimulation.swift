@@ -350,12 +350,12 @@ struct OwnershipSimulation {
     private mutating func look(_ number: Int) {
         members[number].missedNews = false
         guard members[number].machine.view.revision < state.revision else { return }
-        guard let snapshot = try? Snapshot(revision: state.revision, stored: state.selection([OwnershipKey.path]))
-        else {
-            violations.append("the store cannot be read")
-            return
-        }
-        members[number].machine.view.apply(snapshot)
+        let keys = [
+            OwnershipKey.owner, OwnershipKey.handover, OwnershipKey.critical, OwnershipKey.challenge,
+            OwnershipKey.answer,
+        ]
+        let entries = keys.compactMap { key in try? state.entry(key)?.entry(for: key) }
+        members[number].machine.view.apply(Snapshot(revision: state.revision, entries: entries))
     }
 
     private mutating func commit(_ transaction: Transaction, of number: Int, telling stories: [Story]) -> Revision? {

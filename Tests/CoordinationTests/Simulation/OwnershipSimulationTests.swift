@@ -9,11 +9,13 @@ import Testing
 /// Thousands of schedules of deaths, freezes and lost wake-ups; each is replayed by its seed.
 struct OwnershipSimulationTests {
     @Test("C1-C6, C13, C14, C16: no schedule of deaths, freezes and lost wake-ups breaks a rule", arguments: 0..<8)
-    func noScheduleBreaksARule(part: Int) {
+    func noScheduleBreaksARule(part: Int) async {
         var acquisitions = 0
         var takeOvers = 0
         var kills = 0
         for number in 0..<Self.schedulesOfAPart {
+            // Other tests run on the same threads.
+            await Task.yield()
             let seed = Seed(rawValue: UInt64(part * Self.schedulesOfAPart + number))
             let simulation = Self.simulated(seed)
             #expect(simulation.violations == [], "\(seed)")
@@ -37,7 +39,7 @@ struct OwnershipSimulationTests {
 
     /// The environment variable `SHAREDCORE_SCHEDULES` asks for more than usual.
     static let schedulesOfAPart =
-        getenv("SHAREDCORE_SCHEDULES").flatMap { Int(String(cString: $0)) }.map { $0 / 8 } ?? 60
+        getenv("SHAREDCORE_SCHEDULES").flatMap { Int(String(cString: $0)) }.map { $0 / 8 } ?? 40
 
     /// A way to damage what the machines want, and what has to come of it.
     struct Mutant: CustomTestStringConvertible, Sendable {
@@ -79,11 +81,13 @@ struct OwnershipSimulationTests {
     ]
 
     @Test("each protection that is taken out is missed", arguments: mutants)
-    func mutantIsCaught(mutant: Mutant) {
-        let caught = (0..<400).contains { number in
-            !Self.simulated(Seed(rawValue: UInt64(number)), mutation: mutant.mutation).violations.isEmpty
+    func mutantIsCaught(mutant: Mutant) async {
+        for number in 0..<400 {
+            await Task.yield()
+            let simulation = Self.simulated(Seed(rawValue: UInt64(number)), mutation: mutant.mutation)
+            if !simulation.violations.isEmpty { return }
         }
-        #expect(caught)
+        Issue.record("400 schedules did not show the damage")
     }
 
     static func simulated(

@@ -39,6 +39,12 @@ struct ScriptedCore: Core {
         self.script = script
     }
 
+    /// A core of a process of its own that does nothing special.
+    static func idle(in world: World) -> ScriptedCore {
+        ScriptedCore(
+            server: MailServer(), gauge: CoreGauge(), process: world.processes.start(), script: ScriptedCore.Script())
+    }
+
     func start(in context: CoreContext) async throws {
         epoch.update { $0 = context.epoch }
         gauge.begin(context.epoch, in: process)

@@ -168,10 +168,3 @@ final class PeerProcess: Sendable {
         }
     }
 }
-
-/// An answer of a peer that is no success.
-struct PeerRefusal: Error, CustomStringConvertible {
-    let answer: String
-
-    var description: String { "the peer answered: \(answer)" }
-}

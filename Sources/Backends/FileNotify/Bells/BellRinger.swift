@@ -26,15 +26,20 @@ final class BellRinger: Sendable {
     }
 
     /// Rings the bells.
-    func ring(_ bells: Bells) {
-        guard !bells.isEmpty else { return }
+    ///
+    /// - Returns: Those that did ring.
+    @discardableResult
+    func ring(_ bells: Bells) -> Bells {
+        guard !bells.isEmpty else { return [] }
         prepare(bells)
-        let open = files.withLock { files in bells.indices.compactMap { files[$0] } }
-        for file in open {
+        let open = files.withLock { files in bells.indices.compactMap { index in files[index].map { (index, $0) } } }
+        var rung = Bells()
+        for (index, file) in open {
             FailPoint.hit("ring.before")
             // One byte at the same place, so that a bell never grows.
-            try? file.write([0], at: 0)
+            if (try? file.write([0], at: 0)) != nil { rung.formUnion(Bells(rawValue: 1 << UInt64(index))) }
             FailPoint.hit("ring.after")
         }
+        return rung
     }
 }

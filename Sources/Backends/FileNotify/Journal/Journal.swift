@@ -78,14 +78,12 @@ final class Journal: ValueSource {
         page.insert(bells.rawValue, at: Word.interest)
     }
 
-    /// The bells of the predecessor's listeners who may not have come over yet.
-    var inheritedInterest: Bells {
-        Bells(rawValue: page.load(at: Word.inherited))
-    }
-
-    /// Forgets the inherited interest, once every one of its bells was rung.
-    func clearInheritedInterest() {
-        page.store(0, at: Word.inherited)
+    /// Forgets the inherited interest in bells that were rung.
+    func clearInheritedInterest(in bells: Bells) {
+        while true {
+            let known = page.load(at: Word.inherited)
+            if page.replace(known, with: known & ~bells.rawValue, at: Word.inherited) { return }
+        }
     }
 
     /// Up to where the journal is known to be on the disk.

@@ -90,14 +90,18 @@ final class NotificationService: Sendable {
         return watch
     }
 
-    /// A bell, to be watched. It is made when it is not there; else it is only read, because closing it would ring it.
+    /// A bell, to be watched. One that is there is only read, because closing it would ring it. A new one gets its byte
+    /// now, so that ringing it needs no space when the disk is full.
     private static func bell(_ index: Int, in directory: Directory) throws(SystemCallError) -> OpenFile {
         do throws(SystemCallError) {
-            return try OpenFile(BellRinger.fileName(index), in: directory, .read)
+            let file = try OpenFile(BellRinger.fileName(index), in: directory, .read)
+            if try file.status().byteCount > 0 { return file }
         } catch {
             guard error.isAbsent else { throw error }
-            return try OpenFile(BellRinger.fileName(index), in: directory, .create)
         }
+        let file = try OpenFile(BellRinger.fileName(index), in: directory, .create)
+        try file.write([0], at: 0)
+        return file
     }
 
     /// Waits for bells of a group no longer.

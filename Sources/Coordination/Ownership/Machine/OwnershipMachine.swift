@@ -62,7 +62,7 @@ struct OwnershipMachine: Sendable {
 
     /// The one thing to do next; nil when there is nothing to do before ``nextStep`` or a change.
     mutating func step(at now: BootInstant) -> Directive? {
-        nextStep = now.advanced(by: isWaiting ? rules.lookInterval : rules.idleInterval)
+        nextStep = now.advanced(by: lookInterval)
         settle()
         if let directive = stopOrphanedCore(at: now) { return directive }
         if let retryAt, now < retryAt {
@@ -71,8 +71,7 @@ struct OwnershipMachine: Sendable {
         }
         retryAt = nil
         if let directive = answer() ?? hold(at: now) ?? withdraw() ?? seek(at: now) { return directive }
-        let interval = isWaiting ? rules.lookInterval : rules.idleInterval
-        let nextLook = lastLook.advanced(by: interval)
+        let nextLook = lastLook.advanced(by: lookInterval)
         if nextLook <= now {
             lastLook = now
             return .look
@@ -110,6 +109,11 @@ struct OwnershipMachine: Sendable {
 
     /// Whether somebody else's move is awaited, with a deadline somewhere.
     var isWaiting: Bool { holding == nil && wish.wantsOwnership }
+
+    /// How often to look without being woken: a Main that owns may do so for weeks, everybody else is about to finish.
+    private var lookInterval: Duration {
+        isWaiting || (holding != nil && !myself.isMain) ? rules.lookInterval : rules.idleInterval
+    }
 
     /// Draws from the view what is held and what was lost.
     private mutating func settle() {

@@ -18,7 +18,7 @@ struct OwnershipRules: Hashable, Sendable {
     var answerLifetime = Duration.seconds(2)
     /// Challengers spread over this time, so that one of a hundred challenges and the others adopt its challenge.
     var challengeSpread = Duration.milliseconds(100)
-    /// How often one who waits looks by itself. Source: contract C13.
+    /// How often one who waits, and an Executor that owns, looks by itself. Source: contract C4, C13.
     var lookInterval = Duration.milliseconds(250)
     /// How often one who waits makes sure that the owner's process lives, where no event tells it. It looks at every
     /// participant, so a hundred that wait look at each other.

@@ -1,0 +1,39 @@
+internal import CoreAPI
+internal import StoreEngine
+
+extension Bells {
+    /// The bells that an effect rings, as far as they can be told before it is applied: all of them when it cannot.
+    init(of effect: Effect) {
+        switch effect.body {
+        case .sessionOpened, .refused: self = []
+        case .sessionEnded, .restarted: self = .all
+        case .expired(let keys): self = keys.reduce(into: []) { $0.formUnion(Bells(changing: $1)) }
+        case .committed(_, _, let operations):
+            self = operations.reduce(into: []) { bells, operation in
+                switch operation {
+                case .put(let key, _, _), .delete(let key): bells.formUnion(Bells(changing: key))
+                case .post(let name, _): bells.formUnion(Bells(of: name))
+                case .deletePrefix: bells = .all
+                }
+            }
+        }
+    }
+
+    /// The bells that an effect rings that was just applied to a state.
+    init(of effect: Effect, in state: inout StoreState) {
+        let expected = Bells(of: effect)
+        guard expected == .all else {
+            self = expected
+            return
+        }
+        if let last = state.history.last, last.revision == effect.revision {
+            self = last.changes.reduce(into: []) { $0.formUnion(Bells(changing: $1.key)) }
+            if case .committed(_, _, let operations) = effect.body {
+                for case .post(let name, _) in operations { formUnion(Bells(of: name)) }
+            }
+        } else {
+            // It changed nothing.
+            self = []
+        }
+    }
+}
