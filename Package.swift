@@ -119,6 +119,10 @@ let package = Package(
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
         tests(
-            "SystemTests", of: ["CoreAPI", "FileNotifyBackend", "Coordination", "sharedcore", "sharedcore-test-peer"]),
+            "SystemTests",
+            of: [
+                "CoreAPI", "FileNotifyBackend", "InMemoryBackend", "Coordination", "MaildirCore", "sharedcore",
+                "sharedcore-test-peer",
+            ]),
     ]
 )

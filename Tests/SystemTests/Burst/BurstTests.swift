@@ -28,7 +28,7 @@ struct BurstTests {
         try await burst.push()
         let owner = try await burst.owner { $0.role == .executor && $0.state == .running }
         try burst.deliverAll()
-        burst.kill(owner)
+        try await burst.kill(owner)
         try await burst.pushAgain()
         try await burst.expectAllServed()
         // The killed one's start is not printed by itself any more, so the timeline tells.
