@@ -56,7 +56,9 @@ public final class ExecutorParticipant: Sendable {
         forCallID callID: CallID, deadline: Duration, insisting: Bool = false
     ) async throws(CoordinationError) -> MessageAnswer {
         let limit = participant.clock.now().advanced(by: deadline)
-        return try await participant.message(for: callID, before: limit, insisting: insisting)
+        return try await withTaskExecutorPreference(ParticipantThread.shared) { () async throws(CoordinationError) in
+            try await participant.message(for: callID, before: limit, insisting: insisting)
+        }
     }
 
     /// Says that a message was shown: it is delivered to nobody again.

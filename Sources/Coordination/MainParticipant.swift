@@ -46,7 +46,9 @@ public final class MainParticipant: Sendable {
     ///   meanwhile; ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and
     ///   ``CoordinationError/Code/store``.
     public func start(takingOver: Bool = false) async throws(CoordinationError) {
-        try await participant.startMain(takingOver: takingOver)
+        try await withTaskExecutorPreference(ParticipantThread.shared) { () async throws(CoordinationError) in
+            try await participant.startMain(takingOver: takingOver)
+        }
     }
 
     /// Returns when this Main does not own any more and will not by itself.

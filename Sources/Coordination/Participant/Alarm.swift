@@ -17,7 +17,7 @@ struct Alarm {
         if let instant, instant <= next, instant > clock.now() { return }
         task?.cancel()
         instant = next
-        task = Task { [bell, clock] in
+        task = Task(executorPreference: ParticipantThread.shared) { [bell, clock] in
             do throws(CancellationError) {
                 try await clock.sleep(until: next)
                 bell.ring()

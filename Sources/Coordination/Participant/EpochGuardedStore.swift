@@ -16,7 +16,8 @@ struct EpochGuardedStore: SharedStore {
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         var transaction = transaction
         let condition = Transaction.Guard.epoch(OwnershipKey.owner, epoch)
-        if !transaction.guards.contains(condition) { transaction.guards.insert(condition, at: 0) }
+        // In front, so that a superseded core hears that it is, not that another condition does not hold.
+        if transaction.guards.first != condition { transaction.guards.insert(condition, at: 0) }
         do throws(SharedCoreError) {
             return try await store.commit(transaction)
         } catch {

@@ -20,16 +20,14 @@ extension Participant {
             store: guarded, epoch: epoch, role: store.session.role,
             acceptMessage: { [inbox, delivered] message throws(SharedCoreError) in
                 var transaction = Transaction()
-                // First, so that a superseded core hears that it is, not that the message is there already.
-                transaction.require(.epoch(OwnershipKey.owner, epoch))
                 try inbox.storeOperations(for: message, into: &transaction)
                 // Noted before others can see it: a call here may take it before the commit returns.
-                let isNew = delivered.insert(message.callID)
+                let isNew = delivered?.insert(message.callID) ?? false
                 do throws(SharedCoreError) {
                     _ = try await guarded.commit(transaction)
                     return .stored
                 } catch {
-                    if isNew { delivered.remove(message.callID) }
+                    if isNew { delivered?.remove(message.callID) }
                     guard inbox.isDuplicate(error, of: message.callID) else { throw error }
                     return .duplicate
                 }
@@ -50,7 +48,7 @@ extension Participant {
         if !machine.myself.isMain {
             policy = CoreRunPolicy(
                 budget: options.executorBudget, linger: options.coreLinger, from: clock.now())
-            Task { await self.followDemand(under: epoch) }
+            Task(executorPreference: ParticipantThread.shared) { await self.followDemand(under: epoch) }
         }
     }
 

@@ -30,7 +30,7 @@ extension Participant {
         do throws(SharedCoreError) {
             // Armed before the first look: nothing that is stored from here on goes unnoticed.
             let watch = try await store.watch([inbox.prefix(of: callID)], from: .now)
-            let pump = Task { await Self.ring(bell, for: watch) }
+            let pump = Task(executorPreference: ParticipantThread.shared) { await self.ring(bell, for: watch) }
             defer {
                 watch.cancel()
                 pump.cancel()
@@ -93,7 +93,7 @@ extension Participant {
         return nil
     }
 
-    private static func ring(_ bell: Bell, for watch: Watch) async {
+    private func ring(_ bell: Bell, for watch: Watch) async {
         do throws(SharedCoreError) {
             while try await watch.next() != nil { bell.ring() }
         } catch {
@@ -103,7 +103,7 @@ extension Participant {
     }
 
     private func source(of callID: CallID) -> MessageAnswer.Source {
-        delivered.contains(callID) ? .core : .inbox
+        delivered?.contains(callID) == true ? .core : .inbox
     }
 
     /// Takes note whether a core here would help a call.

@@ -11,7 +11,8 @@ actor Participant {
     nonisolated let environment: CoordinationEnvironment
     nonisolated let inbox: Inbox
     nonisolated let timeline: Timeline
-    nonisolated let delivered = DeliveredCallIDs()
+    /// What its own cores stored: nil for a Main, which waits for nothing and runs for weeks.
+    nonisolated let delivered: DeliveredCallIDs?
     /// Wakes the loop.
     nonisolated let bell = Bell()
     nonisolated let makeCore: @Sendable () -> any Core
@@ -77,6 +78,7 @@ actor Participant {
         self.inbox = try Inbox(store, lifetime: options.inboxLifetime)
         self.timeline = Timeline(store, capacity: options.timelineCapacity)
         let session = store.session
+        self.delivered = session.role == .main ? nil : DeliveredCallIDs()
         let myself = Participation(
             session: session.id, role: session.role, name: session.name, process: session.process)
         self.machine = OwnershipMachine(
@@ -87,7 +89,7 @@ actor Participant {
 
     /// Begins to follow the group; once, whoever asks first.
     func begin() async throws(SharedCoreError) {
-        let task = beginning ?? Task { await self.open() }
+        let task = beginning ?? Task(executorPreference: ParticipantThread.shared) { await self.open() }
         beginning = task
         if let error = await task.value {
             beginning = nil
@@ -102,11 +104,15 @@ actor Participant {
             guard let first = try await watch.next() else {
                 return SharedCoreError(.closed, "The group's handle is closed.", at: "session \(store.session.id)")
             }
+            guard end == nil else {
+                watch.cancel()
+                return nil
+            }
             machine.view.apply(first)
             self.watch = watch
             isRunning = true
-            Task { await self.follow(watch) }
-            Task { await self.run() }
+            Task(executorPreference: ParticipantThread.shared) { await self.follow(watch) }
+            Task(executorPreference: ParticipantThread.shared) { await self.run() }
             return nil
         } catch {
             return error
@@ -118,7 +124,8 @@ actor Participant {
         isClosing = true
         bell.ring()
         guard isRunning else { return finish(with: .closed) }
-        await untilState { $0.isOver }
+        // In a task of its own: also a caller that is cancelled wants the core stopped.
+        await Task { await self.untilState { $0.isOver } }.value
     }
 
     /// Lets go of a participant that nobody refers to any more.
@@ -137,10 +144,7 @@ actor Participant {
     private var isIdle: Bool { machine.holding == nil && machine.core == nil && policy == nil && needs.isEmpty }
 
     /// Returns when the participant's own state fulfils a condition, at `limit`, or when the task is cancelled.
-    @discardableResult
-    func untilState(
-        before limit: BootInstant? = nil, _ condition: (ParticipantState) -> Bool
-    ) async -> Bool {
+    func untilState(before limit: BootInstant? = nil, _ condition: (ParticipantState) -> Bool) async {
         let bell = Bell()
         let number = newNumber()
         listeners[number] = bell
@@ -150,14 +154,13 @@ actor Participant {
             alarm.stop()
         }
         while !condition(state) {
-            if Task.isCancelled { return false }
+            if Task.isCancelled { return }
             if let limit {
-                guard clock.now() < limit else { return false }
+                guard clock.now() < limit else { return }
                 alarm.set(to: limit)
             }
             await bell.wait()
         }
-        return true
     }
 
     func newNumber() -> Int {

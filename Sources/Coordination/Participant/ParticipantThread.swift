@@ -4,10 +4,13 @@ internal import Platform
 /// The one thread of the process on which all participants run, and nothing else: an owner answers its challenges even
 /// while the application's own tasks hold every thread of the cooperative pool.
 ///
+/// It is the executor of their actors, and the one that their tasks prefer. The second matters as much as the first:
+/// without a preference, a task that is resumed goes by way of the pool to its actor.
+///
 /// The thread lives as long as the process, so it outlives every job.
 ///
 /// Unchecked, because the queue is a plain array: it is touched only while `mutex` is held.
-final class ParticipantThread: SerialExecutor, @unchecked Sendable {
+final class ParticipantThread: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// The thread, started by whoever asks first.
     static let shared = ParticipantThread()
 
@@ -48,7 +51,10 @@ final class ParticipantThread: SerialExecutor, @unchecked Sendable {
             while jobs.isEmpty { pthread_cond_wait(condition, mutex) }
             swap(&ready, &jobs)
             pthread_mutex_unlock(mutex)
-            for job in ready { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            for job in ready {
+                job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            }
             ready.removeAll(keepingCapacity: true)
         }
     }

@@ -318,7 +318,8 @@ struct MessageScenarios {
         arguments: [true, false])
     func invitation(mainOwns: Bool) async throws {
         let world = World()
-        if mainOwns { try await world.main().participant.start() }
+        let main = mainOwns ? try await world.main() : nil
+        try await main?.participant.start()
         let room = InboxMessage(
             callID: try .of("sip:room@conference.example.org"),
             content: .invitation(subject: "lunch", localAddress: "sip:b@example.org"))
@@ -332,6 +333,7 @@ struct MessageScenarios {
         #expect(try await roomAnswer.message == room)
         #expect(try await textAnswer.message == (try .text("call-1")))
         #expect(world.gauge.starts.count == 1)
+        await main?.participant.stop()
     }
 
     @Test("C13, scenario 14: what is stored between a look and the wait is noticed", arguments: 0..<40)

@@ -28,7 +28,8 @@ struct ParticipantThreadTests {
                 isOver.raise()
             }
             let blockers = Blockers(isOver: isOver)
-            blockers.start(64)
+            // Each priority has threads of its own; those of this task are the ones that count.
+            blockers.start(64, at: Task.currentPriority)
             // Nothing here may suspend by way of the pool.
             while blockers.runningCount < sysconf(Int32(_SC_NPROCESSORS_ONLN)) { sched_yield() }
 
@@ -51,9 +52,9 @@ struct ParticipantThreadTests {
 
         var runningCount: Int { running.load(ordering: .acquiring) }
 
-        func start(_ count: Int) {
+        func start(_ count: Int, at priority: TaskPriority) {
             for _ in 0..<count {
-                Task.detached(priority: .high) { [self] in
+                Task.detached(executorPreference: globalConcurrentExecutor, priority: priority) { [self] in
                     running.add(1, ordering: .acquiringAndReleasing)
                     while !isOver.isRaised { sched_yield() }
                 }
@@ -69,6 +70,9 @@ struct ParticipantThreadTests {
         let epoch = try #require(await main.participant.epoch)
         let observer = try await world.observer()
 
-        #expect(try await Challenger().challenge(epoch, in: observer))
+        let isAnswered = try await withTaskExecutorPreference(ParticipantThread.shared) {
+            try await Challenger().challenge(epoch, in: observer)
+        }
+        #expect(isAnswered)
     }
 }
