@@ -193,8 +193,13 @@ struct ClosingTests {
                 }
                 _ = try await written
             }
-            while seen.count < 100, let event = try await watch.next() { seen.append(event.revision) }
-            while posts < 100, let delivery = try await observation.next() { posts += delivery.count }
+            while seen.count < 100,
+                let event = try await within(Patience.usual, "an event that nobody took", { try await watch.next() })
+            { seen.append(event.revision) }
+            while posts < 100,
+                let delivery = try await within(
+                    Patience.usual, "a post that nobody took", { try await observation.next() })
+            { posts += delivery.count }
             #expect(Set(seen).count == 100)
             #expect(seen == seen.sorted())
             #expect(posts == 100)
