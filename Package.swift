@@ -91,7 +91,8 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", "Platform", "CLinux"],
+            name: "TestSupport",
+            dependencies: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", "Platform", "CLinux"],
             path: "Tests/Support", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-test-peer",
@@ -99,10 +100,16 @@ let package = Package(
             path: "Tests/Peer", swiftSettings: settings),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
-        tests("ContractTests", of: ["CoreAPI", "StoreEngine", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
-        tests("FileNotifyTests", of: ["CoreAPI", "StoreEngine", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer"]),
+        tests(
+            "ContractTests",
+            of: ["CoreAPI", "StoreEngine", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
+        tests(
+            "FileNotifyTests",
+            of: ["CoreAPI", "StoreEngine", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer"]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
-        tests("CoordinationTests", of: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform"]),
+        tests(
+            "CoordinationTests",
+            of: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests(
             "HostTests",
@@ -111,6 +118,11 @@ let package = Package(
                 "sharedcore",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
-        tests("SystemTests", of: ["CoreAPI", "FileNotifyBackend", "Coordination", "sharedcore", "sharedcore-test-peer"]),
+        tests(
+            "SystemTests",
+            of: [
+                "CoreAPI", "FileNotifyBackend", "InMemoryBackend", "Coordination", "MaildirCore", "sharedcore",
+                "sharedcore-test-peer",
+            ]),
     ]
 )

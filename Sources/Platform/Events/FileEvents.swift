@@ -25,6 +25,13 @@ package final class FileEvents: Sendable {
         Glibc.close(descriptor)
     }
 
+    /// Watches a directory for new names in it, and for files in it that are closed after writing.
+    package func watchArrivals(in directory: Directory) throws(SystemCallError) -> Int32 {
+        try SystemCall.negated("inotify_add_watch", at: directory.path) {
+            clinux_watch_arrivals(descriptor, "/proc/self/fd/\(directory.descriptor)/.")
+        }
+    }
+
     /// Watches a file for writes. A file that is watched already keeps its number.
     package func watchWrites(to file: OpenFile) throws(SystemCallError) -> Int32 {
         // Through the descriptor: the name might mean another file by now.

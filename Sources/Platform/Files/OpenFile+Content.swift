@@ -68,4 +68,9 @@ extension OpenFile {
     package func synchronizeContent() throws(SystemCallError) {
         _ = try SystemCall.run("fdatasync", at: path) { fdatasync(descriptor) }
     }
+
+    /// Cuts the file, or extends it by a hole.
+    package func truncate(to count: Int) throws(SystemCallError) {
+        _ = try SystemCall.run("ftruncate", at: path) { ftruncate(descriptor, count) }
+    }
 }

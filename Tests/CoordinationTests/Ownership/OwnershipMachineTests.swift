@@ -49,14 +49,18 @@ struct OwnershipMachineTests {
         return transition.transaction
     }
 
-    /// Steps every millisecond, answering burials and looks, until something else comes.
+    /// Steps every millisecond, answering burials, looks and examinations, until something else comes.
     private func run(
-        _ machine: inout OwnershipMachine, from begin: BootInstant, for duration: Duration
+        _ machine: inout OwnershipMachine, from begin: BootInstant, for duration: Duration, isStopped: Bool? = nil
     ) -> (at: Duration, Directive)? {
         var passed = Duration.zero
         while passed <= duration {
             while let directive = machine.step(at: begin.advanced(by: passed)) {
-                if directive != .bury, directive != .look { return (passed, directive) }
+                switch directive {
+                case .bury, .look: break
+                case .examine(_, let claim): machine.examined(claim, isStopped: isStopped)
+                default: return (passed, directive)
+                }
             }
             passed += .milliseconds(1)
         }
@@ -68,6 +72,25 @@ struct OwnershipMachineTests {
         var machine = machine(.executor)
         let transaction = try transaction(machine.step(at: start))
         #expect(transaction.guards == [.absent(OwnershipKey.owner), .absent(OwnershipKey.handover)])
+    }
+
+    @Test("C6, L3: whoever meets an owner first has the group notice its dead, and again now and then")
+    func meetsAnOwner() {
+        for role in [SessionRole.main, .executor] {
+            var machine = machine(role)
+            machine.view.apply(view(30, [owner(.executor, by: other, claim: 20)]))
+            #expect(machine.step(at: start) == .bury)
+            var burials = 0
+            var passed = Duration.zero
+            while passed < .seconds(20) {
+                passed += .milliseconds(100)
+                while let directive = machine.step(at: start.advanced(by: passed)) {
+                    if directive == .bury { burials += 1 }
+                    if case .commit = directive { break }
+                }
+            }
+            #expect(burials >= 2)
+        }
     }
 
     @Test("C3: an Executor does not acquire while a Main's request stands")
@@ -84,8 +107,10 @@ struct OwnershipMachineTests {
             !transaction.operations.contains { if case .put(OwnershipKey.owner, _, _) = $0 { true } else { false } })
     }
 
-    @Test("C6: a holder has 500 ms from the challenge on, and is reminded once, after half of it")
-    func answerBound() throws {
+    @Test(
+        "C6: a holder has 500 ms from the challenge on, 5 s if its process is seen running; it is reminded once",
+        arguments: [(nil, 500), (true, 500), (false, 5000)] as [(Bool?, Int)])
+    func answerBound(isStopped: Bool?, limit: Int) throws {
         var machine = machine(.executor)
         let owner = owner(.main, by: other, claim: 20)
         let challenge = ChallengeRecord(claim: Revision(rawValue: 20))
@@ -99,8 +124,8 @@ struct OwnershipMachineTests {
             view(31, [owner, entry(OwnershipKey.challenge, again, by: session, claim: 30, revision: 31)]))
 
         let (fenced, takeOver) = try #require(
-            run(&machine, from: start.advanced(by: reminded), for: .seconds(2)))
-        #expect(reminded + fenced == .milliseconds(500))
+            run(&machine, from: start.advanced(by: reminded), for: .seconds(9), isStopped: isStopped))
+        #expect(reminded + fenced == .milliseconds(limit))
         let transaction = try transaction(takeOver)
         #expect(
             transaction.guards == [

@@ -59,14 +59,6 @@ struct OwnershipSimulationTests {
                 transaction.operations.insert(.delete(OwnershipKey.owner), at: 0)
             }
         },
-        Mutant(testDescription: "a take-over that does not ask whether the challenge was answered") { directive in
-            directive.changingTransaction { transaction in
-                guard transaction.operations.contains(.delete(OwnershipKey.owner)) else { return }
-                transaction.guards.removeAll {
-                    $0.key == OwnershipKey.answer || $0.key == OwnershipKey.challenge
-                }
-            }
-        },
         Mutant(testDescription: "a release that does not ask whether it still owns") { directive in
             directive.changingTransaction { transaction in
                 guard transaction.operations.first == .delete(OwnershipKey.owner), transaction.operations.count == 2

@@ -50,8 +50,11 @@ final class Burst {
         processes.values.first { $0.pid == owner.process.pid }
     }
 
-    func kill(_ owner: GroupOwner) {
-        process(of: owner)?.signal(SIGKILL)
+    /// Kills an owner and waits for its end.
+    func kill(_ owner: GroupOwner) async throws {
+        let process = try #require(self.process(of: owner))
+        process.signal(SIGKILL)
+        #expect(await process.end() == .killed(by: SIGKILL))
     }
 
     /// Every push got the message of its own call-id.

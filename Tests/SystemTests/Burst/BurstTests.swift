@@ -10,7 +10,8 @@ internal import Testing
 struct BurstTests {
     private static let size = 100
 
-    @Test("C9, scenario 24: 100 processes, one core start, 100 messages, each acknowledged once", .timeLimit(.minutes(5)))
+    @Test(
+        "C9, scenario 24: 100 processes, one core start, 100 messages, each acknowledged once", .timeLimit(.minutes(5)))
     func burst() async throws {
         let burst = try await Burst(of: Self.size)
         try await burst.push()
@@ -20,13 +21,14 @@ struct BurstTests {
         try await burst.expectClean()
     }
 
-    @Test("C6, C8, C9, C10, scenario 24: the owner of a burst is killed, at most one more start", .timeLimit(.minutes(5)))
+    @Test(
+        "C6, C8, C9, C10, scenario 24: the owner of a burst is killed, at most one more start", .timeLimit(.minutes(5)))
     func burstWithKilledOwner() async throws {
         let burst = try await Burst(of: Self.size)
         try await burst.push()
         let owner = try await burst.owner { $0.role == .executor && $0.state == .running }
         try burst.deliverAll()
-        burst.kill(owner)
+        try await burst.kill(owner)
         try await burst.pushAgain()
         try await burst.expectAllServed()
         // The killed one's start is not printed by itself any more, so the timeline tells.
@@ -34,7 +36,9 @@ struct BurstTests {
         try await burst.expectClean()
     }
 
-    @Test("C6, C9, scenario 24: the owner of a burst is frozen, every push in time", .timeLimit(.minutes(5)))
+    @Test(
+        "C6, C9, scenario 24: the owner of a burst is frozen, every push in time",
+        .timeLimit(.minutes(5)))
     func burstWithFrozenOwner() async throws {
         let burst = try await Burst(of: Self.size)
         try await burst.push()
@@ -48,7 +52,9 @@ struct BurstTests {
         try await burst.expectClean()
     }
 
-    @Test("C6, C8, scenario 24: Main is frozen while it owns, every push in time", .timeLimit(.minutes(5)))
+    @Test(
+        "C6, C8, scenario 24: Main is frozen while it owns, every push in time",
+        .timeLimit(.minutes(5)))
     func burstWithFrozenMain() async throws {
         let burst = try await Burst(of: Self.size)
         let main = try burst.post.startMain()

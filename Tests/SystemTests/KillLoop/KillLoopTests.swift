@@ -7,7 +7,9 @@ internal import Testing
 /// Nothing is lost, and never two cores run, however many processes die.
 @Suite(.serialized)
 struct KillLoopTests {
-    @Test("C1, C5, C6, C8, C10, C15, S9: 200 processes killed, nothing lost, one core at a time", .timeLimit(.minutes(10)))
+    @Test(
+        "C1, C5, C6, C8, C10, C15, S9: 200 processes killed, nothing lost, one core at a time", .timeLimit(.minutes(10))
+    )
     func killLoop() async throws {
         let seed = try #require(Seed.several(2).last)
         let post = try Post(startMilliseconds: 20)
@@ -18,10 +20,10 @@ struct KillLoopTests {
         #expect(loop.problems.isEmpty, "\(seed)")
 
         // One more core finds what killed ones had committed and not acknowledged: stored before, so only put away.
-        try post.deliver("the last one")
-        let last = try post.push("the last one")
+        try post.deliver("the-last-one")
+        let last = try post.push("the-last-one")
         #expect(await last.end() == .exited(0))
-        #expect(post.report(of: last)?.text == post.text(of: "the last one"))
+        #expect(post.report(of: last)?.text == post.text(of: "the-last-one"))
         #expect(try post.count(in: "new") == 0, "\(seed)")
         #expect(try post.count(in: "cur") == loop.count.messages + 1, "\(seed)")
 

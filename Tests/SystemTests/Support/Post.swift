@@ -16,7 +16,7 @@ final class Post: Sendable {
     init(startMilliseconds: Int) throws {
         directory = try TemporaryDirectory()
         self.startMilliseconds = startMilliseconds
-        for folder in ["mail", "mail/new", "mail/cur", "mail/tmp"] {
+        for folder in ["groups", "mail", "mail/new", "mail/cur", "mail/tmp"] {
             guard mkdir(directory.path(of: folder), 0o700) == 0 else {
                 throw FileProblem(path: folder, code: errno)
             }
@@ -28,8 +28,7 @@ final class Post: Sendable {
 
     /// This process's own look at the group.
     func open() async throws -> FileGroup {
-        _ = mkdir(directory.path(of: "groups"), 0o700)
-        return try await FileGroup.open(directory: group, as: SessionDescription(role: .tool, name: "test"))
+        try await FileGroup.open(directory: group, as: SessionDescription(role: .tool, name: "test"))
     }
 
     /// The text of a call-id's message.

@@ -81,30 +81,26 @@ final class LocalGroup: Sendable {
     func read<Value: Sendable>(
         _ consistency: ReadConsistency, _ body: (inout StoreState) throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
-        func look(mayBeBehind: Bool) throws(SharedCoreError) -> Look<Value> {
-            try replica.read { state throws(SharedCoreError) -> Look<Value> in
-                guard mayBeBehind || self.follower.isCurrent(in: &state) else { return .behind }
-                if let due = state.nextExpiry(), due <= self.clock.now() { return .expiryDue }
-                return .value(try body(&state))
-            }
-        }
-        switch try look(mayBeBehind: consistency == .causal) {
+        switch try look(mayBeBehind: consistency == .causal, body) {
         case .value(let value): return value
         case .behind: try catchUp()
         case .expiryDue: break
         }
-        if case .value(let value) = try look(mayBeBehind: true) { return value }
+        if case .value(let value) = try look(mayBeBehind: true, body) { return value }
         // An entry that is over stands a little longer where its end cannot be recorded now.
         _ = try? await expire()
         return try replica.read { state throws(SharedCoreError) in try body(&state) }
     }
-}
 
-/// What a look at the state came to.
-private enum Look<Value: Sendable>: Sendable {
-    case value(Value)
-    /// Something was published that is not applied yet.
-    case behind
-    /// An entry stands there whose time is over.
-    case expiryDue
+    /// Looks at the state as it is, which is almost always as it should be: one load from the shared page tells.
+    @inline(__always)
+    func look<Value: Sendable>(
+        mayBeBehind: Bool, _ body: (inout StoreState) throws(SharedCoreError) -> Value
+    ) throws(SharedCoreError) -> Look<Value> {
+        try replica.read { state throws(SharedCoreError) -> Look<Value> in
+            guard mayBeBehind || self.follower.isCurrent(in: &state) else { return .behind }
+            if let due = state.nextExpiry(), due <= self.clock.now() { return .expiryDue }
+            return .value(try body(&state))
+        }
+    }
 }

@@ -1,0 +1,60 @@
+internal import Coordination
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import InMemoryBackend
+internal import MaildirCore
+internal import TestSupport
+internal import Testing
+
+/// Scenario 24 without processes: a hundred participants in this one, such as the threads of a notification extension.
+struct CrowdTests {
+    enum Place: String, CaseIterable, Sendable {
+        case memory, files
+    }
+
+    @Test(
+        "C9, scenario 24: 100 participants of one process, one core start, 100 messages, each acknowledged once",
+        .timeLimit(.minutes(5)), arguments: Place.allCases)
+    func crowd(in place: Place) async throws {
+        let post = try Post(startMilliseconds: 300)
+        let space = MemorySpace()
+        let callIDs = (1...100).map { "crowd-\($0)" }
+        let description = SessionDescription(role: .executor)
+        let witness = MemoryWitness()
+
+        let starts = try await withThrowingTaskGroup(of: Int.self) { tasks in
+            for callID in callIDs {
+                tasks.addTask {
+                    let group: any SharedGroup =
+                        switch place {
+                        case .memory: try await space.open("crowd", as: description)
+                        case .files: try await FileGroup.open(directory: post.group, as: description)
+                        }
+                    let executor = try ExecutorParticipant(
+                        of: group, environment: CoordinationEnvironment(witness: witness)
+                    ) {
+                        MaildirCore(directory: post.maildir, startDuration: .milliseconds(post.startMilliseconds))
+                    }
+                    let answer = try await executor.message(forCallID: #require(CallID(callID)), deadline: .seconds(60))
+                    guard case .message(let taken) = answer.content, case .text(_, _, let text) = taken.message.content
+                    else {
+                        Issue.record("\(callID): \(answer)")
+                        return 0
+                    }
+                    #expect(text == post.text(of: callID))
+                    #expect(try await executor.acknowledge(taken))
+                    await executor.finish()
+                    let starts = await executor.coreStarts
+                    await executor.close()
+                    await group.close()
+                    return starts
+                }
+            }
+            for callID in callIDs.reversed() { try post.deliver(callID) }
+            return try await tasks.reduce(0, +)
+        }
+        #expect(starts == 1)
+        #expect(try post.count(in: "new") == 0)
+        #expect(try post.count(in: "cur") == callIDs.count)
+    }
+}
