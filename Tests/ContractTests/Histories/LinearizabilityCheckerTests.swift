@@ -1,7 +1,7 @@
 internal import Testing
 
 /// The judge knows right from wrong.
-@Suite("The linearizability checker")
+@Suite("The linearizability checker", .timeLimit(.minutes(10)))
 struct LinearizabilityCheckerTests {
     private typealias Call = RegisterOperation.Call
 

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("S4: recorded histories of concurrent calls are linearizable")
+@Suite("S4: recorded histories of concurrent calls are linearizable", .timeLimit(.minutes(10)))
 struct LinearizabilityTests {
     @Test(
         "S4, S6: reads, writes, deletions and exchanges of one key by 8 handles", arguments: Backend.all,

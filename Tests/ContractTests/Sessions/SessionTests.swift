@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("L1, L2: sessions")
+@Suite("L1, L2: sessions", .timeLimit(.minutes(10)))
 struct SessionTests {
     @Test("L2: a session has an identity of its own, its process, a role and a name", arguments: Backend.all)
     func sessionsAreDescribed(backend: Backend) async throws {

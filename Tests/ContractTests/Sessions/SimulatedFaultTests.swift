@@ -5,7 +5,7 @@ internal import Testing
 
 /// In memory, the death and the stop of a process are simulated, so that what is built above can be tested without
 /// processes. They keep the rules of the real ones.
-@Suite("L1, S12, S15, N9: simulated deaths and stops in memory")
+@Suite("L1, S12, S15, N9: simulated deaths and stops in memory", .timeLimit(.minutes(10)))
 struct SimulatedFaultTests {
     @Test("L1, S12, W4: a killed participant's session ends for all; nothing more of it takes effect")
     func killedParticipants() async throws {

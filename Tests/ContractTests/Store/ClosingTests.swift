@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("S13: closing and cancelling")
+@Suite("S13: closing and cancelling", .timeLimit(.minutes(10)))
 struct ClosingTests {
     @Test("S13: after `close` every call is `closed`; closing again is harmless", arguments: Backend.all)
     func useAfterCloseIsTyped(backend: Backend) async throws {
@@ -138,6 +138,37 @@ struct ClosingTests {
         }
     }
 
+    @Test("S13, W4: a cancelled wait ends, though nothing comes", arguments: Backend.all)
+    func cancelledWaitsEnd(backend: Backend) async throws {
+        try await backend.withGroup { group in
+            let store = try await group.open()
+            let watch = try await store.watch(.all, from: .now)
+            let observation = try await store.observe("news")
+            for _ in 0..<50 {
+                let begun = Box(0)
+                let waits = Task {
+                    begun.update { $0 += 1 }
+                    return try await watch.next()
+                }
+                let wakes = Task {
+                    begun.update { $0 += 1 }
+                    return try await observation.next()
+                }
+                try await eventually("both wait") { begun.value == 2 }
+                waits.cancel()
+                wakes.cancel()
+                #expect(try await within(Patience.usual, "the watch's wait ends") { try await waits.value } == nil)
+                #expect(
+                    try await within(Patience.usual, "the observation's wait ends") { try await wakes.value } == nil)
+            }
+            // The watch and the observation are unharmed.
+            let commit = try await store.commit(
+                Transaction(operations: [.put("k", [1], .persistent), .post("news", state: 3)]))
+            #expect(try await watch.next()?.revision == commit.revision)
+            #expect(try await observation.next()?.revision == commit.revision)
+        }
+    }
+
     @Test("S13, W4: a cancelled wait ends promptly and swallows nothing", arguments: Backend.all)
     func cancelledWaitsSwallowNothing(backend: Backend) async throws {
         try await backend.withGroup { group in
@@ -162,8 +193,13 @@ struct ClosingTests {
                 }
                 _ = try await written
             }
-            while seen.count < 100, let event = try await watch.next() { seen.append(event.revision) }
-            while posts < 100, let delivery = try await observation.next() { posts += delivery.count }
+            while seen.count < 100,
+                let event = try await within(Patience.usual, "an event that nobody took", { try await watch.next() })
+            { seen.append(event.revision) }
+            while posts < 100,
+                let delivery = try await within(
+                    Patience.usual, "a post that nobody took", { try await observation.next() })
+            { posts += delivery.count }
             #expect(Set(seen).count == 100)
             #expect(seen == seen.sorted())
             #expect(posts == 100)

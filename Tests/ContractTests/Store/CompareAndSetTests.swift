@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("S6: one wins")
+@Suite("S6: one wins", .timeLimit(.minutes(10)))
 struct CompareAndSetTests {
     @Test("S6: of 32 creators exactly one succeeds, and the others learn who it was", arguments: Backend.all)
     func oneCreatorWins(backend: Backend) async throws {

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("S14: groups are apart; what is not promised is refused at open")
+@Suite("S14: groups are apart; what is not promised is refused at open", .timeLimit(.minutes(10)))
 struct GroupTests {
     @Test("S14: the same keys and names in two groups never meet", arguments: Backend.all)
     func groupsAreApart(backend: Backend) async throws {

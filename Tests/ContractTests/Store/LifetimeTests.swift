@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("S8: lifetimes")
+@Suite("S8: lifetimes", .timeLimit(.minutes(10)))
 struct LifetimeTests {
     @Test(
         "S8: an expiring entry is there to its last nanosecond, and gone after it", arguments: Backend.all,

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("S10: what is too large is refused, and nothing of it is done")
+@Suite("S10: what is too large is refused, and nothing of it is done", .timeLimit(.minutes(10)))
 struct LimitTests {
     @Test(
         "S2, S10: a value of the limit is accepted, one byte more is refused and nothing is written",

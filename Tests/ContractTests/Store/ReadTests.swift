@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("S4: reads see what has returned")
+@Suite("S4: reads see what has returned", .timeLimit(.minutes(10)))
 struct ReadTests {
     @Test("S4: `get` and `list` on any handle reflect every commit that had returned", arguments: Backend.all)
     func readsAreLinearizable(backend: Backend) async throws {

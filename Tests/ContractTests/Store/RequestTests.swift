@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("S12: a retry of a numbered request gives the first result")
+@Suite("S12: a retry of a numbered request gives the first result", .timeLimit(.minutes(10)))
 struct RequestTests {
     private func increment(_ number: UInt64?, if conditions: [Transaction.Guard] = []) -> Transaction {
         Transaction(

@@ -2,7 +2,8 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("S3, S8, S10, L1: what is kept when everybody leaves, and when the machine starts again")
+@Suite(
+    "S3, S8, S10, L1: what is kept when everybody leaves, and when the machine starts again", .timeLimit(.minutes(10)))
 struct RestartTests {
     @Test("S3, S10: the store is as it was, without the sessions and what lived with them", arguments: Backend.durable)
     func everybodyLeaves(backend: Backend) async throws {

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("S3, S7: revisions only rise, and deleted is deleted")
+@Suite("S3, S7: revisions only rise, and deleted is deleted", .timeLimit(.minutes(10)))
 struct RevisionTests {
     @Test("S3: one strictly rising number over all keys, handles, deletes, clears and posts", arguments: Backend.all)
     func revisionsRise(backend: Backend) async throws {

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("S5: a transaction is whole")
+@Suite("S5: a transaction is whole", .timeLimit(.minutes(10)))
 struct TransactionTests {
     @Test(
         "S5: every guard holds or fails as it says, and a failure tells which one and what stands there",

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("S1, S2: what you put is what you get")
+@Suite("S1, S2: what you put is what you get", .timeLimit(.minutes(10)))
 struct ValueTests {
     @Test(
         "S1: an absent key is nil; a present one has its bytes, revisions, lifetime and origin", arguments: Backend.all)

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("W3: slow consumers")
+@Suite("W3: slow consumers", .timeLimit(.minutes(10)))
 struct SlowConsumerTests {
     @Test("W3: 10,000 changes later a consumer that slept is told `lagged` and converges", arguments: Backend.all)
     func slowConsumersAreTold(backend: Backend) async throws {

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("W4, W5: the end of watches, and `sync`")
+@Suite("W4, W5: the end of watches, and `sync`", .timeLimit(.minutes(10)))
 struct WatchLifeTests {
     @Test("W4: 100,000 watches and observations later, nothing is left of them", arguments: Backend.all)
     func cyclesLeakNothing(backend: Backend) async throws {

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import TestSupport
 internal import Testing
 
-@Suite("W1, W2: a snapshot, then every change, once, in order")
+@Suite("W1, W2: a snapshot, then every change, once, in order", .timeLimit(.minutes(10)))
 struct WatchOrderTests {
     @Test(
         "W1: watches opened in the middle of concurrent writes have no gap, no repeat and no disorder",

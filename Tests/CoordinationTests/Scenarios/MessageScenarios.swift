@@ -47,7 +47,7 @@ struct MessageScenarios {
         let world = World()
         let short = try await world.executor("short")
         let shortWait = Task {
-            try await short.participant.message(forCallID: .of("call-1"), deadline: .milliseconds(500))
+            try await short.participant.message(forCallID: .of("call-1"), deadline: .seconds(5))
         }
         try await eventually("its core runs") { try await world.owner()?.state == .running }
         let long = try await world.executor("long")

@@ -312,7 +312,8 @@ struct OwnershipSimulation {
             let delay = !isQuiet && random.once(in: 15) ? Duration.seconds(10) : milliseconds(0..<100)
             schedule(.coreStopped(number, epoch), after: delay)
         case .examine(let process, let claim):
-            let holder = members.first { $0.process == process }
+            // Most cannot be seen, as in another namespace, so that most take-overs race with an answer.
+            let holder = random.once(in: 4) ? members.first { $0.process == process } : nil
             let isStopped = holder.map { holder in holder.frozenUntil.map { $0 > now } ?? false }
             members[number].machine.examined(claim, isStopped: isStopped)
         case .kill(let process, let epoch):

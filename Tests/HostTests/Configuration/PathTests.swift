@@ -10,7 +10,7 @@ struct PathTests {
     ) throws -> Resolution {
         Resolution(
             flags: flags, environment: environment,
-            file: try ConfigurationFile(path: path, content: Array(file.utf8)), workingDirectory: "/work")
+            file: try ConfigurationFile(path: path, content: Array(file.utf8)), workingDirectory: "/place")
     }
 
     @Test("Groups lie in XDG_STATE_HOME, else in the home's .local/state")
@@ -29,9 +29,9 @@ struct PathTests {
 
     @Test("A relative path starts from the working directory, in a file from the file's directory")
     func relative() throws {
-        #expect(try resolution(flags: ["dir": "a/../b"]).parentDirectory() == "/work/b")
+        #expect(try resolution(flags: ["dir": "a/../b"]).parentDirectory() == "/place/b")
         #expect(try resolution(file: "dir: groups", at: "/etc/app/c.yaml").parentDirectory() == "/etc/app/groups")
-        #expect(try resolution(file: "dir: groups", at: "sub/c.yaml").parentDirectory() == "/work/sub/groups")
+        #expect(try resolution(file: "dir: groups", at: "sub/c.yaml").parentDirectory() == "/place/sub/groups")
         #expect(try resolution(environment: ["HOME": "/home/u"], file: "dir: ~/g").parentDirectory() == "/home/u/g")
     }
 

@@ -12,7 +12,7 @@ struct PrecedenceTests {
         Resolution(
             flags: flags, environment: environment,
             file: try file.map { try ConfigurationFile(path: "c.yaml", content: Array($0.utf8)) },
-            workingDirectory: "/work")
+            workingDirectory: "/place")
     }
 
     @Test("A flag comes before the environment, the environment before the file, the file before the default")

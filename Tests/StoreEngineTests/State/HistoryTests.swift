@@ -18,7 +18,7 @@ struct HistoryTests {
             var cursor = WatchCursor(prefixes: [.all], start: .after(start), in: state)
             var found: [Revision] = []
             var lagged = false
-            while let event = cursor.next(in: &state) {
+            while found.count <= all.count, let event = cursor.next(in: &state) {
                 switch event {
                 case .changes(let commit): found.append(commit.revision)
                 case .lagged(let revision, let entries):

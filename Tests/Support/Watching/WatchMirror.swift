@@ -99,7 +99,10 @@ package struct WatchMirror: Sendable {
         prefixes.contains { $0.contains(key) }
     }
 
+    /// Whether so much is wrong that there is no point in going on.
+    var isHopeless: Bool { breaches.count >= 20 }
+
     private mutating func breach(_ text: String) {
-        if breaches.count < 20 { breaches.append(text) }
+        if !isHopeless { breaches.append(text) }
     }
 }

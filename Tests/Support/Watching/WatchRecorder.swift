@@ -35,7 +35,9 @@ package final class WatchRecorder: Sendable {
         self.box = box
         task = Task {
             do throws(SharedCoreError) {
-                while let event = try await watch.next() { box.update { mirror in mirror.apply(event) } }
+                while !box.update({ $0.isHopeless }), let event = try await watch.next() {
+                    box.update { mirror in mirror.apply(event) }
+                }
                 return nil
             } catch {
                 return error
