@@ -6,8 +6,10 @@ extension Participant {
     /// How long a participant leaves its core alone after a failure; doubled with each one in a row.
     private static let firstRest = Duration.seconds(1)
     private static let longestRest = Duration.seconds(30)
-    /// How long after its first look a witness looks again: a process that was just killed is gone by then.
-    private static let secondLook = Duration.milliseconds(100)
+    /// How often a witness looks whether the files of an ending process are closed, and how long that may take: whoever
+    /// has its locks after that is another process.
+    private static let exitLook = Duration.milliseconds(100)
+    private static let longestExit = Duration.seconds(30)
 
     func startCore(under epoch: Revision) {
         let isFenced = Flag()
@@ -98,19 +100,32 @@ extension Participant {
         bell.ring()
     }
 
-    /// Puts an overlap on the timeline, unless it was only a process that the system had not cleaned up yet.
+    /// Puts the overlaps on the timeline that a witness saw when a core began: every core that ran then, but for those of
+    /// processes that run nothing any more and only keep their locks until the system has closed their files.
     private func judge(_ others: [Revision], seenBy witness: WitnessedRun, under epoch: Revision) async {
+        let limit = clock.now().advanced(by: Self.longestExit)
+        var open = others
         do {
-            try await clock.sleep(until: clock.now().advanced(by: Self.secondLook))
-            let remaining = try witness.look().filter(others.contains)
-            guard !remaining.isEmpty else { return }
-            let superseded = try await timeline.history().supersededEpochs
-            for other in remaining {
-                let isSuperseded = superseded.contains(other)
-                await tell(
-                    Story(
-                        kind: isSuperseded ? .supersededOverlap : .overlap, epoch: epoch, other: other,
-                        reason: "seen by the witness"))
+            while true {
+                let history = try await timeline.history()
+                let isLate = clock.now() >= limit
+                var exiting: [Revision] = []
+                for other in open {
+                    if !isLate, let process = history.process(of: other), await environment.processes.isExiting(process)
+                    {
+                        exiting.append(other)
+                    } else {
+                        let isSuperseded = history.supersededEpochs.contains(other)
+                        await tell(
+                            Story(
+                                kind: isSuperseded ? .supersededOverlap : .overlap, epoch: epoch, other: other,
+                                reason: isLate ? "the lock of an ended process is still held" : "seen by the witness"))
+                    }
+                }
+                if exiting.isEmpty { return }
+                try await clock.sleep(until: clock.now().advanced(by: Self.exitLook))
+                let remaining = try witness.look()
+                open = exiting.filter(remaining.contains)
             }
         } catch {
             await tell(Story(kind: .problem, epoch: epoch, reason: "the witness cannot look: \(error)"))
@@ -136,10 +151,12 @@ extension Participant {
             let watch = try await store.watch(Demand.prefixes, from: .snapshot)
             guard end == nil, machine.holding?.epoch == epoch else { return watch.cancel() }
             demandWatch = watch
-            demand = Demand(of: inbox.mailbox.keys, in: clock.bootID)
+            var demand = Demand(of: inbox.mailbox.keys, in: clock.bootID)
             while let event = try await watch.next() {
                 guard machine.holding?.epoch == epoch else { return watch.cancel() }
-                demand?.apply(event)
+                demand.apply(event)
+                // Known only now: before the first event, nobody seems to wait.
+                self.demand = demand
                 bell.ring()
             }
         } catch {

@@ -9,6 +9,10 @@ public struct LocalProcessControl: ProcessControl {
         process.isStopped
     }
 
+    public func isExiting(_ process: ProcessIdentity) async -> Bool {
+        process.isExiting
+    }
+
     public func kill(_ process: ProcessIdentity) async -> KillOutcome {
         let handle: ProcessHandle
         do throws(ProcessUnreachable) {

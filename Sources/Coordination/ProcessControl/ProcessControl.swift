@@ -9,9 +9,16 @@ public protocol ProcessControl: Sendable {
 
     /// Whether a process is stopped, as by SIGSTOP; nil when that cannot be seen.
     func isStopped(_ process: ProcessIdentity) async -> Bool?
+
+    /// Whether a process runs nothing any more: it is gone, or the system is taking it down. Its start time may be 0,
+    /// for any. False when it runs or cannot be seen.
+    func isExiting(_ process: ProcessIdentity) async -> Bool
 }
 
 extension ProcessControl {
     /// Nothing can be seen.
     public func isStopped(_ process: ProcessIdentity) async -> Bool? { nil }
+
+    /// Nothing can be seen.
+    public func isExiting(_ process: ProcessIdentity) async -> Bool { false }
 }

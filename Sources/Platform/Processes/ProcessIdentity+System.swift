@@ -42,14 +42,42 @@ extension ProcessIdentity {
         return record.state == "T" || record.state == "t"
     }
 
+    /// Whether the process runs nothing any more: it is gone, or the system is taking it down, which may take a while
+    /// on a busy machine. False when it runs or cannot be seen.
+    package var isExiting: Bool {
+        guard bootID == SystemClock.currentBootID else { return true }
+        switch Self.record(of: pid) {
+        case .success(let record) where startTime != 0 && record.startTime != startTime: return true
+        case .success: break
+        case .failure(let error): return error.isAbsent || error.number == ESRCH
+        }
+        // All threads: the first one of a program may end long before the others.
+        guard let threads = try? Directory(path: "/proc/\(pid)/task").names() else { return false }
+        return threads.allSatisfy { thread in
+            switch Self.record(of: pid, thread: thread) {
+            case .success(let record): record.isExiting
+            case .failure(let error): error.isAbsent || error.number == ESRCH
+            }
+        }
+    }
+
     /// When the process started, in clock ticks since the machine did.
     static func startTime(of pid: Int32) -> Result<UInt64, SystemCallError> {
         record(of: pid).map(\.startTime)
     }
 
-    /// What the system's record of a process says: its state, field 3, and its start time, field 22.
-    private static func record(of pid: Int32) -> Result<(state: Substring, startTime: UInt64), SystemCallError> {
-        let path = "/proc/\(pid)/stat"
+    /// What the system's record of a process or of one of its threads says.
+    private struct Record {
+        /// Field 3.
+        let state: Substring
+        /// Bit 2 of field 9, PF_EXITING.
+        let isExiting: Bool
+        /// Field 22.
+        let startTime: UInt64
+    }
+
+    private static func record(of pid: Int32, thread: String? = nil) -> Result<Record, SystemCallError> {
+        let path = thread.map { "/proc/\(pid)/task/\($0)/stat" } ?? "/proc/\(pid)/stat"
         let text: String
         do throws(SystemCallError) {
             text = String(decoding: try OpenFile(path: path, .read).read(count: 4096, at: 0), as: UTF8.self)
@@ -61,10 +89,10 @@ extension ProcessIdentity {
             return .failure(SystemCallError("read", number: EBADMSG, at: path))
         }
         let fields = text[text.index(after: name)...].split(separator: " ")
-        guard fields.count > 19, let ticks = UInt64(fields[19]) else {
+        guard fields.count > 19, let flags = UInt64(fields[6]), let ticks = UInt64(fields[19]) else {
             return .failure(SystemCallError("read", number: EBADMSG, at: path))
         }
-        return .success((fields[0], ticks))
+        return .success(Record(state: fields[0], isExiting: flags & 0x4 != 0, startTime: ticks))
     }
 
     /// The number of the process's namespace of process numbers; 0 when it cannot be known. Numbers of processes mean

@@ -37,4 +37,23 @@ struct LocalProcessControlTests {
         try await eventually("it stands still") { child.isStopped }
         #expect(child.ended == nil)
     }
+
+    @Test("C15: a process runs nothing any more when it was killed, also before anybody has waited for it")
+    func seesTheEnd() async throws {
+        let child = try ChildProcess("/bin/sleep", ["600"])
+        let identity = try #require(ProcessIdentity(of: child.pid))
+        let anyStart = ProcessIdentity(bootID: identity.bootID, pid: child.pid, startTime: 0)
+        let otherBoot = ProcessIdentity(bootID: BootID(high: 1, low: 1), pid: child.pid, startTime: 0)
+        let control = LocalProcessControl()
+
+        #expect(await !control.isExiting(identity))
+        #expect(await !control.isExiting(anyStart))
+        #expect(await !control.isExiting(.current))
+        #expect(await control.isExiting(otherBoot))
+
+        child.signal(SIGKILL)
+        try await eventually("it runs nothing") { await control.isExiting(anyStart) }
+        #expect(await child.end() == .killed(by: SIGKILL))
+        #expect(await control.isExiting(identity))
+    }
 }

@@ -136,6 +136,48 @@ struct OwnershipScenarios {
         try await eventually("Main's core stops") { world.gauge.running.isEmpty }
     }
 
+    /// An Executor whose core does not stop, put out of the group by `end`, and another one that owns after it.
+    private func successor(
+        of end: (Player<ExecutorParticipant>) async -> Void, in world: World, stuck: Latch
+    ) async throws -> Player<ExecutorParticipant> {
+        var script = ScriptedCore.Script()
+        script.stop = stuck
+        let first = try await world.executor("first", script: script)
+        let wait = Task {
+            try await first.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        try await eventually("the first owns") { try await world.owner()?.state == .running }
+        await end(first)
+        _ = await wait.result
+        let second = try await world.executor("second")
+        world.server.receive(try .text("call-2"))
+        let answer = try await second.participant.message(forCallID: .of("call-2"), deadline: .seconds(3600))
+        #expect(answer.source == .core)
+        return second
+    }
+
+    @Test("C15: the locks that a killed process still has are no overlap, however long the system takes")
+    func endingProcessIsNoOverlap() async throws {
+        let world = World()
+        let stuck = Latch()
+        let second = try await successor(of: { $0.process.kill() }, in: world, stuck: stuck)
+        await second.participant.finish()
+        stuck.open()
+        let (report, entries) = try await world.report()
+        #expect(report.overlaps == 0 && report.supersededOverlaps == 0)
+        #expect(!entries.contains { $0.kind == .problem })
+    }
+
+    @Test("C15: a core that runs on in a living process whose session has ended is an overlap")
+    func livingProcessIsAnOverlap() async throws {
+        let world = World()
+        let stuck = Latch()
+        let second = try await successor(of: { await $0.group.close() }, in: world, stuck: stuck)
+        try await eventually("the overlap is told") { try await world.report().report.overlaps == 1 }
+        stuck.open()
+        await second.participant.finish()
+    }
+
     @Test("C14, S14: a handle of another role is refused, and two groups never meet")
     func rolesAndGroups() async throws {
         let world = World()

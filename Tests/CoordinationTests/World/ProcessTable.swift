@@ -34,6 +34,10 @@ final class ProcessTable: ProcessControl {
         }
     }
 
+    func isExiting(_ process: ProcessIdentity) async -> Bool {
+        state.withLock { $0.processes.values.first { $0.identity.pid == process.pid } }?.isDead ?? false
+    }
+
     func kill(_ process: ProcessIdentity) async -> KillOutcome {
         let (found, refusal) = state.withLock { state in
             if state.refusal == nil { state.killed.append(process) }

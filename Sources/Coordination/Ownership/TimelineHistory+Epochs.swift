@@ -13,4 +13,12 @@ extension TimelineHistory {
         }
         return epochs
     }
+
+    /// The process that acquired an epoch, without its start time; nil when the timeline has forgotten.
+    func process(of epoch: Revision) -> ProcessIdentity? {
+        let acquisition = records.first { record in
+            record.entry.epoch == epoch && [.acquired, .tookOver].contains(record.entry.kind)
+        }
+        return acquisition.map { ProcessIdentity(bootID: $0.entry.bootID, pid: $0.entry.pid, startTime: 0) }
+    }
 }
