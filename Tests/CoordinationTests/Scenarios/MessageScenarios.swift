@@ -179,20 +179,25 @@ struct MessageScenarios {
     @Test("C9: the core runs while anybody waits, and stops when the last one is served")
     func coreRunsForOthers() async throws {
         let world = World()
-        let first = try await world.executor("first")
+        var script = ScriptedCore.Script()
+        let fetching = Latch()
+        script.fetch = fetching
+        let first = try await world.executor("first", script: script)
         world.server.receive(try .text("call-1"))
         let fetch = Task {
-            try await first.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+            try await first.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
         }
+        try await eventually("the first owns") { try await world.owner()?.state == .running }
         let second = try await world.executor("second")
         let wait = Task {
             try await second.participant.message(forCallID: .of("call-2"), deadline: .seconds(3600))
         }
-        _ = try await fetch.value
         let observer = try await world.observer()
-        try await eventually("the second is known to wait") {
-            try await !observer.list(".sharedcore/expectations").entries.isEmpty
+        try await eventually("both are known to wait") {
+            try await observer.list(".sharedcore/expectations").entries.count == 2
         }
+        fetching.open()
+        _ = try await fetch.value
         world.server.receive(try .text("call-2"))
 
         #expect(try await wait.value.source == .inbox)
