@@ -17,7 +17,7 @@ func room(_ name: String, at path: String? = nil, knows: [Target.Dependency] = [
 }
 
 func tests(_ name: String, of rooms: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: rooms + ["TestSupport"], path: "Tests/" + name, swiftSettings: settings)
+    .testTarget(name: name, dependencies: rooms + ["TestSupport", "CoreAPITesting"], path: "Tests/" + name, swiftSettings: settings)
 }
 
 let package = Package(
@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "BackendRegistry", targets: ["BackendRegistry"]),
         .library(name: "Mailboxes", targets: ["Mailboxes"]),
         .library(name: "Coordination", targets: ["Coordination"]),
+        .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
@@ -66,6 +67,13 @@ let package = Package(
         room("Coordination", knows: ["CoreAPI", "ByteCoding", "Mailboxes", "Platform"]),
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
 
+        // The contract as cases that run against any backend.
+        room("CoreAPITesting", knows: ["CoreAPI", "Platform"]),
+
+        room(
+            "BundledHarnesses",
+            knows: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", "Platform"]),
+
         // Programs.
         room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
         room("ExecutorRun", knows: ["CoreAPI", "Coordination", "MaildirCore", "Platform", "ProgramOutput"]),
@@ -92,17 +100,22 @@ let package = Package(
         // Tests.
         .target(
             name: "TestSupport",
-            dependencies: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", "Platform", "CLinux"],
+            dependencies: [
+                "CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", "Platform", "CLinux",
+            ],
             path: "Tests/Support", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-test-peer",
-            dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "Platform"],
+            dependencies: ["CoreAPI", "CoreAPITesting", "FileNotifyBackend", "Platform"],
             path: "Tests/Peer", swiftSettings: settings),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
         tests(
             "ContractTests",
             of: ["CoreAPI", "StoreEngine", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
+        tests(
+            "ConformanceTests",
+            of: ["CoreAPI", "BundledHarnesses", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
         tests(
             "FileNotifyTests",
             of: ["CoreAPI", "StoreEngine", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer"]),

@@ -1,28 +1,31 @@
 internal import CoreAPI
-internal import Glibc
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import Platform
 
-// The second process of a test. It takes a command from each line of its input and answers each with one line:
-// "ok ..." or "error <code> ...". Its output is never buffered.
-//
-// What a command does is in `PeerSession`; where the process is stopped or killed in the middle of a write, the
-// environment says (see `FailPoint`).
+// The second process of a test over files. An address is a directory; with "disk:" before it, commits survive the loss
+// of power. Where the process is stopped or killed in the middle of a write, `arm` or the environment says (see
+// `FailPoint`); `compact` replaces the journal and answers whether this call did it.
 
-/// Writes one line at once.
-func answer(_ line: String) {
-    let bytes = Array((line + "\n").utf8)
-    if write(STDOUT_FILENO, bytes, bytes.count) != bytes.count { exit(1) }
-}
-
-let peer = PeerSession()
-answer("ok \(getpid())")
-while let line = readLine() {
-    let words = line.split(separator: " ").map(String.init)
-    guard let command = words.first else { continue }
-    if command == "exit" { break }
-    do throws(SharedCoreError) {
-        answer("ok " + (try await peer.run(command, Array(words.dropFirst()))))
-    } catch {
-        answer("error \(error.code) \(error)")
-    }
-}
-exit(0)
+let peer = ConformancePeer(
+    arm: { place throws(SharedCoreError) in
+        #if FAIL_POINTS
+            FailPoint.arm(place)
+        #else
+            throw SharedCoreError(.unsupported, "Fail points exist in debug builds only.", at: "peer")
+        #endif
+    },
+    others: { command, _, group throws(SharedCoreError) in
+        guard command == "compact", let group = group as? FileGroup else { return nil }
+        return try await group.compactNow() ? "true" : "false"
+    },
+    open: { address, description throws(SharedCoreError) in
+        var options = FileGroupOptions()
+        var directory = address
+        if directory.hasPrefix("disk:") {
+            directory.removeFirst(5)
+            options.durability = .disk
+        }
+        return try await FileGroup.open(directory: directory, as: description, options: options)
+    })
+await peer.serve()

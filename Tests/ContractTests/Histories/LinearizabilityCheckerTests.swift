@@ -1,3 +1,4 @@
+@testable internal import CoreAPITesting
 internal import Testing
 
 /// The judge knows right from wrong.

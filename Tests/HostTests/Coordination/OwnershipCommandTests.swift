@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Subprocess
+internal import CoreAPITesting
 internal import TestSupport
 internal import Testing
 

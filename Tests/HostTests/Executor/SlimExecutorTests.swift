@@ -1,4 +1,5 @@
 internal import Subprocess
+internal import CoreAPITesting
 internal import TestSupport
 internal import Testing
 

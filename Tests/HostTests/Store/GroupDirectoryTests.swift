@@ -1,4 +1,5 @@
 internal import Glibc
+internal import CoreAPITesting
 internal import TestSupport
 internal import Testing
 

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Platform
+internal import CoreAPITesting
 internal import TestSupport
 internal import Testing
 

@@ -1,6 +1,5 @@
 internal import CoreAPI
 internal import Synchronization
-internal import TestSupport
 
 /// Calls a store and writes down what it returned, for ``LinearizabilityChecker``.
 final class HistoryRecorder: Sendable {

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import TestSupport
 
 /// Transactions of all kinds over a few keys.
 enum RandomTransaction {

@@ -1,12 +1,10 @@
 internal import CoreAPI
-internal import FileNotifyBackend
 internal import Glibc
-internal import Platform
 internal import Synchronization
 
-/// What the second process of a test can be told to do.
+/// What a second process can be told to do.
 ///
-/// - `open <directory> [disk]`: joins the group; answers with the session's id
+/// - `open <address>`: joins the group; answers with the session's id
 /// - `close`: leaves it
 /// - `put <key> <text>`, `get <key>`, `delete <key>`, `hold <key> <text>` (lives with the session)
 /// - `puts <prefix> <count>`: puts distinct keys `<prefix>0`...; answers with the last revision
@@ -22,11 +20,11 @@ internal import Synchronization
 /// - `clear <prefix>`: deletes what the prefix selects
 /// - `sessions`: answers with the ids of the participants
 /// - `child`: leaves a child behind that holds every descriptor; answers with its process id
-/// - `arm <fail point>`: where the process stops or dies next; see `FailPoint` in the backend
-/// - `compact`: replaces the journal; answers whether this call did it
+/// - `arm <place>:<action>`: where the process stops or dies next
+/// - anything else: what the program itself knows
 final class PeerSession: Sendable {
     private struct State {
-        var group: FileGroup?
+        var group: (any SharedGroup)?
         var observed: (count: UInt64, state: UInt64) = (0, 0)
         var watched = Watched()
         var tasks: [Task<Void, Never>] = []
@@ -39,18 +37,19 @@ final class PeerSession: Sendable {
         var revision = Revision.zero
     }
 
+    private let program: ConformancePeer
     private let state = Mutex(State())
+
+    init(_ program: ConformancePeer) {
+        self.program = program
+    }
 
     func run(_ command: String, _ arguments: [String]) async throws(SharedCoreError) -> String {
         switch command {
         case "open": return try await open(arguments)
         case "arm":
-            #if FAIL_POINTS
-                FailPoint.arm(word(arguments, 0))
-                return ""
-            #else
-                throw SharedCoreError(.unsupported, "Fail points exist in debug builds only.", at: "peer")
-            #endif
+            try program.arm(word(arguments, 0))
+            return ""
         case "child": return String(try child())
         default: break
         }
@@ -119,27 +118,26 @@ final class PeerSession: Sendable {
         case "await":
             try await appearance(of: key(arguments, 0), in: group)
             return ""
-        case "compact":
-            return try await group.compactNow() ? "true" : "false"
         case "sessions":
             return try await group.sessions().map(\.id.description).joined(separator: " ")
         default:
-            throw SharedCoreError(.invalidArgument, "The peer knows no such command.", at: command)
+            guard let answer = try await program.run(command, arguments, group) else {
+                throw SharedCoreError(.invalidArgument, "The peer knows no such command.", at: command)
+            }
+            return answer
         }
     }
 
     // MARK: - Commands
 
     private func open(_ arguments: [String]) async throws(SharedCoreError) -> String {
-        var options = FileGroupOptions()
-        if arguments.dropFirst().first == "disk" { options.durability = .disk }
-        let group = try await FileGroup.open(
-            directory: word(arguments, 0), as: SessionDescription(role: .executor, name: "peer"), options: options)
+        let group = try await program.open(
+            word(arguments, 0), SessionDescription(role: .executor, name: "peer"))
         state.withLock { $0.group = group }
         return group.session.id.description
     }
 
-    private func increment(_ key: Key, _ count: Int, in group: FileGroup) async throws(SharedCoreError) {
+    private func increment(_ key: Key, _ count: Int, in group: any SharedGroup) async throws(SharedCoreError) {
         var done = 0
         while done < count {
             let entry = try await group.get(key)
@@ -154,7 +152,7 @@ final class PeerSession: Sendable {
         }
     }
 
-    private func observe(_ name: NotificationName, in group: FileGroup) async throws(SharedCoreError) {
+    private func observe(_ name: NotificationName, in group: any SharedGroup) async throws(SharedCoreError) {
         let observation = try await group.observe(name)
         let task = Task {
             while let delivery = try? await observation.next() {
@@ -164,7 +162,7 @@ final class PeerSession: Sendable {
         state.withLock { $0.tasks.append(task) }
     }
 
-    private func watch(_ prefix: KeyPrefix, in group: FileGroup) async throws(SharedCoreError) {
+    private func watch(_ prefix: KeyPrefix, in group: any SharedGroup) async throws(SharedCoreError) {
         let watch = try await group.watch(prefix)
         let task = Task {
             while let event = try? await watch.next() {
@@ -191,7 +189,7 @@ final class PeerSession: Sendable {
         }
     }
 
-    private func appearance(of key: Key, in group: FileGroup) async throws(SharedCoreError) {
+    private func appearance(of key: Key, in group: any SharedGroup) async throws(SharedCoreError) {
         let watch = try await group.watch(KeyPrefix(key))
         while let event = try await watch.next() {
             switch event {
@@ -216,8 +214,8 @@ final class PeerSession: Sendable {
 
     // MARK: - Arguments
 
-    private func opened() throws(SharedCoreError) -> FileGroup {
-        guard let group = state.withLock({ $0.group }) else { throw .closed("peer") }
+    private func opened() throws(SharedCoreError) -> any SharedGroup {
+        guard let group = state.withLock(\.group) else { throw .closed("peer") }
         return group
     }
 

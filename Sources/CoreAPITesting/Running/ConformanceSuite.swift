@@ -1,0 +1,14 @@
+/// Every case of the contract that a backend can be tried on.
+public enum ConformanceSuite {
+    /// The cases in the order of the contract.
+    public static let cases: [ConformanceCase] = storeCases
+
+    /// The cases whose id or rule is named, or whose title holds the text.
+    public static func cases(matching pattern: String) -> [ConformanceCase] {
+        cases.filter { $0.id == pattern || $0.rule == pattern || $0.title.contains(pattern) }
+    }
+
+    private static let storeCases: [ConformanceCase] = [
+        ValueCases.all
+    ].flatMap { $0 }
+}
