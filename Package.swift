@@ -17,7 +17,9 @@ func room(_ name: String, at path: String? = nil, knows: [Target.Dependency] = [
 }
 
 func tests(_ name: String, of rooms: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: rooms + ["TestSupport", "CoreAPITesting"], path: "Tests/" + name, swiftSettings: settings)
+    .testTarget(
+        name: name, dependencies: rooms + ["TestSupport", "CoreAPITesting"], path: "Tests/" + name,
+        swiftSettings: settings)
 }
 
 let package = Package(
