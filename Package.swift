@@ -88,7 +88,7 @@ let package = Package(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Coordination",
-                "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun",
+                "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -108,7 +108,7 @@ let package = Package(
             path: "Tests/Support", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-test-peer",
-            dependencies: ["CoreAPI", "CoreAPITesting", "FileNotifyBackend", "Platform"],
+            dependencies: ["BundledHarnesses"],
             path: "Tests/Peer", swiftSettings: settings),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
