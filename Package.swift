@@ -117,7 +117,7 @@ let package = Package(
             of: ["CoreAPI", "StoreEngine", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
         tests(
             "ConformanceTests",
-            of: ["CoreAPI", "BundledHarnesses", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
+            of: ["CoreAPI", "BundledHarnesses", "InMemoryBackend", "FileNotifyBackend", "Platform", "sharedcore-test-peer"]),
         tests(
             "FileNotifyTests",
             of: ["CoreAPI", "StoreEngine", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer"]),
