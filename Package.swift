@@ -17,7 +17,9 @@ func room(_ name: String, at path: String? = nil, knows: [Target.Dependency] = [
 }
 
 func tests(_ name: String, of rooms: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: rooms + ["TestSupport", "CoreAPITesting"], path: "Tests/" + name, swiftSettings: settings)
+    .testTarget(
+        name: name, dependencies: rooms + ["TestSupport", "CoreAPITesting"], path: "Tests/" + name,
+        swiftSettings: settings)
 }
 
 let package = Package(
@@ -31,6 +33,7 @@ let package = Package(
         .library(name: "Mailboxes", targets: ["Mailboxes"]),
         .library(name: "Coordination", targets: ["Coordination"]),
         .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
+        .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
@@ -74,6 +77,8 @@ let package = Package(
             "BundledHarnesses",
             knows: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", "Platform"]),
 
+        room("CoreAPITestingAdapters", knows: ["CoreAPITesting"]),
+
         // Programs.
         room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
         room("ExecutorRun", knows: ["CoreAPI", "Coordination", "MaildirCore", "Platform", "ProgramOutput"]),
@@ -86,7 +91,7 @@ let package = Package(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Coordination",
-                "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun",
+                "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -106,7 +111,7 @@ let package = Package(
             path: "Tests/Support", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-test-peer",
-            dependencies: ["CoreAPI", "CoreAPITesting", "FileNotifyBackend", "Platform"],
+            dependencies: ["BundledHarnesses"],
             path: "Tests/Peer", swiftSettings: settings),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
@@ -115,7 +120,11 @@ let package = Package(
             of: ["CoreAPI", "StoreEngine", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
         tests(
             "ConformanceTests",
-            of: ["CoreAPI", "BundledHarnesses", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
+            of: [
+                "CoreAPI", "BundledHarnesses", "CoreAPITestingAdapters", "InMemoryBackend", "FileNotifyBackend", "Platform",
+                "sharedcore-test-peer",
+            ]),
+        tests("ConformanceXCTests", of: ["BundledHarnesses", "CoreAPITestingAdapters"]),
         tests(
             "FileNotifyTests",
             of: ["CoreAPI", "StoreEngine", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer"]),

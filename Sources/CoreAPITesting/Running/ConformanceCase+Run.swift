@@ -34,7 +34,9 @@ extension ConformanceCase {
         guard !promises.isEmpty || durability != nil else { return nil }
         return try await context.withGroup { group in
             let capabilities = try await group.open().capabilities
-            var missing = promises.subtracting(capabilities.features).map { ($0.rawValue, Requirements(features: [$0])) }
+            var missing = promises.subtracting(capabilities.features).map {
+                ($0.rawValue, Requirements(features: [$0]))
+            }
             if let durability, capabilities.durability < durability {
                 missing.append(("durability \(durability.rawValue)", Requirements(durability: durability)))
             }

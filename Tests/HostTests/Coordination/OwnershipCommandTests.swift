@@ -1,6 +1,6 @@
+internal import CoreAPITesting
 internal import FoundationEssentials
 internal import Subprocess
-internal import CoreAPITesting
 internal import TestSupport
 internal import Testing
 

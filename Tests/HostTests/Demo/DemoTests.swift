@@ -1,5 +1,5 @@
-internal import Subprocess
 internal import CoreAPITesting
+internal import Subprocess
 internal import TestSupport
 internal import Testing
 

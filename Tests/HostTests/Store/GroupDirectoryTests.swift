@@ -1,5 +1,5 @@
-internal import Glibc
 internal import CoreAPITesting
+internal import Glibc
 internal import TestSupport
 internal import Testing
 

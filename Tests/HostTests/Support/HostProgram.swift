@@ -1,8 +1,8 @@
+internal import CoreAPITesting
 internal import FoundationEssentials
 internal import Glibc
 internal import Subprocess
 internal import SystemPackage
-internal import CoreAPITesting
 internal import TestSupport
 
 /// The built program `sharedcore`, run as a user runs it, in a directory and an environment of the test's own.

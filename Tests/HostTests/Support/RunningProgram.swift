@@ -1,7 +1,7 @@
+internal import CoreAPITesting
 internal import FoundationEssentials
 internal import Subprocess
 internal import Synchronization
-internal import CoreAPITesting
 internal import TestSupport
 
 /// A run of the program that goes on while the test looks at it.

@@ -1,6 +1,6 @@
 internal import Coordination
-internal import Platform
 internal import CoreAPITesting
+internal import Platform
 internal import TestSupport
 internal import Testing
 

@@ -1,6 +1,6 @@
+internal import CoreAPITesting
 internal import Glibc
 internal import Platform
-internal import CoreAPITesting
 internal import TestSupport
 
 /// A Maildir in a temporary directory, and the ways in which people and programs put messages there.

@@ -53,7 +53,8 @@ enum ValueCases {
         }
     }
 
-    static let valuesAreBytes = ConformanceCase("S2a", "values are any bytes, of every size up to the limit") { context in
+    static let valuesAreBytes = ConformanceCase("S2a", "values are any bytes, of every size up to the limit") {
+        context in
         try await context.withGroup { group in
             let store = try await group.open()
             let reader = try await group.open()
