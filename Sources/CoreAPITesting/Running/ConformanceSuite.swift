@@ -1,7 +1,7 @@
 /// Every case of the contract that a backend can be tried on.
 public enum ConformanceSuite {
     /// The cases in the order of the contract.
-    public static let cases: [ConformanceCase] = storeCases
+    public static let cases: [ConformanceCase] = storeCases + watchCases
 
     /// The cases whose id or rule is named, or whose title holds the text.
     public static func cases(matching pattern: String) -> [ConformanceCase] {
@@ -10,5 +10,9 @@ public enum ConformanceSuite {
 
     private static let storeCases: [ConformanceCase] = [
         ValueCases.all
+    ].flatMap { $0 }
+
+    private static let watchCases: [ConformanceCase] = [
+        WatchOrderCases.all, WatchResumptionCases.all, SlowConsumerCases.all, WatchLifeCases.all,
     ].flatMap { $0 }
 }
