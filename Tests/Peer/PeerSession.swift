@@ -6,7 +6,10 @@ internal import Synchronization
 
 /// What the second process of a test can be told to do.
 ///
-/// - `open <directory> [disk]`: joins the group; answers with the session's id
+/// - `open <directory> [disk] [silent] [trial]`: joins the group; answers with the session's id
+/// - `wakeUp`: answers how it is woken
+/// - `sync`: looks by itself
+/// - `watchCycles <count>`: opens and ends watches
 /// - `close`: leaves it
 /// - `put <key> <text>`, `get <key>`, `delete <key>`, `hold <key> <text>` (lives with the session)
 /// - `puts <prefix> <count>`: puts distinct keys `<prefix>0`...; answers with the last revision
@@ -119,6 +122,19 @@ final class PeerSession: Sendable {
         case "await":
             try await appearance(of: key(arguments, 0), in: group)
             return ""
+        case "wakeUp":
+            switch group.capabilities.wakeUp {
+            case .direct: return "direct"
+            case .fileEvents: return "fileEvents"
+            case .sharedMemory: return "sharedMemory"
+            case .looking: return "looking"
+            }
+        case "sync":
+            try await group.sync()
+            return ""
+        case "watchCycles":
+            for _ in 0..<number(arguments, 0) { try await group.watch().cancel() }
+            return ""
         case "compact":
             return try await group.compactNow() ? "true" : "false"
         case "sessions":
@@ -132,7 +148,14 @@ final class PeerSession: Sendable {
 
     private func open(_ arguments: [String]) async throws(SharedCoreError) -> String {
         var options = FileGroupOptions()
-        if arguments.dropFirst().first == "disk" { options.durability = .disk }
+        for word in arguments.dropFirst() {
+            switch word {
+            case "disk": options.durability = .disk
+            case "silent": options.hearingTrial = .silent
+            case "trial": options.hearingTrial = .always
+            default: throw SharedCoreError(.invalidArgument, "The peer knows no such option.", at: word)
+            }
+        }
         let group = try await FileGroup.open(
             directory: word(arguments, 0), as: SessionDescription(role: .executor, name: "peer"), options: options)
         state.withLock { $0.group = group }

@@ -13,20 +13,26 @@ internal import Synchronization
 /// Letting go of the last reference ends the session, as closing does.
 public final class FileGroup: SharedGroup {
     public let session: Session
-    public let capabilities: Capabilities
+
+    /// What the group promises. How a participant that waits is woken may change while it is open: the system gives a
+    /// user only so many watches.
+    public var capabilities: Capabilities {
+        Capabilities(
+            backend: promised.backend, features: promised.features, durability: promised.durability,
+            limits: promised.limits, wakeUp: local.wakeUp)
+    }
 
     let local: LocalGroup
-    let durability: Durability
+    private let promised: Capabilities
     private let lockedByte: Int
     private let isClosed = Atomic(false)
 
     private init(
-        session: Session, capabilities: Capabilities, local: LocalGroup, durability: Durability, lockedByte: Int
+        session: Session, promised: Capabilities, local: LocalGroup, lockedByte: Int
     ) {
         self.session = session
-        self.capabilities = capabilities
+        self.promised = promised
         self.local = local
-        self.durability = durability
         self.lockedByte = lockedByte
     }
 
@@ -49,19 +55,18 @@ public final class FileGroup: SharedGroup {
         directory: String, as description: SessionDescription = SessionDescription(),
         options: FileGroupOptions = FileGroupOptions()
     ) async throws(SharedCoreError) -> FileGroup {
-        let durability: Durability = options.durability == .disk ? .disk : .process
-        let capabilities = Capabilities(
+        let promised = Capabilities(
             backend: "files",
             features: [
                 .multipleProcesses, .promptDeathNotice, .stoppedWritersTolerated, .linearizableReads,
                 .resumableWatches, .previousValues, .deduplicatedRequests,
             ],
-            durability: durability, limits: options.limits)
-        try capabilities.satisfy(options.requirements)
+            durability: options.durability == .disk ? .disk : .process, limits: options.limits, wakeUp: .fileEvents)
+        try promised.satisfy(options.requirements)
         let local = try await GroupRegistry.shared.group(at: directory, options: options)
         let (session, byte, written) = try await local.join(description)
         let group = FileGroup(
-            session: session, capabilities: capabilities, local: local, durability: durability, lockedByte: byte)
+            session: session, promised: promised, local: local, lockedByte: byte)
         try await group.settle(written)
         return group
     }
@@ -92,7 +97,7 @@ public final class FileGroup: SharedGroup {
 
     /// Returns when a commit survives what it has to.
     func settle(_ written: Written) async throws(SharedCoreError) {
-        guard durability == .disk else { return }
+        guard promised.durability == .disk else { return }
         try await local.durability.wait(for: written.journal, to: written.tail, in: local.directory)
     }
 }

@@ -13,6 +13,8 @@ public struct FileGroupOptions: Sendable {
     public var requirements: Requirements
     /// The clock by which entries expire, and the run of the machine that it counts in.
     public var clock: any TimeSource
+    /// Whether the file system is tried out before its reports of writes are relied on.
+    package var hearingTrial = Hearing.Trial.unlessKnown
 
     public init(
         durability: Durability = .process, limits: Limits = Limits(), historyByteCount: Int = 256 << 10,

@@ -13,6 +13,7 @@ final class GroupRegistry: Sendable {
         let limits: Limits
         let historyByteCount: Int
         let clock: ClockIdentity
+        let hearingTrial: Hearing.Trial
     }
 
     private enum ClockIdentity: Hashable {
@@ -62,6 +63,6 @@ final class GroupRegistry: Sendable {
         }
         return Key(
             directory: directory.identity, limits: options.limits, historyByteCount: options.historyByteCount,
-            clock: clock)
+            clock: clock, hearingTrial: options.hearingTrial)
     }
 }

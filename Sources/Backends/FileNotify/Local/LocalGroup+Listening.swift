@@ -14,16 +14,24 @@ extension LocalGroup {
         let service = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try NotificationService.shared()
         }
-        let id = listening.withLock { listening in
+        let id = try listening.withLock { listening throws(SharedCoreError) in
             let (id, new) = listening.add(prefixes, bells)
-            service.watch(new, of: self)
-            self.follower.listening.bitwiseOr(new.rawValue, ordering: .sequentiallyConsistent)
+            let unwatched = service.watch(new, of: self)
+            self.follower.listening.bitwiseOr(
+                new.subtracting(unwatched).rawValue, ordering: .sequentiallyConsistent)
+            do throws(SystemCallError) {
+                try self.signals.add(unwatched, of: self)
+            } catch {
+                self.end(id, &listening)
+                throw SharedCoreError(error)
+            }
             return id
         }
         do throws(SharedCoreError) {
             while true {
                 let standing = try replica.update { state throws(SharedCoreError) in
-                    self.follower.position(in: &state).journal.listen(to: bells)
+                    let watched = Bells(rawValue: self.follower.listening.load(ordering: .sequentiallyConsistent))
+                    self.follower.position(in: &state).journal.listen(to: bells.intersection(watched))
                     return try self.follower.catchUp(&state)
                 }
                 if case .current = standing { break }
@@ -40,17 +48,33 @@ extension LocalGroup {
     }
 
     func stopListening(_ id: Listening.ID) {
-        listening.withLock { listening in
-            let silent = listening.remove(id)
-            guard !silent.isEmpty else { return }
-            self.follower.listening.bitwiseAnd(~silent.rawValue, ordering: .sequentiallyConsistent)
-            NotificationService.current?.unwatch(silent, of: self)
+        let isLast = listening.withLock { listening in
+            self.end(id, &listening)
+            return listening.isEmpty
         }
-        if listening.withLock({ $0.isEmpty }) { news() }
+        if isLast { news() }
+    }
+
+    private func end(_ id: Listening.ID, _ listening: inout Listening) {
+        let silent = listening.remove(id)
+        guard !silent.isEmpty else { return }
+        follower.listening.bitwiseAnd(~silent.rawValue, ordering: .sequentiallyConsistent)
+        signals.remove(silent)
+        NotificationService.current?.unwatch(silent, of: self)
+        if listening.isEmpty { NotificationService.current?.stopLooking(at: self) }
+    }
+
+    /// Listens to the bells whose files can be watched now, and no longer to the signals for them.
+    func listenToBells(_ bells: Bells) {
+        guard !bells.isEmpty else { return }
+        follower.listening.bitwiseOr(bells.rawValue, ordering: .sequentiallyConsistent)
+        position.journal.listen(to: bells)
+        signals.remove(bells)
     }
 
     /// A bell rang, or it is time to look anyway.
     func look() {
+        signals.renew()
         do throws(SharedCoreError) {
             try catchUp()
         } catch {

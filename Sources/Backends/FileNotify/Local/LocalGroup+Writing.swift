@@ -176,6 +176,6 @@ extension LocalGroup {
         replica.wake()
         guard !rung.isEmpty else { return }
         FailPoint.hit("commit.beforeRing")
-        bells.ring(rung.intersection(journal.interest))
+        bells.announce(rung, interest: journal.interest)
     }
 }

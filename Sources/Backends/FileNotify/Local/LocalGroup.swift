@@ -17,6 +17,8 @@ final class LocalGroup: Sendable {
     let follower: JournalFollower
     let sessionLocks: SessionLocks
     let bells: BellRinger
+    let hearing: Hearing
+    let signals: SignalListener
 
     /// Exclusion between the threads of this process, for whom the lock of the journal is one and the same.
     let writer = Mutex(())
@@ -28,18 +30,21 @@ final class LocalGroup: Sendable {
 
     private init(
         directory: GroupDirectory, clock: any TimeSource, state: StoreState, follower: JournalFollower,
-        sessionLocks: SessionLocks
+        sessionLocks: SessionLocks, hearing: Hearing
     ) {
         self.directory = directory
         self.clock = clock
         self.replica = Replica(state)
         self.follower = follower
         self.sessionLocks = sessionLocks
-        self.bells = BellRinger(in: directory.directory)
+        self.bells = BellRinger(in: directory)
+        self.hearing = hearing
+        self.signals = SignalListener(directory.page)
     }
 
     deinit {
         expiryTimer.withLock { $0.task?.cancel() }
+        signals.remove(.all)
         NotificationService.current?.forget(ObjectIdentifier(self))
     }
 
@@ -47,6 +52,7 @@ final class LocalGroup: Sendable {
     static func load(
         _ directory: GroupDirectory, options: FileGroupOptions
     ) throws(SharedCoreError) -> LocalGroup {
+        let hearing = try Hearing(in: directory.directory, options.hearingTrial)
         let journal = try GroupStart(directory: directory, options: options).journal()
         let (follower, state) = try JournalFollower.load(
             journal, in: directory, limits: options.limits, historyByteCount: options.historyByteCount)
@@ -57,9 +63,20 @@ final class LocalGroup: Sendable {
             throw SharedCoreError(error)
         }
         let group = LocalGroup(
-            directory: directory, clock: options.clock, state: state, follower: follower, sessionLocks: locks)
+            directory: directory, clock: options.clock, state: state, follower: follower, sessionLocks: locks,
+            hearing: hearing)
         try group.catchUp()
         return group
+    }
+
+    /// How whoever waits in this process is woken.
+    var wakeUp: WakeUp {
+        switch hearing {
+        case .looks: .looking(every: NotificationService.lookInterval)
+        case .signals: .sharedMemory
+        case .bells:
+            (try? NotificationService.shared())?.isDeaf(to: self) == false ? .fileEvents : .sharedMemory
+        }
     }
 
     /// Applies everything that is published.
