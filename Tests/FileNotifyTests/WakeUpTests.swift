@@ -105,11 +105,11 @@ struct WakeUpTests {
         let last = try await group.put("last", text: "x")
         let words = try await peer.tell("watched \(last)").split(separator: " ")
         #expect(words[2] == "0", "no revision came after a later one")
-        #expect(words[1] != "0" || (Int(words[0]) ?? 0) >= 1_001, "every change set came, or it was told that it lagged")
+        #expect(words[1] != "0" || (Int(words[0]) ?? 0) >= 1_001, "all came, or it was told that it lagged")
         await group.close()
     }
 
-    @Test("N9: a poster that is killed before it wakes anybody is noticed within 10 s by one that sleeps at shared memory")
+    @Test("N9: who sleeps at shared memory notices a poster that was killed before it woke anybody")
     func killedPoster() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
