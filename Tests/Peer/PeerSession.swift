@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// What the second process of a test can be told to do.
 ///
-/// - `open <directory> [disk] [silent] [trial]`: joins the group; answers with the session's id
+/// - `open <directory> [disk] [silent] [trial] [readOnly]`: joins the group; answers with the session's id
 /// - `wakeUp`: answers how it is woken
 /// - `sync`: looks by itself
 /// - `watchCycles <count>`: opens and ends watches
@@ -153,6 +153,7 @@ final class PeerSession: Sendable {
             case "disk": options.durability = .disk
             case "silent": options.hearingTrial = .silent
             case "trial": options.hearingTrial = .always
+            case "readOnly": options.access = .readOnly
             default: throw SharedCoreError(.invalidArgument, "The peer knows no such option.", at: word)
             }
         }

@@ -24,11 +24,12 @@ public final class FileGroup: SharedGroup {
 
     let local: LocalGroup
     private let promised: Capabilities
-    private let lockedByte: Int
+    /// The byte that the participant holds locked; nil for a reader.
+    private let lockedByte: Int?
     private let isClosed = Atomic(false)
 
     private init(
-        session: Session, promised: Capabilities, local: LocalGroup, lockedByte: Int
+        session: Session, promised: Capabilities, local: LocalGroup, lockedByte: Int?
     ) {
         self.session = session
         self.promised = promised
@@ -37,7 +38,8 @@ public final class FileGroup: SharedGroup {
     }
 
     deinit {
-        if !isClosed.load(ordering: .acquiring) { local.abandon(session.id, lockedByte) }
+        guard !isClosed.load(ordering: .acquiring) else { return }
+        if let lockedByte { local.abandon(session.id, lockedByte) }
     }
 
     /// Joins the group whose files are in a directory, which is made when it is not there.
@@ -50,20 +52,25 @@ public final class FileGroup: SharedGroup {
     /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met,
     ///   ``SharedCoreError/Code/invalidArgument`` and ``SharedCoreError/Code/forbidden`` for a directory that cannot be
     ///   used, ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
-    ///   ``SharedCoreError/Code/storageFull``.
+    ///   ``SharedCoreError/Code/storageFull``; to look only, ``SharedCoreError/Code/unavailable`` when no participant has
+    ///   opened the group since the machine was started.
     public static func open(
         directory: String, as description: SessionDescription = SessionDescription(),
         options: FileGroupOptions = FileGroupOptions()
     ) async throws(SharedCoreError) -> FileGroup {
+        var features: Set<Capability> = [
+            .multipleProcesses, .stoppedWritersTolerated, .linearizableReads, .resumableWatches, .previousValues,
+        ]
+        if options.access == .participant { features.formUnion([.promptDeathNotice, .deduplicatedRequests]) }
         let promised = Capabilities(
-            backend: "files",
-            features: [
-                .multipleProcesses, .promptDeathNotice, .stoppedWritersTolerated, .linearizableReads,
-                .resumableWatches, .previousValues, .deduplicatedRequests,
-            ],
+            backend: "files", features: features,
             durability: options.durability == .disk ? .disk : .process, limits: options.limits, wakeUp: .fileEvents)
         try promised.satisfy(options.requirements)
         let local = try await GroupRegistry.shared.group(at: directory, options: options)
+        if options.access == .readOnly {
+            return FileGroup(
+                session: .reader(description, at: options.clock), promised: promised, local: local, lockedByte: nil)
+        }
         let (session, byte, written) = try await local.join(description)
         let group = FileGroup(
             session: session, promised: promised, local: local, lockedByte: byte)
@@ -76,7 +83,7 @@ public final class FileGroup: SharedGroup {
         guard isClosed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
         else { return }
         local.replica.finish(session.id, with: nil)
-        await local.leave(session.id, lockedByte)
+        if let lockedByte { await local.leave(session.id, lockedByte) }
     }
 
     /// Replaces the journal by one with a snapshot now, whatever its length.

@@ -11,14 +11,15 @@ package final class MappedPage: Sendable {
     // The address is constant, and the memory behind it is only used by atomic operations.
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
 
-    /// Maps the page of a file that is open for writing.
+    /// Maps the page of a file that is open for writing; or only to look, when `isReadOnly`: then no word is changed.
     ///
     /// - Throws: An error with ``SystemCallError/cannotShareMemory`` where the file system does not let processes share
     ///   memory.
-    package init(of file: OpenFile) throws(SystemCallError) {
+    package init(of file: OpenFile, isReadOnly: Bool = false) throws(SystemCallError) {
         if FailPoint.fails("page.map") { throw SystemCallError("mmap", number: ENODEV, at: file.path) }
+        let protection = isReadOnly ? PROT_READ : PROT_READ | PROT_WRITE
         guard
-            let address = mmap(nil, Self.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0),
+            let address = mmap(nil, Self.byteCount, protection, MAP_SHARED, file.descriptor, 0),
             address != MAP_FAILED
         else { throw SystemCallError("mmap", number: errno, at: file.path) }
         base = address

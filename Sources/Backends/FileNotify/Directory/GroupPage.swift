@@ -18,18 +18,25 @@ final class GroupPage: Sendable {
 
     private static let magic: UInt64 = 0x3150_5247_4353_4853
 
+    /// The identity of the file.
+    let identity: FileStatus.Identity
     private let file: OpenFile
     private let page: MappedPage
 
-    /// Opens the page of a group, and makes it when there is none.
-    init(in directory: Directory) throws(SharedCoreError) {
+    /// Opens the page of a group, and makes it when there is none and it may be made.
+    init(in directory: Directory, access: FileGroupOptions.Access) throws(SharedCoreError) {
         do throws(SystemCallError) {
-            file = try Self.open(in: directory)
-            guard try file.status().byteCount >= MappedPage.byteCount else {
+            file =
+                access == .readOnly
+                ? try OpenFile(Self.fileName, in: directory, .read) : try Self.open(in: directory)
+            let status = try file.status()
+            guard status.byteCount >= MappedPage.byteCount else {
                 throw SystemCallError("read", number: 0, at: file.path)
             }
-            page = try MappedPage(of: file)
+            identity = status.identity
+            page = try MappedPage(of: file, isReadOnly: access == .readOnly)
         } catch {
+            if access == .readOnly, error.isAbsent { throw .unopened(directory.path) }
             throw error.number == 0
                 ? SharedCoreError(.corrupt, "The file is shorter than its first page.", at: error.location)
                 : SharedCoreError(error)

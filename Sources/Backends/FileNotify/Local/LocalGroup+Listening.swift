@@ -11,6 +11,7 @@ extension LocalGroup {
     /// First the bells' files are watched, then the bits are set in the present journal, then the tail is read. A writer
     /// publishes first and reads the bits then: either it sees them, or its commit is before the look.
     func listen(to prefixes: [KeyPrefix], _ bells: Bells) async throws(SharedCoreError) -> Listening.ID {
+        try lookAtPlace()
         let service = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try NotificationService.shared()
         }
@@ -35,6 +36,8 @@ extension LocalGroup {
                     return try self.follower.catchUp(&state)
                 }
                 if case .current = standing { break }
+                // Whoever only looks goes on when somebody else has made it.
+                if isReadOnly { break }
                 // The journal is sealed and has no successor, in which the bits would have to be set: see to it that it
                 // has one. Any request does.
                 try await expire()
@@ -76,6 +79,7 @@ extension LocalGroup {
     func look() {
         signals.renew()
         do throws(SharedCoreError) {
+            try lookAtPlace()
             try catchUp()
         } catch {
             // What is damaged stays damaged; for anything else the next look may do better.
@@ -87,6 +91,7 @@ extension LocalGroup {
     /// Looks at what matters to the listeners of this process: whose end would change what they watch, and when the
     /// next entry expires.
     func news() {
+        if isReadOnly { return }
         let prefixes = listening.withLock { $0.prefixes }
         let (holders, due) = replica.read { state in
             (prefixes.isEmpty ? [] : state.sessionsHolding(prefixes), state.nextExpiry())

@@ -33,6 +33,7 @@ extension LocalGroup {
         guard case .sealed = try catchUp() else { return }
         let position = position
         guard position.journal === journal else { return }
+        try lookAtPlace()
         // Listeners set their bits before they look at the word, so after the seal none is missing.
         let inherited = journal.interest
         bells.prepare(inherited)

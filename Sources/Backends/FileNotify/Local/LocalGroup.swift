@@ -27,6 +27,7 @@ final class LocalGroup: Sendable {
     let compaction = CompactionState()
     let listening = Mutex(Listening())
     let expiryTimer = Mutex(ExpiryTimer())
+    let place = PlaceCheck()
 
     private init(
         directory: GroupDirectory, clock: any TimeSource, state: StoreState, follower: JournalFollower,
@@ -52,13 +53,14 @@ final class LocalGroup: Sendable {
     static func load(
         _ directory: GroupDirectory, options: FileGroupOptions
     ) throws(SharedCoreError) -> LocalGroup {
-        let hearing = try Hearing(in: directory.directory, options.hearingTrial)
+        let hearing =
+            directory.access == .readOnly ? Hearing.looks : try Hearing(in: directory.directory, options.hearingTrial)
         let journal = try GroupStart(directory: directory, options: options).journal()
         let (follower, state) = try JournalFollower.load(
             journal, in: directory, limits: options.limits, historyByteCount: options.historyByteCount)
         let locks: SessionLocks
         do throws(SystemCallError) {
-            locks = try SessionLocks(in: directory.directory)
+            locks = try SessionLocks(in: directory.directory, access: directory.access)
         } catch {
             throw SharedCoreError(error)
         }
@@ -68,6 +70,9 @@ final class LocalGroup: Sendable {
         try group.catchUp()
         return group
     }
+
+    /// Whether this process only looks at the group.
+    var isReadOnly: Bool { directory.access == .readOnly }
 
     /// How whoever waits in this process is woken.
     var wakeUp: WakeUp {
@@ -85,6 +90,12 @@ final class LocalGroup: Sendable {
         try replica.update { state throws(SharedCoreError) in try self.follower.catchUp(&state) }
     }
 
+    /// The same, for whoever waits for what others publish.
+    func catchUpInPlace() throws(SharedCoreError) {
+        try requirePlace()
+        try catchUp()
+    }
+
     /// Where the replica stands.
     var position: JournalFollower.Position {
         replica.read { state in self.follower.position(in: &state) }
@@ -98,6 +109,7 @@ final class LocalGroup: Sendable {
     func read<Value: Sendable>(
         _ consistency: ReadConsistency, _ body: (inout StoreState) throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
+        try requirePlace()
         switch try look(mayBeBehind: consistency == .causal, body) {
         case .value(let value): return value
         case .behind: try catchUp()
