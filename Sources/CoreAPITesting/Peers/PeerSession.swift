@@ -5,6 +5,9 @@ internal import Synchronization
 /// What a second process can be told to do.
 ///
 /// - `open <address>`: joins the group; answers with the session's id
+/// - `wakeUp`: answers how it is woken
+/// - `sync`: looks by itself
+/// - `watchCycles <count>`: opens and ends watches
 /// - `close`: leaves it
 /// - `put <key> <text>`, `get <key>`, `delete <key>`, `hold <key> <text>` (lives with the session)
 /// - `puts <prefix> <count>`: puts distinct keys `<prefix>0`...; answers with the last revision
@@ -118,6 +121,19 @@ final class PeerSession: Sendable {
         case "await":
             try await appearance(of: key(arguments, 0), in: group)
             return ""
+        case "wakeUp":
+            switch group.capabilities.wakeUp {
+            case .direct: return "direct"
+            case .fileEvents: return "fileEvents"
+            case .sharedMemory: return "sharedMemory"
+            case .looking: return "looking"
+            }
+        case "sync":
+            try await group.sync()
+            return ""
+        case "watchCycles":
+            for _ in 0..<number(arguments, 0) { try await group.watch().cancel() }
+            return ""
         case "sessions":
             return try await group.sessions().map(\.id.description).joined(separator: " ")
         default:
@@ -132,7 +148,7 @@ final class PeerSession: Sendable {
 
     private func open(_ arguments: [String]) async throws(SharedCoreError) -> String {
         let group = try await program.open(
-            word(arguments, 0), SessionDescription(role: .executor, name: "peer"))
+            arguments.joined(separator: " "), SessionDescription(role: .executor, name: "peer"))
         state.withLock { $0.group = group }
         return group.session.id.description
     }
