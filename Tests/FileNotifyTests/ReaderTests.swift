@@ -64,7 +64,7 @@ struct ReaderTests {
             return
         }
         #expect(interval <= .milliseconds(250))
-        let recorder = WatchRecorder(try await reader.watch("k"), of: ["k"])
+        let recorder = try await WatchRecorder(reader, of: ["k"])
         let observed = ObservationRecorder(try await reader.observe("name"))
         for index in 0..<20 {
             let revision = Revision(rawValue: UInt64(try await peer.tell("put k/\(index) x")) ?? 0)
