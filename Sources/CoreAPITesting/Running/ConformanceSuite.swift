@@ -9,6 +9,6 @@ public enum ConformanceSuite {
     }
 
     private static let storeCases: [ConformanceCase] = [
-        ValueCases.all
+        ValueCases.all, RevisionCases.all, RevisionCases.deletions, ValueCases.torn
     ].flatMap { $0 }
 }
