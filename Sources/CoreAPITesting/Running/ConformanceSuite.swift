@@ -9,6 +9,6 @@ public enum ConformanceSuite {
     }
 
     private static let storeCases: [ConformanceCase] = [
-        ValueCases.all, RevisionCases.all, RevisionCases.deletions, ValueCases.torn
+        ValueCases.all, RevisionCases.all, ReadCases.all, RevisionCases.deletions, ValueCases.torn
     ].flatMap { $0 }
 }
