@@ -9,7 +9,7 @@ public enum ConformanceSuite {
     }
 
     private static let storeCases: [ConformanceCase] = [
-        ValueCases.all, RevisionCases.all, ReadCases.all, TransactionCases.all, RevisionCases.deletions,
-        ValueCases.torn,
+        ValueCases.all, RevisionCases.all, ReadCases.all, TransactionCases.all, CompareAndSetCases.all,
+        RevisionCases.deletions, ValueCases.torn,
     ].flatMap { $0 }
 }
