@@ -10,6 +10,6 @@ public enum ConformanceSuite {
 
     private static let storeCases: [ConformanceCase] = [
         ValueCases.all, RevisionCases.all, ReadCases.all, TransactionCases.all, CompareAndSetCases.all,
-        RevisionCases.deletions, ValueCases.torn,
+        RevisionCases.deletions, LifetimeCases.all, ValueCases.torn,
     ].flatMap { $0 }
 }
