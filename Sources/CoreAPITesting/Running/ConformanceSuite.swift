@@ -9,7 +9,8 @@ public enum ConformanceSuite {
     }
 
     private static let storeCases: [ConformanceCase] = [
-        ValueCases.all, RevisionCases.all, ReadCases.all, TransactionCases.all, CompareAndSetCases.all,
-        RevisionCases.deletions, LifetimeCases.all, ValueCases.torn,
+        ValueCases.all, RevisionCases.all, RestartCases.revisions, ReadCases.all, TransactionCases.all,
+        CompareAndSetCases.all, RevisionCases.deletions, LifetimeCases.all, RestartCases.lifetimes, ValueCases.torn,
+        RestartCases.all,
     ].flatMap { $0 }
 }
