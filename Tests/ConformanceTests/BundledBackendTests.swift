@@ -36,6 +36,7 @@ extension BundledBackend {
             "S8j": "it is gone when everybody has left",
             "S8k": "it is gone when everybody has left",
             "S10h": "it is gone when everybody has left",
+            "S14b": "it lives in one process",
         ]
     ]
 }

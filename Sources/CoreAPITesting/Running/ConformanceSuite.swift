@@ -11,6 +11,7 @@ public enum ConformanceSuite {
     private static let storeCases: [ConformanceCase] = [
         ValueCases.all, RevisionCases.all, RestartCases.revisions, ReadCases.all, TransactionCases.all,
         CompareAndSetCases.all, RevisionCases.deletions, LifetimeCases.all, RestartCases.lifetimes, ValueCases.torn,
-        LimitCases.all, RestartCases.all, RequestCases.all, ClosingCases.all,
+        LimitCases.all, GroupCases.durability, RestartCases.all, RequestCases.all, ClosingCases.all, GroupCases.apart,
+        GroupCases.promises,
     ].flatMap { $0 }
 }
