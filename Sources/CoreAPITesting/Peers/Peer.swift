@@ -108,6 +108,14 @@ package final class Peer: Sendable {
     @discardableResult
     package func tell(_ command: String, within limit: Duration = Patience.usual) async throws -> String {
         try send(command)
+        return try await done(within: limit)
+    }
+
+    /// The answer to a command that was sent, without the leading "ok".
+    ///
+    /// - Throws: ``PeerRefusal`` when the answer is no success.
+    @discardableResult
+    package func done(within limit: Duration = Patience.usual) async throws -> String {
         let line = try await answer(within: limit)
         guard line.hasPrefix("ok") else { throw PeerRefusal(line) }
         return String(line.dropFirst(3))

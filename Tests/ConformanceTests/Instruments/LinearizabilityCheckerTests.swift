@@ -1,5 +1,6 @@
-@testable internal import CoreAPITesting
 internal import Testing
+
+@testable internal import CoreAPITesting
 
 /// The judge knows right from wrong.
 @Suite("The linearizability checker", .timeLimit(.minutes(10)))

@@ -1,7 +1,7 @@
 internal import CoreAPI
-@testable internal import CoreAPITesting
-internal import TestSupport
 internal import Testing
+
+@testable internal import CoreAPITesting
 
 /// The judge of torn values sees each kind of tear.
 @Suite("S9: a checksummed value that was torn is noticed", .timeLimit(.minutes(10)))
