@@ -1,7 +1,7 @@
 /// Every case of the contract that a backend can be tried on.
 public enum ConformanceSuite {
     /// The cases in the order of the contract.
-    public static let cases: [ConformanceCase] = storeCases + watchCases + notifierCases
+    public static let cases: [ConformanceCase] = storeCases + watchCases + notifierCases + sessionCases
 
     /// The cases whose id or rule is named, or whose title holds the text.
     public static func cases(matching pattern: String) -> [ConformanceCase] {
@@ -18,5 +18,9 @@ public enum ConformanceSuite {
 
     private static let notifierCases: [ConformanceCase] = [
         PostCases.all, DeliveryCases.all,
+    ].flatMap { $0 }
+
+    private static let sessionCases: [ConformanceCase] = [
+        SessionCases.all, SimulatedFaultCases.all,
     ].flatMap { $0 }
 }
