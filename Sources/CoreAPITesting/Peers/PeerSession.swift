@@ -12,6 +12,8 @@ internal import Synchronization
 /// - `put <key> <text>`, `get <key>`, `delete <key>`, `hold <key> <text>` (lives with the session)
 /// - `puts <prefix> <count>`: puts distinct keys `<prefix>0`...; answers with the last revision
 /// - `increment <key> <count>`: adds to a number, each time by compare-and-set; answers with the count
+/// - `announce <key> <text> <name> <state>`: puts and posts in one transaction
+/// - `pair <prefix> <number> <bytes>`: writes a ``NumberedPair``
 /// - `post <name> <state>`, `posts <name> <count>`
 /// - `fill <prefix> <count> <bytes>`: puts values of a size
 /// - `observe <name>`: begins to count what is delivered; `seen` answers with the count and the last state
@@ -78,6 +80,15 @@ final class PeerSession: Sendable {
                 last = try await group.put(Key(word(arguments, 0) + String(index)), Array("\(index)".utf8)).revision
             }
             return last.description
+        case "announce":
+            let put = Transaction.Operation.put(try key(arguments, 0), Array(word(arguments, 1).utf8), .persistent)
+            let post = Transaction.Operation.post(
+                try NotificationName(word(arguments, 2)), state: UInt64(number(arguments, 3)))
+            return try await group.commit(Transaction(operations: [put, post])).revision.description
+        case "pair":
+            let transaction = try NumberedPair.transaction(
+                number(arguments, 1), byteCount: number(arguments, 2), under: word(arguments, 0))
+            return try await group.commit(transaction).revision.description
         case "fill":
             let value = [UInt8](repeating: 7, count: number(arguments, 2))
             for index in 0..<number(arguments, 1) {
