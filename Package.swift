@@ -109,6 +109,12 @@ let package = Package(
                 "CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", "Platform", "CLinux",
             ],
             path: "Tests/Support", swiftSettings: settings),
+        .target(
+            name: "Mutants", dependencies: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "Platform"],
+            path: "Tests/Mutants", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore-contract-table", dependencies: ["CoreAPITesting", "Mutants"],
+            path: "Tests/ContractTable", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-test-peer",
             dependencies: ["BundledHarnesses"],
@@ -118,8 +124,7 @@ let package = Package(
         tests(
             "ConformanceTests",
             of: [
-                "CoreAPI", "BundledHarnesses", "CoreAPITestingAdapters", "InMemoryBackend", "FileNotifyBackend", "Platform",
-                "sharedcore-test-peer",
+                "CoreAPI", "BundledHarnesses", "CoreAPITestingAdapters", "Mutants", "sharedcore-test-peer",
             ]),
         tests("ConformanceXCTests", of: ["BundledHarnesses", "CoreAPITestingAdapters"]),
         tests(

@@ -1,6 +1,6 @@
-import CoreAPI
-import CoreAPITesting
-import InMemoryBackend
+internal import CoreAPI
+internal import CoreAPITesting
+internal import InMemoryBackend
 
 extension Mutant {
     static let sessions: [Mutant] = [

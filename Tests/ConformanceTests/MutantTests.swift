@@ -1,4 +1,5 @@
 import CoreAPITesting
+import Mutants
 import Testing
 
 /// The suite is worth what it catches.
@@ -6,7 +7,7 @@ import Testing
 struct MutantTests {
     @Test("A mutant fails a case of its rules", arguments: Mutant.all)
     func caught(mutant: Mutant) async {
-        let harness = MutantHarness(name: mutant.name, damage: mutant.damage)
+        let harness = mutant.harness
         let cases = ConformanceSuite.cases.filter { mutant.rules.contains($0.rule) }
         for conformanceCase in cases {
             let result = await Patience.$usual.withValue(.seconds(2)) {
@@ -21,7 +22,7 @@ struct MutantTests {
         "The harness of the mutants is not what fails: without a damage every case passes",
         arguments: ConformanceSuite.cases)
     func withoutDamage(conformanceCase: ConformanceCase) async {
-        let result = await conformanceCase.run(on: MutantHarness(name: "no damage", damage: Damage()))
+        let result = await conformanceCase.run(on: Mutant.intact)
         if case .failed(let message) = result.outcome { Issue.record("\(message)") }
     }
 }

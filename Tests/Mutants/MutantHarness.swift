@@ -1,7 +1,7 @@
-import CoreAPI
-import CoreAPITesting
-import InMemoryBackend
-import Platform
+internal import CoreAPI
+internal import CoreAPITesting
+internal import InMemoryBackend
+internal import Platform
 
 /// Tries the memory backend with a damage.
 struct MutantHarness: ConformanceHarness {

@@ -1,6 +1,6 @@
-import CoreAPI
-import CoreAPITesting
-import InMemoryBackend
+internal import CoreAPI
+internal import CoreAPITesting
+internal import InMemoryBackend
 
 /// What a broken backend does in place of the memory backend's calls. Nothing is damaged at first.
 struct Damage: Sendable {

@@ -1,6 +1,6 @@
-import CoreAPI
-import CoreAPITesting
-import InMemoryBackend
+internal import CoreAPI
+internal import CoreAPITesting
+internal import InMemoryBackend
 
 extension Mutant {
     static let notifications: [Mutant] = [
@@ -48,8 +48,13 @@ extension Mutant {
             damage.deliveries { group, delivery in delivery.origin == group.session.id ? nil : delivery }
         },
         Mutant("wakes an observer for what it did not ask", caughtBy: "N4") { damage in
+            let observed = Box<Set<NotificationName>>([])
+            damage.observe = { group, name throws(SharedCoreError) in
+                observed.update { _ = $0.insert(name) }
+                return try await group.observe(name)
+            }
             damage.post = { group, name, state throws(SharedCoreError) in
-                if name != "other" { _ = try await group.post("other", state: nil) }
+                for other in observed.value where other != name { _ = try await group.post(other, state: nil) }
                 return try await group.post(name, state: state)
             }
         },
