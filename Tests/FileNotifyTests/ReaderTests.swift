@@ -64,6 +64,7 @@ struct ReaderTests {
         }
         #expect(interval <= .milliseconds(250))
         let recorder = WatchRecorder(try await reader.watch("k"), of: ["k"])
+        try await eventually("the watch has its snapshot") { recorder.mirror.eventCount > 0 }
         let observed = ObservationRecorder(try await reader.observe("name"))
         for index in 0..<20 {
             let revision = Revision(rawValue: UInt64(try await peer.tell("put k/\(index) x")) ?? 0)
@@ -156,7 +157,8 @@ struct ReaderTests {
         await second.close()
     }
 
-    @Test("S10: another user looks where the modes let it, and is refused as forbidden where not",
+    @Test(
+        "S10: another user looks where the modes let it, and is refused as forbidden where not",
         .enabled(if: geteuid() == 0))
     func otherUser() async throws {
         let directory = try TemporaryDirectory()
