@@ -72,7 +72,7 @@ final class JournalBuilder {
             let needed = offset + frame.count + Journal.reserveByteCount
             if needed > reservedEnd {
                 reservedEnd = try file.allocate(
-                    from: reservedEnd, to: needed, preferably: needed + Journal.growthByteCount)
+                    from: reservedEnd, to: needed, preferably: needed + SpareSpace.leastContentByteCount)
             }
             try file.write(frame, at: offset)
         } catch {
