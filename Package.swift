@@ -17,7 +17,9 @@ func room(_ name: String, at path: String? = nil, knows: [Target.Dependency] = [
 }
 
 func tests(_ name: String, of rooms: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: rooms + ["TestSupport"], path: "Tests/" + name, swiftSettings: settings)
+    .testTarget(
+        name: name, dependencies: rooms + ["TestSupport", "CoreAPITesting"], path: "Tests/" + name,
+        swiftSettings: settings)
 }
 
 let package = Package(
@@ -30,6 +32,8 @@ let package = Package(
         .library(name: "BackendRegistry", targets: ["BackendRegistry"]),
         .library(name: "Mailboxes", targets: ["Mailboxes"]),
         .library(name: "Coordination", targets: ["Coordination"]),
+        .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
+        .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
@@ -66,6 +70,15 @@ let package = Package(
         room("Coordination", knows: ["CoreAPI", "ByteCoding", "Mailboxes", "Platform"]),
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
 
+        // The contract as cases that run against any backend.
+        room("CoreAPITesting", knows: ["CoreAPI", "Platform"]),
+
+        room(
+            "BundledHarnesses",
+            knows: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", "Platform"]),
+
+        room("CoreAPITestingAdapters", knows: ["CoreAPITesting"]),
+
         // Programs.
         room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
         room("ExecutorRun", knows: ["CoreAPI", "Coordination", "MaildirCore", "Platform", "ProgramOutput"]),
@@ -78,7 +91,7 @@ let package = Package(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Coordination",
-                "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun",
+                "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -92,17 +105,23 @@ let package = Package(
         // Tests.
         .target(
             name: "TestSupport",
-            dependencies: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", "Platform", "CLinux"],
+            dependencies: [
+                "CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", "Platform", "CLinux",
+            ],
             path: "Tests/Support", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-test-peer",
-            dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "Platform"],
+            dependencies: ["BundledHarnesses"],
             path: "Tests/Peer", swiftSettings: settings),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
         tests(
-            "ContractTests",
-            of: ["CoreAPI", "StoreEngine", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
+            "ConformanceTests",
+            of: [
+                "CoreAPI", "BundledHarnesses", "CoreAPITestingAdapters", "InMemoryBackend", "FileNotifyBackend", "Platform",
+                "sharedcore-test-peer",
+            ]),
+        tests("ConformanceXCTests", of: ["BundledHarnesses", "CoreAPITestingAdapters"]),
         tests(
             "FileNotifyTests",
             of: ["CoreAPI", "StoreEngine", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer"]),

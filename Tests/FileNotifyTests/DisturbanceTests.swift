@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import CoreAPITesting
 internal import Glibc
 internal import Platform
 internal import Synchronization

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
@@ -63,8 +64,7 @@ struct ReaderTests {
             return
         }
         #expect(interval <= .milliseconds(250))
-        let recorder = WatchRecorder(try await reader.watch("k"), of: ["k"])
-        try await eventually("the watch has its snapshot") { recorder.mirror.eventCount > 0 }
+        let recorder = try await WatchRecorder(reader, of: ["k"])
         let observed = ObservationRecorder(try await reader.observe("name"))
         for index in 0..<20 {
             let revision = Revision(rawValue: UInt64(try await peer.tell("put k/\(index) x")) ?? 0)
@@ -157,8 +157,7 @@ struct ReaderTests {
         await second.close()
     }
 
-    @Test(
-        "S10: another user looks where the modes let it, and is refused as forbidden where not",
+    @Test("S10: another user looks where the modes let it, and is refused as forbidden where not",
         .enabled(if: geteuid() == 0))
     func otherUser() async throws {
         let directory = try TemporaryDirectory()

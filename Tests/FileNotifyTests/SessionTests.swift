@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
 internal import Platform

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
 internal import TestSupport
@@ -111,7 +112,7 @@ struct StoppedProcessTests {
             try await expectAgreement(in: directory.path(of: "group"), key: "key", value: "\(round)")
             peer.signal(SIGCONT)
         }
-        #expect(try await peer.answer(within: TestSupport.Patience.long).hasPrefix("ok"))
+        #expect(try await peer.answer(within: CoreAPITesting.Patience.long).hasPrefix("ok"))
         let busy = try await group.list("busy")
         #expect(busy.entries.isEmpty)
         let entries = try await group.list().entries.filter { $0.key.text.hasPrefix("busy") }

@@ -13,8 +13,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, StoreCommand.self, NotifyCommand.self, MainCommand.self, ExecutorCommand.self,
-            StatusCommand.self,
-            TimelineCommand.self, CheckCommand.self, ConfigCommand.self,
+            StatusCommand.self, TimelineCommand.self, CheckCommand.self, ConformanceCommand.self, ConfigCommand.self,
+            ConformancePeerCommand.self,
         ])
 
     @OptionGroup var global: GlobalOptions

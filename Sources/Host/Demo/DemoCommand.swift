@@ -19,20 +19,14 @@ struct DemoCommand: HostCommand {
 
     func run(in context: CommandContext) async throws {
         try context.resolution.checkBackend(among: context.registry.names)
-        let directory = try DemoDirectory(environment: context.resolution.environment)
-        defer {
-            do {
-                try directory.remove()
-            } catch {
-                context.logger.warning("\(directory.path) is left behind: \(error)")
-            }
-        }
+        let directory = try ScratchDirectory(for: "demo", environment: context.resolution.environment)
+        defer { directory.remove(logger: context.logger) }
         let summary = try await play(in: directory, context: context)
         try await context.output.emit(text: summary.text, json: summary.json)
         if !summary.isClean { throw CommandFailure(.no) }
     }
 
-    private func play(in directory: DemoDirectory, context: CommandContext) async throws -> DemoSummary {
+    private func play(in directory: ScratchDirectory, context: CommandContext) async throws -> DemoSummary {
         let resolution = context.resolution
         let backend = try resolution.value(Settings.backend)
         let server = try DemoServer(path: directory.path + "/Maildir")

@@ -34,6 +34,11 @@ package final class Directory: Sendable {
         }
     }
 
+    /// Removes an empty directory.
+    package static func remove(path: String) throws(SystemCallError) {
+        _ = try SystemCall.run("rmdir", at: path) { rmdir(path) }
+    }
+
     /// What the system knows of the directory.
     package func status() throws(SystemCallError) -> FileStatus {
         var status = stat()

@@ -1,4 +1,5 @@
 import CoreAPI
+import CoreAPITesting
 import InMemoryBackend
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Coordination
 import CoreAPI
+import CoreAPITesting
 import Glibc
 import Platform
 import TestSupport

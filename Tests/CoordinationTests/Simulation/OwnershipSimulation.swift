@@ -1,4 +1,5 @@
 import CoreAPI
+import CoreAPITesting
 import StoreEngine
 import TestSupport
 

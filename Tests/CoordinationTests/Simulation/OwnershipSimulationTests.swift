@@ -1,4 +1,5 @@
 import CoreAPI
+import CoreAPITesting
 import Glibc
 import StoreEngine
 import TestSupport

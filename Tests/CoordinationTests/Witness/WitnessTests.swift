@@ -1,4 +1,5 @@
 import CoreAPI
+import CoreAPITesting
 import TestSupport
 import Testing
 
@@ -107,7 +108,7 @@ struct WitnessTests {
     func together(subject: Subject) async throws {
         let (witness, keeps) = try subject.make()
         for round in 0..<2_000 {
-            let holds = try await TestSupport.together(2) { number in
+            let holds = try await CoreAPITesting.together(2) { number in
                 try witness.begin(epoch: Revision(rawValue: UInt64(round * 2 + number + 1)))
             }
             #expect(holds.filter { $0.others.isEmpty }.count <= 1)

@@ -1,5 +1,6 @@
 import Coordination
 import CoreAPI
+import CoreAPITesting
 import TestSupport
 
 /// A core that fetches from a ``MailServer``, with the misbehaviour that a test wants.

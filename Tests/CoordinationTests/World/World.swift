@@ -1,5 +1,6 @@
 import Coordination
 import CoreAPI
+import CoreAPITesting
 import InMemoryBackend
 import Platform
 import TestSupport

@@ -1,3 +1,4 @@
+internal import CoreAPITesting
 internal import Subprocess
 internal import TestSupport
 internal import Testing

@@ -1,3 +1,4 @@
+internal import CoreAPITesting
 internal import FoundationEssentials
 internal import Subprocess
 internal import Synchronization

@@ -1,4 +1,5 @@
 import CoreAPI
+import CoreAPITesting
 import InMemoryBackend
 import Mailboxes
 import TestSupport

@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import CoreAPITesting
 internal import InMemoryBackend
 internal import MaildirCore
 internal import TestSupport

@@ -1,4 +1,5 @@
 internal import Coordination
+internal import CoreAPITesting
 internal import Platform
 internal import TestSupport
 internal import Testing

@@ -1,4 +1,5 @@
 internal import ByteCoding
+internal import CoreAPITesting
 internal import TestSupport
 internal import Testing
 

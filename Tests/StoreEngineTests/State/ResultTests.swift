@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import CoreAPITesting
 internal import StoreEngine
 internal import TestSupport
 internal import Testing

@@ -1,4 +1,5 @@
 package import CoreAPI
+package import CoreAPITesting
 internal import FileNotifyBackend
 internal import InMemoryBackend
 internal import Platform

@@ -1,4 +1,5 @@
 package import CoreAPI
+internal import CoreAPITesting
 
 /// One group of a backend under test.
 package final class TestGroup: Sendable {

@@ -1,4 +1,5 @@
 package import CoreAPI
+internal import CoreAPITesting
 
 /// A store that lets a test act between what a caller has seen and what it commits, or change what it commits.
 package struct InterposedStore: SharedStore {

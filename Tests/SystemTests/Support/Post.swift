@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
 internal import Platform

@@ -1,0 +1,72 @@
+package import CoreAPI
+package import CoreAPITesting
+internal import FileNotifyBackend
+internal import Platform
+
+/// Tries groups in directories.
+package struct FileHarness: ConformanceHarness {
+    package let name: String
+    package let peer: PeerProgram?
+    private let durability: Durability
+    private let parent: String
+
+    /// - Parameters:
+    ///   - parent: The directory in which each group gets one of its own; it must exist.
+    ///   - peer: The program that plays a second process.
+    package init(durability: Durability, in parent: String, peer: PeerProgram?) {
+        self.name = durability == .disk ? "files on disk" : "files"
+        self.durability = durability
+        self.parent = parent
+        self.peer = peer
+    }
+
+    package var faultPlaces: FaultPlaces {
+        #if FAIL_POINTS
+            FaultPlaces(
+                beforePublication: [
+                    "commit.afterLock", "commit.afterCatchUp", "commit.halfRecord", "commit.beforePublish",
+                ],
+                afterPublication: [
+                    "commit.afterPublish", "commit.beforeUnlock", "commit.beforeRing", "ring.before", "ring.after",
+                ])
+        #else
+            FaultPlaces()
+        #endif
+    }
+
+    package func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
+        let name = "conformance-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        return FileTestGroup(
+            directory: parent + "/" + name, durability: durability, settings: settings)
+    }
+}
+
+/// One group in a directory of its own.
+private struct FileTestGroup: ConformanceGroup {
+    let directory: String
+    let durability: Durability
+    let settings: GroupSettings
+
+    var address: String { durability == .disk ? directory + " disk" : directory }
+
+    func open(
+        _ description: SessionDescription, requiring requirements: Requirements
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        try await FileGroup.open(
+            directory: directory, as: description,
+            options: FileGroupOptions(
+                durability: durability, limits: settings.limits ?? Limits(),
+                historyByteCount: settings.historyByteCount ?? 1 << 20, requirements: requirements,
+                clock: settings.clock ?? SystemClock()))
+    }
+
+    func remove() async {
+        do throws(SystemCallError) {
+            let files = try Directory(path: directory)
+            for name in try files.names() { try files.remove(name) }
+            try Directory.remove(path: directory)
+        } catch {
+            // A group that could not be removed is in nobody's way: each has a name of its own.
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package import CoreAPI
+
+/// Ends the case unless something holds.
+///
+/// - Parameter what: What holds, as a phrase: "an absent key is nil".
+package func expect(
+    _ condition: Bool, _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+) throws {
+    guard condition else { throw CheckFailure("This does not hold: \(what())", file, line) }
+}
+
+/// Ends the case unless two values are equal.
+package func expect<Value: Equatable>(
+    _ found: Value, is expected: Value, _ what: @autoclosure () -> String, file: StaticString = #fileID,
+    line: UInt = #line
+) throws {
+    guard found != expected else { return }
+    throw CheckFailure("\(what()): found \(short(found)), expected \(short(expected))", file, line)
+}
+
+/// Ends the case when there is nothing, else gives what there is.
+package func expectSome<Value>(
+    _ found: Value?, _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+) throws -> Value {
+    guard let found else { throw CheckFailure("\(what()): nothing was found", file, line) }
+    return found
+}
+
+/// Ends the case unless a call throws an error of a code.
+package func expect<Result>(
+    _ code: SharedCoreError.Code, from what: @autoclosure () -> String, file: StaticString = #fileID,
+    line: UInt = #line, _ call: () async throws -> Result
+) async throws {
+    switch try await attempt(call) {
+    case .success(let result):
+        throw CheckFailure("\(what()) should be refused as \(code), but gave \(short(result))", file, line)
+    case .failure(let error):
+        guard error.code != code else { return }
+        throw CheckFailure("\(what()) should be refused as \(code), but was: \(error)", file, line)
+    }
+}
+
+/// A value as text that does not fill a screen.
+private func short(_ value: some Any) -> String {
+    let text = String(describing: value)
+    return text.count <= 400 ? text : "\(text.prefix(400))… (\(text.count) characters)"
+}

@@ -1,0 +1,31 @@
+/// How the suite gets at a backend. Writing one is all that a backend's author does.
+///
+/// ```swift
+/// struct MyHarness: ConformanceHarness {
+///     let name = "mine"
+///     func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup { try MyTestGroup(settings) }
+/// }
+/// ```
+public protocol ConformanceHarness: Sendable {
+    /// The backend's name, for people.
+    var name: String { get }
+
+    /// Makes a group that is empty and that nobody else uses.
+    ///
+    /// - Throws: ``HarnessLimitation`` for a setting that the backend cannot be made with; cases that need it are
+    ///   skipped then, with the reason.
+    func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup
+
+    /// The program that plays a second process, which calls ``ConformancePeer/serve(arming:opening:)``; nil when there
+    /// is none, so that cases with several processes are skipped.
+    var peer: PeerProgram? { get }
+
+    /// Where a process of this build can be stopped or killed inside a commit. Empty when there is no such place; the
+    /// cases that need them are skipped then.
+    var faultPlaces: FaultPlaces { get }
+}
+
+extension ConformanceHarness {
+    public var peer: PeerProgram? { nil }
+    public var faultPlaces: FaultPlaces { FaultPlaces() }
+}

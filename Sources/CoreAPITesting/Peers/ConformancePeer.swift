@@ -1,0 +1,64 @@
+public import CoreAPI
+internal import Glibc
+
+/// The second process of a case: a program of a few lines that calls ``serve()``.
+///
+/// ```swift
+/// @main struct Peer {
+///     static func main() async {
+///         await ConformancePeer { address, description throws(SharedCoreError) in
+///             try await MyGroup.open(address, as: description)
+///         }.serve()
+///     }
+/// }
+/// ```
+public struct ConformancePeer: Sendable {
+    public typealias Opening =
+        @Sendable (_ address: String, SessionDescription) async throws(SharedCoreError) -> any SharedGroup
+    /// Answers a command that the suite does not know; nil when the program does not know it either.
+    public typealias Command =
+        @Sendable (_ name: String, _ arguments: [String], any SharedGroup) async throws(SharedCoreError) -> String?
+
+    let open: Opening
+    let arm: @Sendable (String) throws(SharedCoreError) -> Void
+    let run: Command
+
+    /// - Parameters:
+    ///   - arm: Takes the place at which the process stops or dies next, as `<place>:stop` or `<place>:kill`.
+    ///   - others: Commands of the program's own.
+    ///   - open: Joins the group with an address of ``ConformanceGroup/address``.
+    public init(
+        arm: @escaping @Sendable (String) throws(SharedCoreError) -> Void = { place throws(SharedCoreError) in
+            throw SharedCoreError(.unsupported, "This peer has no fault places.", at: place)
+        },
+        others: @escaping Command = { _, _, _ in nil }, open: @escaping Opening
+    ) {
+        self.arm = arm
+        self.run = others
+        self.open = open
+    }
+
+    /// Takes a command from each line of the standard input and answers each with one line, until the input ends.
+    public func serve() async {
+        let session = PeerSession(self)
+        guard Self.answer("ok \(getpid())") else { return }
+        while let line = readLine() {
+            let words = line.split(separator: " ").map(String.init)
+            guard let command = words.first else { continue }
+            if command == "exit" { return }
+            let answer: String
+            do throws(SharedCoreError) {
+                answer = "ok " + (try await session.run(command, Array(words.dropFirst())))
+            } catch {
+                answer = "error \(error.code) \(error)"
+            }
+            guard Self.answer(answer) else { return }
+        }
+    }
+
+    /// Writes one line at once.
+    private static func answer(_ line: String) -> Bool {
+        let bytes = Array((line + "\n").utf8)
+        return write(STDOUT_FILENO, bytes, bytes.count) == bytes.count
+    }
+}

@@ -1,0 +1,283 @@
+internal import CoreAPI
+internal import Glibc
+internal import Synchronization
+
+/// What a second process can be told to do.
+///
+/// - `open <address>`: joins the group; answers with the session's id
+/// - `wakeUp`: answers how it is woken
+/// - `sync`: looks by itself
+/// - `storm`: is interrupted by a signal every millisecond from now on; `stormed` answers how often it was
+/// - `alternate <name> <name> <count>`: posts two names in turn, each as often as that
+/// - `watchCycles <count>`: opens and ends watches
+/// - `close`: leaves it
+/// - `put <key> <text>`, `get <key>`, `delete <key>`, `hold <key> <text>` (lives with the session)
+/// - `puts <prefix> <count>`: puts distinct keys `<prefix>0`...; answers with the last revision
+/// - `increment <key> <count>`: adds to a number, each time by compare-and-set; answers with the count
+/// - `announce <key> <text> <name> <state>`: puts and posts in one transaction
+/// - `pair <prefix> <number> <bytes>`: writes a ``NumberedPair``
+/// - `post <name> <state>`, `posts <name> <count>`
+/// - `fill <prefix> <count> <bytes>`: puts values of a size
+/// - `observe <name>`: begins to count what is delivered; `seen` answers with the count and the last state
+/// - `watch <prefix>`: begins to collect; `watched <revision>` waits for it and answers with the number of change sets, the
+///   number of lagged events and the last revision
+/// - `await <key>`: waits until the key is there, through a watch
+/// - `fillUp <bytes>`: puts values of a size until there is no space; answers with the code of the refusal and the
+///   number of values
+/// - `takeOvers <key> <count>`: takes what lives with a session over and gives it back, again and again
+/// - `clear <prefix>`: deletes what the prefix selects
+/// - `sessions`: answers with the ids of the participants
+/// - `child`: leaves a child behind that holds every descriptor; answers with its process id
+/// - `arm <place>:<action>`: where the process stops or dies next
+/// - anything else: what the program itself knows
+final class PeerSession: Sendable {
+    private struct State {
+        var group: (any SharedGroup)?
+        var observed: (count: UInt64, state: UInt64) = (0, 0)
+        var watched = Watched()
+        var tasks: [Task<Void, Never>] = []
+    }
+
+    private struct Watched {
+        var changeSets = 0
+        var lagged = 0
+        var breaches = 0
+        var revision = Revision.zero
+    }
+
+    private let program: ConformancePeer
+    private let state = Mutex(State())
+
+    init(_ program: ConformancePeer) {
+        self.program = program
+    }
+
+    func run(_ command: String, _ arguments: [String]) async throws(SharedCoreError) -> String {
+        switch command {
+        case "open": return try await open(arguments)
+        case "arm":
+            try program.arm(word(arguments, 0))
+            return ""
+        case "child": return String(try child())
+        case "storm":
+            SignalStorm.begin()
+            return ""
+        case "stormed": return String(SignalStorm.count)
+        default: break
+        }
+        let group = try opened()
+        switch command {
+        case "close":
+            await group.close()
+            state.withLock { $0.group = nil }
+            return ""
+        case "put":
+            return try await group.put(key(arguments, 0), Array(word(arguments, 1).utf8)).revision.description
+        case "hold":
+            return try await group.put(key(arguments, 0), Array(word(arguments, 1).utf8), lifetime: .session).revision
+                .description
+        case "get":
+            guard let entry = try await group.get(key(arguments, 0)) else { return "nothing" }
+            return "value " + String(decoding: entry.value, as: UTF8.self)
+        case "delete":
+            return try await group.delete(key(arguments, 0)).revision.description
+        case "puts":
+            var last = Revision.zero
+            for index in 0..<number(arguments, 1) {
+                last = try await group.put(Key(word(arguments, 0) + String(index)), Array("\(index)".utf8)).revision
+            }
+            return last.description
+        case "announce":
+            let put = Transaction.Operation.put(try key(arguments, 0), Array(word(arguments, 1).utf8), .persistent)
+            let post = Transaction.Operation.post(
+                try NotificationName(word(arguments, 2)), state: UInt64(number(arguments, 3)))
+            return try await group.commit(Transaction(operations: [put, post])).revision.description
+        case "pair":
+            let transaction = try NumberedPair.transaction(
+                number(arguments, 1), byteCount: number(arguments, 2), under: word(arguments, 0))
+            return try await group.commit(transaction).revision.description
+        case "fill":
+            let value = [UInt8](repeating: 7, count: number(arguments, 2))
+            for index in 0..<number(arguments, 1) {
+                try await group.put(Key(word(arguments, 0) + String(index)), value)
+            }
+            return ""
+        case "fillUp":
+            let value = [UInt8](repeating: 7, count: number(arguments, 0))
+            for index in 0..<1_000_000 {
+                do throws(SharedCoreError) {
+                    try await group.put(Key("full/\(index)"), value)
+                } catch {
+                    return "\(error.code) \(index)"
+                }
+            }
+            return "never"
+        case "takeOvers":
+            let key = try key(arguments, 0)
+            for _ in 0..<number(arguments, 1) {
+                var takeOver = Transaction()
+                takeOver.delete(key)
+                takeOver.put(key, [1, 2, 3], lifetime: .session)
+                try await group.commit(takeOver)
+                try await group.delete(key)
+            }
+            return ""
+        case "clear":
+            var transaction = Transaction()
+            transaction.deleteAll(under: try KeyPrefix(word(arguments, 0)))
+            return try await group.commit(transaction).revision.description
+        case "increment":
+            try await increment(key(arguments, 0), number(arguments, 1), in: group)
+            return ""
+        case "post":
+            let name = try NotificationName(word(arguments, 0))
+            return try await group.post(name, state: UInt64(number(arguments, 1))).description
+        case "posts":
+            let name = try NotificationName(word(arguments, 0))
+            for index in 1...max(1, number(arguments, 1)) { try await group.post(name, state: UInt64(index)) }
+            return ""
+        case "alternate":
+            let names = [try NotificationName(word(arguments, 0)), try NotificationName(word(arguments, 1))]
+            for index in 0..<2 * number(arguments, 2) {
+                try await group.post(names[index % 2], state: UInt64(index / 2 + 1))
+            }
+            return ""
+        case "observe":
+            try await observe(NotificationName(word(arguments, 0)), in: group)
+            return ""
+        case "seen":
+            return state.withLock { "\($0.observed.count) \($0.observed.state)" }
+        case "watch":
+            try await watch(KeyPrefix(arguments.first ?? ""), in: group)
+            return ""
+        case "watched":
+            return try await watched(Revision(rawValue: UInt64(number(arguments, 0))))
+        case "await":
+            try await appearance(of: key(arguments, 0), in: group)
+            return ""
+        case "wakeUp":
+            switch group.capabilities.wakeUp {
+            case .direct: return "direct"
+            case .fileEvents: return "fileEvents"
+            case .sharedMemory: return "sharedMemory"
+            case .looking: return "looking"
+            }
+        case "sync":
+            try await group.sync()
+            return ""
+        case "watchCycles":
+            for _ in 0..<number(arguments, 0) { try await group.watch().cancel() }
+            return ""
+        case "sessions":
+            return try await group.sessions().map(\.id.description).joined(separator: " ")
+        default:
+            guard let answer = try await program.run(command, arguments, group) else {
+                throw SharedCoreError(.invalidArgument, "The peer knows no such command.", at: command)
+            }
+            return answer
+        }
+    }
+
+    // MARK: - Commands
+
+    private func open(_ arguments: [String]) async throws(SharedCoreError) -> String {
+        let group = try await program.open(
+            arguments.joined(separator: " "), SessionDescription(role: .executor, name: "peer"))
+        state.withLock { $0.group = group }
+        return group.session.id.description
+    }
+
+    private func increment(_ key: Key, _ count: Int, in group: any SharedGroup) async throws(SharedCoreError) {
+        var done = 0
+        while done < count {
+            let entry = try await group.get(key)
+            let value = entry.flatMap { Int(String(decoding: $0.value, as: UTF8.self)) } ?? 0
+            do throws(SharedCoreError) {
+                try await group.put(
+                    key, Array("\(value + 1)".utf8), if: entry.map { .revision(key, $0.revision) } ?? .absent(key))
+                done += 1
+            } catch {
+                guard error.code == .guardFailed else { throw error }
+            }
+        }
+    }
+
+    private func observe(_ name: NotificationName, in group: any SharedGroup) async throws(SharedCoreError) {
+        let observation = try await group.observe(name)
+        let task = Task {
+            while let delivery = try? await observation.next() {
+                state.withLock { $0.observed = ($0.observed.count + delivery.count, delivery.state) }
+            }
+        }
+        state.withLock { $0.tasks.append(task) }
+    }
+
+    private func watch(_ prefix: KeyPrefix, in group: any SharedGroup) async throws(SharedCoreError) {
+        let watch = try await group.watch(prefix)
+        let task = Task {
+            while let event = try? await watch.next() {
+                state.withLock { state in
+                    if event.revision < state.watched.revision { state.watched.breaches += 1 }
+                    state.watched.revision = event.revision
+                    switch event {
+                    case .snapshot: break
+                    case .changes: state.watched.changeSets += 1
+                    case .lagged: state.watched.lagged += 1
+                    }
+                }
+            }
+        }
+        state.withLock { $0.tasks.append(task) }
+    }
+
+    private func watched(_ revision: Revision) async throws(SharedCoreError) -> String {
+        while state.withLock({ $0.watched.revision < revision }) {
+            do { try await Task.sleep(for: .milliseconds(2)) } catch { throw .cancelled("watched") }
+        }
+        return state.withLock {
+            "\($0.watched.changeSets) \($0.watched.lagged) \($0.watched.breaches) \($0.watched.revision)"
+        }
+    }
+
+    private func appearance(of key: Key, in group: any SharedGroup) async throws(SharedCoreError) {
+        let watch = try await group.watch(KeyPrefix(key))
+        while let event = try await watch.next() {
+            switch event {
+            case .snapshot(let snapshot), .lagged(let snapshot):
+                if snapshot.entries.contains(where: { $0.key == key }) { return }
+            case .changes(let set):
+                if set.changes.contains(where: { $0.key == key && $0.new != nil }) { return }
+            }
+        }
+    }
+
+    /// A bare fork, which swift hides for good reasons: the child only waits to be killed.
+    private func child() throws(SharedCoreError) -> Int32 {
+        typealias Fork = @convention(c) () -> Int32
+        guard let address = dlsym(nil, "fork") else {
+            throw SharedCoreError(.unsupported, "There is no fork.", at: "peer")
+        }
+        let child = unsafeBitCast(address, to: Fork.self)()
+        if child == 0 { while true { pause() } }
+        return child
+    }
+
+    // MARK: - Arguments
+
+    private func opened() throws(SharedCoreError) -> any SharedGroup {
+        guard let group = state.withLock(\.group) else { throw .closed("peer") }
+        return group
+    }
+
+    private func word(_ arguments: [String], _ index: Int) -> String {
+        index < arguments.count ? arguments[index] : ""
+    }
+
+    private func number(_ arguments: [String], _ index: Int) -> Int {
+        Int(word(arguments, index)) ?? 0
+    }
+
+    private func key(_ arguments: [String], _ index: Int) throws(SharedCoreError) -> Key {
+        try Key(word(arguments, index))
+    }
+}

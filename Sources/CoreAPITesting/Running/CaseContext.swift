@@ -1,0 +1,45 @@
+internal import CoreAPI
+
+/// What a case is given: groups of the backend under test, a seed, and a place to write down what happened.
+package final class CaseContext: Sendable {
+    package let harness: any ConformanceHarness
+    /// What random choices of the case are made from.
+    package let seed: Seed
+    private let notes = Box<[String]>([])
+    private let groups = Box<[TestGroup]>([])
+
+    init(harness: any ConformanceHarness, seed: Seed) {
+        self.harness = harness
+        self.seed = seed
+    }
+
+    /// A generator whose sequence follows from the seed of the run.
+    package func random() -> SplitMix64 { SplitMix64(seed) }
+
+    /// Runs a part of a case on a fresh group, then closes every handle that was opened in it and removes the group.
+    package func withGroup<Result>(
+        _ settings: GroupSettings = GroupSettings(), _ body: (TestGroup) async throws -> Result
+    ) async throws -> Result {
+        let group = TestGroup(try await harness.makeGroup(settings), in: self)
+        groups.update { $0.append(group) }
+        let result = try await body(group)
+        await group.end()
+        return result
+    }
+
+    /// Writes down a line that is shown when the case fails.
+    package func note(_ line: String) {
+        notes.update { $0.append(line) }
+    }
+
+    /// Ends what the case has left: the groups of one that failed or was given up.
+    func end() async {
+        for group in groups.value { await group.end() }
+    }
+
+    /// What is shown with a failure.
+    func report(seed: UInt64) -> String {
+        let lines = notes.value.suffix(100)
+        return " [seed \(seed)]" + (lines.isEmpty ? "" : "\n" + lines.joined(separator: "\n"))
+    }
+}

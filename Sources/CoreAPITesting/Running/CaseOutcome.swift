@@ -1,0 +1,29 @@
+/// What came of running a case.
+public enum CaseOutcome: Hashable, Sendable {
+    /// The rule holds.
+    case passed
+    /// The rule is broken, or something stood in the way; the text names the check, what was found and what was expected.
+    case failed(String)
+    /// The backend declares that it does not make these promises, and refused at open whoever required them.
+    case unsupported(String)
+    /// This machine, this build or this harness cannot try it, for this reason.
+    case skipped(String)
+
+    /// The word for scripts: `passed`, `failed`, `unsupported` or `skipped`.
+    public var word: String {
+        switch self {
+        case .passed: "passed"
+        case .failed: "failed"
+        case .unsupported: "unsupported"
+        case .skipped: "skipped"
+        }
+    }
+
+    /// What there is to say about it; nil for ``passed``.
+    public var message: String? {
+        switch self {
+        case .passed: nil
+        case .failed(let text), .unsupported(let text), .skipped(let text): text
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import CoreAPI
+
+extension ConformanceCase {
+    /// Tries the rule on a backend.
+    ///
+    /// - Parameters:
+    ///   - seed: What random choices are made from; nil for one that nobody has tried before. The result names it.
+    public func run(on harness: any ConformanceHarness, seed: UInt64? = nil) async -> CaseResult {
+        let seed = seed ?? UInt64.random(in: 1...UInt64.max)
+        let context = CaseContext(harness: harness, seed: Seed(rawValue: seed))
+        let clock = ContinuousClock()
+        let began = clock.now
+        let outcome: CaseOutcome
+        do {
+            if let refusal = try await refusedPromises(in: context) {
+                outcome = .unsupported(refusal)
+            } else {
+                // A case that hangs must not stand still: it ends at its limit, whatever it waits for.
+                try await within(timeLimit, "the case \(id) ends") { try await self(context) }
+                outcome = .passed
+            }
+        } catch let limitation as HarnessLimitation {
+            outcome = .skipped(limitation.reason)
+        } catch {
+            outcome = .failed("\(error)" + context.report(seed: seed))
+        }
+        await context.end()
+        return CaseResult(conformanceCase: self, outcome: outcome, duration: began.duration(to: clock.now), seed: seed)
+    }
+
+    /// What the backend does not promise of what the case is about, after making sure that it refuses whoever requires
+    /// it; nil when it promises everything.
+    private func refusedPromises(in context: CaseContext) async throws -> String? {
+        guard !promises.isEmpty || durability != nil else { return nil }
+        return try await context.withGroup { group in
+            let capabilities = try await group.open().capabilities
+            var missing = promises.subtracting(capabilities.features).map {
+                ($0.rawValue, Requirements(features: [$0]))
+            }
+            if let durability, capabilities.durability < durability {
+                missing.append(("durability \(durability.rawValue)", Requirements(durability: durability)))
+            }
+            for (promise, requirement) in missing {
+                try await expect(.unsupported, from: "opening with the requirement of \(promise)") {
+                    try await group.open(requiring: requirement)
+                }
+            }
+            return missing.isEmpty ? nil : "not promised: " + missing.map(\.0).sorted().joined(separator: ", ")
+        }
+    }
+}

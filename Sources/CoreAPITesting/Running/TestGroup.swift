@@ -1,0 +1,87 @@
+package import CoreAPI
+
+/// One group of the backend under test, with the handles that a case has opened in it.
+package final class TestGroup: Sendable {
+    private let group: any ConformanceGroup
+    private unowned let context: CaseContext
+    private let handles = Box<[any SharedGroup]>([])
+    private let hasEnded = Box(false)
+
+    init(_ group: any ConformanceGroup, in context: CaseContext) {
+        self.group = group
+        self.context = context
+    }
+
+    /// Opens one more handle: a participant with a session of its own.
+    package func open(
+        _ name: String = "case", role: SessionRole = .tool, requiring requirements: Requirements = .none
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        let handle = try await group.open(SessionDescription(role: role, name: name), requiring: requirements)
+        handles.update { $0.append(handle) }
+        return handle
+    }
+
+    /// Opens several handles.
+    package func open(count: Int) async throws(SharedCoreError) -> [any SharedGroup] {
+        var opened: [any SharedGroup] = []
+        for number in 0..<count { opened.append(try await open("case \(number)")) }
+        return opened
+    }
+
+    /// Closes every handle that was opened here.
+    package func closeAll() async {
+        let open = handles.update { handles in
+            defer { handles = [] }
+            return handles
+        }
+        for handle in open { await handle.close() }
+    }
+
+    /// Forgets the handles that were opened here, so that the case alone holds them.
+    package func letGo() {
+        handles.update { $0 = [] }
+    }
+
+    /// Ends a handle as the death of its process would.
+    package func kill(_ handle: any SharedGroup) throws { try group.simulateKill(of: handle) }
+
+    /// Holds a handle up as a stop of its process would.
+    package func stop(_ handle: any SharedGroup) throws { try group.simulateStop(of: handle) }
+
+    /// Lets a handle go on.
+    package func `continue`(_ handle: any SharedGroup) throws { try group.simulateContinue(of: handle) }
+
+    /// Starts a second process and lets it join the group.
+    package func join(arming place: String? = nil) async throws -> Peer {
+        let peer = try await Peer.start(by: context.harness, noting: { [weak context] in context?.note($0) })
+        if let place { try await peer.tell("arm \(place)") }
+        try await peer.tell("open \(group.address)")
+        return peer
+    }
+
+    /// Starts several processes and lets them join the group.
+    package func join(count: Int) async throws -> [Peer] {
+        var peers: [Peer] = []
+        for _ in 0..<count { peers.append(try await join()) }
+        return peers
+    }
+
+    /// Starts a second process that has not joined yet.
+    package func peer() async throws -> Peer {
+        try await Peer.start(by: context.harness, noting: { [weak context] in context?.note($0) })
+    }
+
+    /// What a second process is told to find the group.
+    package var address: String { group.address }
+
+    /// Closes all handles and removes the group, once.
+    func end() async {
+        let isFirst = hasEnded.update { hasEnded in
+            defer { hasEnded = true }
+            return !hasEnded
+        }
+        guard isFirst else { return }
+        await closeAll()
+        await group.remove()
+    }
+}

@@ -1,0 +1,67 @@
+internal import ArgumentParser
+internal import BackendRegistry
+internal import BundledHarnesses
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FoundationEssentials
+internal import Glibc
+internal import ProgramOutput
+
+/// `conformance`: tries the contract on the configured backend.
+struct ConformanceCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "conformance", abstract: "Try the contract's rules on the configured backend.",
+        discussion: """
+            Every case runs on groups of its own in a temporary directory. On a terminal there is a progress bar, then a \
+            table; otherwise a JSON object for each case and a last one with event=summary. Status 1 when a case failed.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Option(help: "Only the cases with this id or rule, or with this text in their title: S6, W1b, torn.")
+    var only: String?
+
+    @Option(help: "What random choices are made from, to replay a failure that names it.")
+    var seed: UInt64?
+
+    func run(in context: CommandContext) async throws {
+        try context.resolution.checkBackend(among: context.registry.names)
+        let cases = only.map(ConformanceSuite.cases(matching:)) ?? ConformanceSuite.cases
+        guard !cases.isEmpty else {
+            throw CommandFailure(
+                .usage, "no case has the id, the rule or the words “\(only ?? "")”; there are \(Self.rules).")
+        }
+        let directory = try ScratchDirectory(for: "conformance", environment: context.resolution.environment)
+        defer { directory.remove(logger: context.logger) }
+        let harness = try harness(in: directory.path, for: context.resolution)
+        let isForPeople = !global.json && isatty(STDOUT_FILENO) == 1
+        var report = ConformanceReport(backend: harness.name)
+        let output = Output(json: !isForPeople)
+        for (number, conformanceCase) in cases.enumerated() {
+            try Task.checkCancellation()
+            if isForPeople { ProgressBar.show(number, of: cases.count, at: conformanceCase.id) }
+            let result = await conformanceCase.run(on: harness, seed: seed)
+            report.add(result)
+            if !isForPeople { try await output.emit(text: "", json: ConformanceReport.json(result)) }
+        }
+        if isForPeople { ProgressBar.clear() }
+        try await output.emit(text: report.text, json: report.json)
+        if report.count(of: "failed") > 0 { throw CommandFailure(.no) }
+    }
+
+    private func harness(in directory: String, for resolution: Resolution) throws -> any ConformanceHarness {
+        guard try resolution.value(Settings.backend) != "memory" else { return MemoryHarness() }
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return FileHarness(
+            durability: try resolution.value(Settings.durability), in: directory,
+            peer: PeerProgram(path: own, arguments: [ConformancePeerCommand.name]))
+    }
+
+    private static var rules: String {
+        var rules: [String] = []
+        for conformanceCase in ConformanceSuite.cases where rules.last != conformanceCase.rule {
+            rules.append(conformanceCase.rule)
+        }
+        return rules.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,64 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import ProgramOutput
+
+/// What came of the cases, for programs and for people.
+struct ConformanceReport {
+    let backend: String
+    private(set) var results: [CaseResult] = []
+
+    init(backend: String) {
+        self.backend = backend
+    }
+
+    mutating func add(_ result: CaseResult) {
+        results.append(result)
+    }
+
+    /// How many cases came out as a word of ``CaseOutcome`` says.
+    func count(of word: String) -> Int {
+        results.count { $0.outcome.word == word }
+    }
+
+    /// One case, for programs.
+    static func json(_ result: CaseResult) -> JSONObject {
+        [
+            "id": .text(result.conformanceCase.id), "title": .text(result.conformanceCase.title),
+            "result": .text(result.outcome.word), "ms": .natural(result.milliseconds),
+            "message": result.outcome.message.map { .text($0) } ?? .null,
+        ]
+    }
+
+    /// The last line, for programs.
+    var json: JSONObject {
+        [
+            "event": "summary", "backend": .text(backend), "passed": .integer(Int64(count(of: "passed"))),
+            "failed": .integer(Int64(count(of: "failed"))), "unsupported": .integer(Int64(count(of: "unsupported"))),
+            "skipped": .integer(Int64(count(of: "skipped"))),
+        ]
+    }
+
+    /// The table for people: a line for each case, then what did not pass, then the sums.
+    var text: String {
+        var lines: [String] = []
+        for result in results {
+            let mark = Self.marks[result.outcome.word] ?? "?"
+            let id = result.conformanceCase.id
+            lines.append(
+                "\(mark) \(id)\(String(repeating: " ", count: max(1, 6 - id.count)))\(result.conformanceCase.title)")
+            guard let message = result.outcome.message else { continue }
+            for line in message.split(separator: "\n") { lines.append("        \(line)") }
+        }
+        lines.append("")
+        lines.append(
+            "\(backend): \(count(of: "passed")) passed, \(count(of: "failed")) failed, "
+                + "\(count(of: "unsupported")) unsupported, \(count(of: "skipped")) skipped")
+        return lines.joined(separator: "\n")
+    }
+
+    private static let marks = ["passed": "✓", "failed": "✗", "unsupported": "–", "skipped": "?"]
+}
+
+extension CaseResult {
+    fileprivate var milliseconds: UInt64 { duration.clampedNanoseconds / 1_000_000 }
+}

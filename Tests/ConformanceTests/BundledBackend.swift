@@ -1,0 +1,24 @@
+import BundledHarnesses
+import CoreAPI
+import CoreAPITesting
+import TestSupport
+
+/// A backend of this package that the suite runs on.
+enum BundledBackend: String, CaseIterable, CustomStringConvertible {
+    case memory, files, filesOnDisk
+
+    var description: String { rawValue }
+
+    /// Runs something on a harness of this backend.
+    func withHarness<Result>(_ body: (any ConformanceHarness) async throws -> Result) async throws -> Result {
+        let directory = try TemporaryDirectory()
+        let peer = PeerProgram(path: try ChildProcess.built("sharedcore-test-peer"))
+        let harness: any ConformanceHarness =
+            switch self {
+            case .memory: MemoryHarness()
+            case .files: FileHarness(durability: .process, in: directory.path, peer: peer)
+            case .filesOnDisk: FileHarness(durability: .disk, in: directory.path, peer: peer)
+            }
+        return try await body(harness)
+    }
+}

@@ -1,0 +1,40 @@
+internal import CoreAPITesting
+internal import TestSupport
+internal import Testing
+
+@Suite("The command `conformance`")
+struct ConformanceCommandTests {
+    @Test("A line a case with its fields, and a summary that counts them", arguments: ["memory", "file"])
+    func lines(backend: String) async throws {
+        let ended = try await HostProgram().run("--json", "--backend", backend, "conformance", "--only", "S1")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let lines = try ended.objects()
+        let expected = ConformanceSuite.cases(matching: "S1")
+        #expect(lines.dropLast().map { $0["id"] } == expected.map { .text($0.id) })
+        for line in lines.dropLast() {
+            #expect(Set(line.keys) == ["id", "title", "result", "ms", "message"])
+            #expect(line["result"] == .text("passed"))
+        }
+        let summary = try #require(lines.last)
+        #expect(Set(summary.keys) == ["event", "backend", "passed", "failed", "unsupported", "skipped"])
+        #expect(summary["event"] == .text("summary"))
+        #expect(summary["passed"] == .number(UInt64(expected.count)) && summary["failed"] == .number(0))
+    }
+
+    @Test("A pattern that no case has is wrong usage, and says which rules there are")
+    func noCase() async throws {
+        let ended = try await HostProgram().run("conformance", "--only", "nothing like this")
+        #expect(ended.status == 64)
+        #expect(ended.errors.contains("S1, "))
+    }
+
+    @Test("It leaves nothing behind")
+    func nothingIsLeft() async throws {
+        var program = try HostProgram()
+        try program.makeDirectory("tmp")
+        program.environment["TMPDIR"] = program.directory.path(of: "tmp")
+        let ended = try await program.run("conformance", "--only", "S1a")
+        #expect(ended.status == 0)
+        #expect(try await program.shell("ls tmp").output.isEmpty)
+    }
+}
