@@ -96,7 +96,8 @@ package final class Replica: Sendable {
     ) -> Watch {
         let id = content.withLock { content in
             content.watches.add(
-                WatchCursor(prefixes: prefixes, start: start, in: content.state), of: session, isParticipant: isParticipant)
+                WatchCursor(prefixes: prefixes, start: start, in: content.state), of: session,
+                isParticipant: isParticipant)
         }
         return Watch(
             next: { () async throws(SharedCoreError) -> WatchEvent? in

@@ -51,7 +51,7 @@ struct LostDirectoryTests {
         }
     }
 
-    @Test("S13, S14: calls and waiting watches end as unavailable, and opening again recovers", arguments: Loss.allCases)
+    @Test("S14: calls and waiting watches end as unavailable, and opening again recovers", arguments: Loss.allCases)
     func isNoticed(loss: Loss) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")

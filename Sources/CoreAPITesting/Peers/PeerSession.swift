@@ -7,6 +7,8 @@ internal import Synchronization
 /// - `open <address>`: joins the group; answers with the session's id
 /// - `wakeUp`: answers how it is woken
 /// - `sync`: looks by itself
+/// - `storm`: is interrupted by a signal every millisecond from now on; `stormed` answers how often it was
+/// - `alternate <name> <name> <count>`: posts two names in turn, each as often as that
 /// - `watchCycles <count>`: opens and ends watches
 /// - `close`: leaves it
 /// - `put <key> <text>`, `get <key>`, `delete <key>`, `hold <key> <text>` (lives with the session)
@@ -22,6 +24,7 @@ internal import Synchronization
 /// - `await <key>`: waits until the key is there, through a watch
 /// - `fillUp <bytes>`: puts values of a size until there is no space; answers with the code of the refusal and the
 ///   number of values
+/// - `takeOvers <key> <count>`: takes what lives with a session over and gives it back, again and again
 /// - `clear <prefix>`: deletes what the prefix selects
 /// - `sessions`: answers with the ids of the participants
 /// - `child`: leaves a child behind that holds every descriptor; answers with its process id
@@ -56,6 +59,10 @@ final class PeerSession: Sendable {
             try program.arm(word(arguments, 0))
             return ""
         case "child": return String(try child())
+        case "storm":
+            SignalStorm.begin()
+            return ""
+        case "stormed": return String(SignalStorm.count)
         default: break
         }
         let group = try opened()
@@ -105,6 +112,16 @@ final class PeerSession: Sendable {
                 }
             }
             return "never"
+        case "takeOvers":
+            let key = try key(arguments, 0)
+            for _ in 0..<number(arguments, 1) {
+                var takeOver = Transaction()
+                takeOver.delete(key)
+                takeOver.put(key, [1, 2, 3], lifetime: .session)
+                try await group.commit(takeOver)
+                try await group.delete(key)
+            }
+            return ""
         case "clear":
             var transaction = Transaction()
             transaction.deleteAll(under: try KeyPrefix(word(arguments, 0)))
@@ -118,6 +135,12 @@ final class PeerSession: Sendable {
         case "posts":
             let name = try NotificationName(word(arguments, 0))
             for index in 1...max(1, number(arguments, 1)) { try await group.post(name, state: UInt64(index)) }
+            return ""
+        case "alternate":
+            let names = [try NotificationName(word(arguments, 0)), try NotificationName(word(arguments, 1))]
+            for index in 0..<2 * number(arguments, 2) {
+                try await group.post(names[index % 2], state: UInt64(index / 2 + 1))
+            }
             return ""
         case "observe":
             try await observe(NotificationName(word(arguments, 0)), in: group)

@@ -10,6 +10,9 @@ package final class MappedPage: Sendable {
 
     // The address is constant, and the memory behind it is only used by atomic operations.
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
+    #if FAIL_POINTS
+        private let file: OpenFile
+    #endif
 
     /// Maps the page of a file that is open for writing; or only to look, when `isReadOnly`: then no word is changed.
     ///
@@ -23,6 +26,21 @@ package final class MappedPage: Sendable {
             address != MAP_FAILED
         else { throw SystemCallError("mmap", number: errno, at: file.path) }
         base = address
+        #if FAIL_POINTS
+            self.file = file
+        #endif
+    }
+
+    /// Notes the word at a byte offset, which was changed.
+    @inline(__always)
+    private func trace(_ offset: Int) {
+        #if FAIL_POINTS
+            file.trace { number in
+                let word = load(at: offset)
+                let bytes = (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+                return .wrote(file: number, offset: offset, bytes: bytes)
+            }
+        #endif
     }
 
     deinit {
@@ -37,13 +55,16 @@ package final class MappedPage: Sendable {
     /// Sets the word at a byte offset.
     package func store(_ value: UInt64, at offset: Int) {
         clinux_store(base + offset, value)
+        trace(offset)
     }
 
     /// Sets the word at a byte offset when it is what was expected.
     ///
     /// - Returns: Whether it was.
     package func replace(_ expected: UInt64, with value: UInt64, at offset: Int) -> Bool {
-        clinux_compare_exchange(base + offset, expected, value)
+        let isReplaced = clinux_compare_exchange(base + offset, expected, value)
+        if isReplaced { trace(offset) }
+        return isReplaced
     }
 
     /// The lower half of the word at a byte offset: what ``sleep(at:while:for:)`` compares.
@@ -74,6 +95,8 @@ package final class MappedPage: Sendable {
     /// - Returns: The word as it was before.
     @discardableResult
     package func insert(_ bits: UInt64, at offset: Int) -> UInt64 {
-        clinux_fetch_or(base + offset, bits)
+        let before = clinux_fetch_or(base + offset, bits)
+        trace(offset)
+        return before
     }
 }

@@ -121,6 +121,8 @@ final class GroupPage: Sendable {
                 let page = try MappedPage(of: new)
                 page.store(magic, at: Word.magic)
                 page.store(JournalHeader.layoutVersion, at: Word.version)
+                // Without power, a name may be kept and a content not; so the content comes first.
+                try new.synchronizeContent()
                 if try directory.rename(name, toFree: fileName) { return new }
             } catch {
                 _ = try? directory.remove(name)

@@ -68,6 +68,7 @@ final class LocalGroup: Sendable {
             directory: directory, clock: options.clock, state: state, follower: follower, sessionLocks: locks,
             hearing: hearing)
         try group.catchUp()
+        _ = try? NotificationService.shared().register(group)
         return group
     }
 

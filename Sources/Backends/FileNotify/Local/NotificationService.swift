@@ -70,6 +70,11 @@ final class NotificationService: Sendable {
 
     // MARK: - What is waited for
 
+    /// Lets a group take part in the looks of all, so that it does not keep old files open for ever.
+    func register(_ group: LocalGroup) {
+        state.withLock { $0.groups[ObjectIdentifier(group)] = Weak(group: group) }
+    }
+
     /// Begins to wait for bells of a group.
     ///
     /// - Returns: Those that cannot be watched, at which the group must listen in another way.
