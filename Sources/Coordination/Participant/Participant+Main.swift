@@ -16,7 +16,7 @@ extension Participant {
         bell.ring()
         await untilState { state in
             state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
-                || !intent.wantsOwnership
+                || !state.wantsOwnership
         }
         try guardOpen()
         if let refusal = machine.refusal {
@@ -34,7 +34,7 @@ extension Participant {
 
     /// Waits for the end of a Main's ownership.
     func mainEnd() async -> MainEnd {
-        await untilState { state in state.isOver || (!intent.wantsOwnership && state.isIdle) }
+        await untilState { state in state.isOver || (!state.wantsOwnership && state.isIdle) }
         switch end {
         case .storeEnded: return .sessionEnded
         case .closed: return .stopped

@@ -136,8 +136,9 @@ actor Participant {
     /// The participant's own state now.
     var state: ParticipantState {
         ParticipantState(
-            isOver: end != nil, holding: machine.holding?.epoch, core: machine.core, coreStarts: coreStarts,
-            refusal: machine.refusal, lossOf: lastLoss?.epoch, problem: coreProblem, isIdle: isIdle)
+            isOver: end != nil, wantsOwnership: intent.wantsOwnership, holding: machine.holding?.epoch,
+            core: machine.core, coreStarts: coreStarts, refusal: machine.refusal, lossOf: lastLoss?.epoch,
+            problem: coreProblem, isIdle: isIdle)
     }
 
     /// Whether nothing is owned, run or sought here.

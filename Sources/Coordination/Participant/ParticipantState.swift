@@ -3,6 +3,8 @@ internal import CoreAPI
 /// What those who wait for a participant itself may wait for.
 struct ParticipantState: Hashable, Sendable {
     let isOver: Bool
+    /// Whether it is a Main that means to own.
+    let wantsOwnership: Bool
     /// The epoch that it holds.
     let holding: Revision?
     let core: LocalCore?

@@ -199,4 +199,37 @@ struct OwnershipScenarios {
         await main.stop()
         #expect(try await world.owner()?.role == .main)
     }
+
+    @Test("C14: a Main whose start is withdrawn has ended, and whoever waits for that hears it")
+    func withdrawnStart() async throws {
+        let world = World()
+        let executor = try await world.executor()
+        let call = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        try await eventually("the Executor owns") { try await world.owner()?.state == .running }
+        executor.process.stop()
+        let main = try await world.main()
+        let ended = Box<MainEnd?>(nil)
+        let start = Task { try await main.participant.start() }
+        try await eventually("Main has asked") {
+            try await world.report().entries.contains { $0.kind == .asked }
+        }
+        let waiting = Task {
+            let end = await main.participant.waitUntilEnded()
+            ended.update { $0 = end }
+        }
+        // Each of these goes through the participant, so the wait has begun before the last returns.
+        for _ in 0..<100 { _ = await main.participant.epoch }
+        #expect(ended.value == nil)
+
+        start.cancel()
+
+        await #expect(throws: CoordinationError.self) { try await start.value }
+        try await within(Patience.usual, "it has ended") { await waiting.value }
+        #expect(ended.value == .stopped)
+        executor.process.continue()
+        call.cancel()
+        _ = await call.result
+    }
 }
