@@ -74,13 +74,14 @@ public final class ExecutorParticipant: Sendable {
         try await participant.giveBack(message)
     }
 
-    /// Returns when no call waits here and the core, if it runs here, has served everybody and stopped.
+    /// Returns when no call waits here and the core, if it runs here, has served everybody and stopped; also when the
+    /// store has not let go of the ownership for ``CoordinationOptions/stopBound``.
     public func finish() async {
         await participant.finishWork()
     }
 
     /// Stops the core, releases ownership, and ends the participation. Returns when that is done; a core that does not
-    /// stop is given up after its bound.
+    /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopBound``.
     public func close() async {
         await participant.close()
     }

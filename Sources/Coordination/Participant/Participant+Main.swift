@@ -13,10 +13,11 @@ extension Participant {
         intent = takingOver ? .takeOver : .own
         isSuperseded = false
         machine.hasYielded = false
+        obstacle = nil
         bell.ring()
         await untilState { state in
             state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
-                || !state.wantsOwnership
+                || !state.wantsOwnership || state.lastingError != nil
         }
         try guardOpen()
         if let refusal = machine.refusal {
@@ -30,6 +31,10 @@ extension Participant {
         }
         if let problem = coreProblem, problem != before.problem { throw CoordinationError(.coreFailed, problem.text) }
         throw CoordinationError(.superseded, "Another Main took over.", owner: owner)
+        if let error = state.lastingError {
+            withdraw(because: "the group's store refuses it")
+            throw failure(error)
+        }
     }
 
     /// Waits for the end of a Main's ownership.

@@ -42,6 +42,9 @@ actor Participant {
     /// Whether another Main has taken over from this one.
     var isSuperseded = false
 
+    /// What keeps the machine's directives from being carried out; nil since one was.
+    var obstacle: Obstacle?
+
     private(set) var end: ParticipantEnd?
     var isClosing = false
     private var isRunning = false
@@ -119,7 +122,8 @@ actor Participant {
         }
     }
 
-    /// Stops the core, releases, and ends everything. Returns when that is done, or given up after its bound.
+    /// Stops the core, releases, and ends everything. Returns when that is done, or given up after its bound: a core that
+    /// does not stop is left to itself, and an ownership that the store does not let go of ends with the session.
     func close() async {
         isClosing = true
         bell.ring()
@@ -138,7 +142,13 @@ actor Participant {
         ParticipantState(
             isOver: end != nil, wantsOwnership: intent.wantsOwnership, holding: machine.holding?.epoch,
             core: machine.core, coreStarts: coreStarts, refusal: machine.refusal, lossOf: lastLoss?.epoch,
-            problem: coreProblem, isIdle: isIdle)
+            problem: coreProblem, isIdle: isIdle, isStuck: machine.isStuck(at: clock.now()), lastingError: lastingError)
+    }
+
+    /// The store's error, once it has kept this participant from its job for as long as a hand-over may take.
+    private var lastingError: SharedCoreError? {
+        guard let obstacle, obstacle.since.advanced(by: options.handoverDeadline) <= clock.now() else { return nil }
+        return obstacle.error
     }
 
     /// Whether nothing is owned, run or sought here.
@@ -183,7 +193,9 @@ actor Participant {
             }
             await noticeLoss()
             publish()
-            if isClosing, machine.holding == nil, machine.core == nil { return finish(with: .closed) }
+            if isClosing, machine.core == nil, machine.holding == nil || machine.isStuck(at: clock.now()) {
+                return finish(with: .closed)
+            }
             alarm.set(to: min(machine.nextStep, policyIsDue ?? machine.nextStep))
             await bell.wait()
         }

@@ -37,7 +37,7 @@ package final class ChildProcess: Sendable {
         return String(path)
     }
 
-    /// Starts a program.
+    /// Starts a program, given by its path or by a name that is looked for where the shell looks.
     ///
     /// - Parameter environment: Variables that are set for it beside those of this process.
     package init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
@@ -66,7 +66,7 @@ package final class ChildProcess: Sendable {
         defer { for pointer in argumentPointers + variablePointers { free(pointer) } }
 
         var child: Int32 = 0
-        let code = posix_spawn(&child, program, &actions, nil, &argumentPointers, &variablePointers)
+        let code = posix_spawnp(&child, program, &actions, nil, &argumentPointers, &variablePointers)
         guard code == 0 else {
             close(ends[0])
             throw FileProblem(path: program, code: code)

@@ -58,6 +58,8 @@ struct OwnershipMachine: Sendable {
         var ending: [Story]?
         /// Whether its release is on its way.
         var isReleasing = false
+        /// Since when the store refuses its release.
+        var isStuckSince: BootInstant?
     }
 
     /// The one thing to do next; nil when there is nothing to do before ``nextStep`` or a change.
@@ -83,12 +85,21 @@ struct OwnershipMachine: Sendable {
     /// Takes note that a directive could not be carried out for a reason that a look does not show.
     mutating func failed(at now: BootInstant) {
         retryAt = now.advanced(by: rules.retryInterval)
-        holding?.isReleasing = false
     }
 
-    /// Takes note that a guard refused a commit: a release that was on its way did not take place.
-    mutating func refused() {
-        holding?.isReleasing = false
+    /// Takes note that a commit did not take effect, as far as is known: a release that was on its way did not take
+    /// place.
+    mutating func refused(at now: BootInstant) {
+        guard var held = holding, held.isReleasing else { return }
+        held.isReleasing = false
+        held.isStuckSince = held.isStuckSince ?? now
+        holding = held
+    }
+
+    /// Whether the store has refused the release of what is held for as long as a core may take to stop. Trying on is
+    /// in vain then; the ownership ends with the session.
+    func isStuck(at now: BootInstant) -> Bool {
+        holding?.isStuckSince.map { $0.advanced(by: rules.stopBound) <= now } ?? false
     }
 
     /// Takes the ownership that was lost, if one was.
