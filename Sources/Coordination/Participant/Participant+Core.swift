@@ -72,17 +72,11 @@ extension Participant {
             machine.coreStarted(epoch)
             coreProblem = nil
             trimTimeline()
+        case .failed(let problem):
+            take(problem, of: epoch)
+            machine.coreFailed(epoch, problem: problem, at: clock.now())
         case .ended(let problem):
-            if let problem {
-                let count = (coreProblem?.count ?? 0) + 1
-                coreProblem = CoreProblem(epoch: epoch, text: problem, count: count)
-                if machine.myself.isMain {
-                    intent = .nothing(because: problem)
-                } else {
-                    let rest = min(Self.firstRest * (1 << min(count - 1, 10)), Self.longestRest)
-                    machine.restsUntil = clock.now().advanced(by: rest)
-                }
-            }
+            if let problem, coreProblem?.epoch != epoch { take(problem, of: epoch) }
             machine.coreEnded(epoch, problem: problem)
             if coreRun?.epoch == epoch { coreRun = nil }
         }
@@ -91,6 +85,18 @@ extension Participant {
     }
 
     /// Looks because a write has shown that an epoch is over.
+    /// Takes in why a core failed: a Main gives up, an Executor leaves its core alone for a while.
+    private func take(_ problem: String, of epoch: Revision) {
+        let count = (coreProblem?.count ?? 0) + 1
+        coreProblem = CoreProblem(epoch: epoch, text: problem, count: count)
+        if machine.myself.isMain {
+            intent = .nothing(because: problem)
+        } else {
+            let rest = min(Self.firstRest * (1 << min(count - 1, 10)), Self.longestRest)
+            machine.restsUntil = clock.now().advanced(by: rest)
+        }
+    }
+
     func lookSoon() async {
         do throws(SharedCoreError) {
             try await look()
