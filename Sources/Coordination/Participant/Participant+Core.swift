@@ -175,7 +175,6 @@ extension Participant {
     func decideWish(at now: BootInstant) {
         policyIsDue = nil
         machine.wish = wish(at: now)
-        if machine.refusal != nil, !machine.wish.wantsOwnership { machine.refusal = nil }
     }
 
     private func wish(at now: BootInstant) -> Wish {

@@ -118,6 +118,8 @@ extension Participant {
 
     /// Waits until this participant's own core runs.
     private func own(as number: Int, before deadline: BootInstant) async throws(CoordinationError) {
+        // What an earlier call was told may be over.
+        machine.refusal = nil
         let before = state
         needs[number] = Need(insists: true)
         bell.ring()

@@ -232,4 +232,39 @@ struct OwnershipScenarios {
         call.cancel()
         _ = await call.result
     }
+
+    @Test("C2, C8: a call that was refused leaves the other waits of its participant alone: they own when Main is gone")
+    func refusalIsForgotten() async throws {
+        let world = World()
+        let main = try await world.main()
+        try await main.participant.start()
+        let executor = try await world.executor()
+        let wait = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        let observer = try await world.observer()
+        try await eventually("the call waits") {
+            try await !observer.list(".sharedcore/expectations").entries.isEmpty
+        }
+        let refusal = await #expect(throws: CoordinationError.self) {
+            _ = try await executor.participant.message(
+                forCallID: .of("call-2"), deadline: .seconds(3600), insisting: true)
+        }
+        #expect(refusal?.code == .refused)
+
+        main.process.kill()
+        world.server.receive(try .text("call-1"))
+
+        let answer = try await within(Patience.usual, "the Executor fetches its message") { try await wait.value }
+        #expect(answer.source == .core)
+        // And whoever insists now is not refused by a Main that was.
+        let insisting = Task {
+            try await executor.participant.message(
+                forCallID: .of("call-2"), deadline: .seconds(3600), insisting: true)
+        }
+        world.server.receive(try .text("call-2"))
+        let second = try await within(Patience.usual, "its core runs") { try await insisting.value }
+        #expect(second.source == .core)
+        await executor.participant.close()
+    }
 }

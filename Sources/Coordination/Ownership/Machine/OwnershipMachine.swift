@@ -24,7 +24,7 @@ struct OwnershipMachine: Sendable {
     /// Until then ownership is not sought, after a core failed.
     var restsUntil: BootInstant?
 
-    /// How a wish was refused, until it is taken.
+    /// How the wish was refused, for as long as that stands.
     var refusal: Refusal?
     /// An ownership that was lost, until it is taken.
     private(set) var loss: Loss?
@@ -66,6 +66,7 @@ struct OwnershipMachine: Sendable {
     mutating func step(at now: BootInstant) -> Directive? {
         nextStep = now.advanced(by: lookInterval)
         settle()
+        if let refusal, !stands(refusal) { self.refusal = nil }
         if let directive = stopOrphanedCore(at: now) { return directive }
         if let retryAt, now < retryAt {
             wake(at: retryAt)
@@ -124,6 +125,14 @@ struct OwnershipMachine: Sendable {
     /// How often to look without being woken: a Main that owns may do so for weeks, everybody else is about to finish.
     private var lookInterval: Duration {
         isWaiting || (holding != nil && !myself.isMain) ? rules.lookInterval : rules.idleInterval
+    }
+
+    /// Whether a refusal still answers what is wished, and whoever it was for is still there. One that does not would
+    /// keep everybody else who waits here from owning.
+    private func stands(_ refusal: Refusal) -> Bool {
+        guard myself.isMain ? wish.wantsOwnership : wish == .insist else { return false }
+        if let owner = refusal.owner { return view.owner?.claim == owner.claim }
+        return view.handover?.session == refusal.session
     }
 
     /// Draws from the view what is held and what was lost.
