@@ -34,7 +34,7 @@ final class CoreRun: Sendable {
                 try await prepare()
             } catch {
                 finish()
-                return await report(.ended(problem: isFenced() ? nil : "\(error)"))
+                return await report(.ended(problem: Task.isCancelled || isFenced() ? nil : "\(error)"))
             }
             await report(.starting)
             let problem = await Self.run(core(), in: context, isFenced: isFenced, report: report)
