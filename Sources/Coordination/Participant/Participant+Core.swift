@@ -79,6 +79,7 @@ extension Participant {
             if let problem, coreProblem?.epoch != epoch { take(problem, of: epoch) }
             machine.coreEnded(epoch, problem: problem)
             if coreRun?.epoch == epoch { coreRun = nil }
+            trimTimeline()
         }
         publish()
         bell.ring()
@@ -140,6 +141,7 @@ extension Participant {
 
     /// Drops the oldest of the timeline where it has grown too long, away from the participants' thread.
     private func trimTimeline() {
+        untrimmedCount = 0
         Task.detached { [timeline, weak self] in
             do throws(SharedCoreError) {
                 try await timeline.trim()
@@ -147,6 +149,12 @@ extension Participant {
                 await self?.note(error)
             }
         }
+    }
+
+    /// Drops the oldest now and then, however the entries come about: by then this participant has written an eighth of
+    /// what the timeline may hold.
+    func trimTimelineWhenDue() {
+        if untrimmedCount >= timeline.capacity / 8 { trimTimeline() }
     }
 
     // MARK: - An Executor's demand

@@ -58,6 +58,7 @@ extension Participant {
             guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }
             machine.refused(at: clock.now())
         }
+        trimTimelineWhenDue()
         try await look()
     }
 
@@ -74,6 +75,7 @@ extension Participant {
             previous: previous, bound: story.bound, reason: story.reason, at: story.at ?? clock.now(),
             bootID: clock.bootID)
         try timeline.append(entry, to: &transaction)
+        untrimmedCount += 1
     }
 
     /// Puts an entry on the timeline that no transition goes with. It is for people, so a failure is let pass.
@@ -82,6 +84,7 @@ extension Participant {
         do throws(SharedCoreError) {
             try await tell(story, in: &transaction)
             _ = try await store.commit(transaction)
+            trimTimelineWhenDue()
         } catch {
             note(error)
         }

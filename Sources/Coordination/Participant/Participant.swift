@@ -43,6 +43,8 @@ actor Participant {
     var isSuperseded = false
 
     /// What keeps the machine's directives from being carried out; nil since one was.
+    /// How many entries of the timeline this participant has written since it last dropped the oldest.
+    var untrimmedCount = 0
     var obstacle: Obstacle?
 
     private(set) var end: ParticipantEnd?
