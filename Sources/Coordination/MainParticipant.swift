@@ -21,7 +21,8 @@ public final class MainParticipant: Sendable {
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/main``.
     ///   - core: Makes the core for each ownership.
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role, or one through which another
+    ///   participant takes part that has not ended.
     public init(
         of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
         environment: CoordinationEnvironment = CoordinationEnvironment(), core: @escaping @Sendable () -> any Core

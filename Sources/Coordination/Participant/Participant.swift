@@ -10,6 +10,7 @@ actor Participant {
     nonisolated let options: CoordinationOptions
     nonisolated let environment: CoordinationEnvironment
     nonisolated let inbox: Inbox
+    private nonisolated let claim: SessionClaim
     nonisolated let timeline: Timeline
     /// What its own cores stored: nil for a Main, which waits for nothing and runs for weeks.
     nonisolated let delivered: DeliveredCallIDs?
@@ -83,6 +84,7 @@ actor Participant {
         self.inbox = try Inbox(store, lifetime: options.inboxLifetime)
         self.timeline = Timeline(store, capacity: options.timelineCapacity)
         let session = store.session
+        self.claim = try SessionClaim(on: session)
         self.delivered = session.role == .main ? nil : DeliveredCallIDs()
         let myself = Participation(
             session: session.id, role: session.role, name: session.name, process: session.process)
@@ -239,6 +241,7 @@ actor Participant {
         guard self.end == nil else { return }
         self.end = end
         coreRun?.stop()
+        claim.release()
         watch?.cancel()
         demandWatch?.cancel()
         alarm.stop()

@@ -267,4 +267,29 @@ struct OwnershipScenarios {
         #expect(second.source == .core)
         await executor.participant.close()
     }
+
+    @Test("C1: one handle takes part once at a time")
+    func onePartOfOneHandle() async throws {
+        let world = World()
+        let group = try await world.space.open("group", as: SessionDescription(role: .main))
+        let first = try MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }
+        let error = #expect(throws: SharedCoreError.self) {
+            try MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }
+        }
+        #expect(error?.code == .invalidArgument)
+        try await first.start()
+        let epoch = await first.epoch
+        #expect(epoch != nil)
+        await first.stop()
+
+        let next = try MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }
+        try await next.start()
+        #expect(await next.epoch != epoch)
+        await next.stop()
+        // One that nobody refers to any more is as good as one that ended.
+        _ = try MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }
+        try await eventually("another one may take part") {
+            (try? MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }) != nil
+        }
+    }
 }
