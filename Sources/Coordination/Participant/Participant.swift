@@ -99,7 +99,8 @@ actor Participant {
         let task = beginning ?? Task(executorPreference: ParticipantThread.shared) { await self.open() }
         beginning = task
         if let error = await task.value {
-            beginning = nil
+            // Somebody who heard it before may have begun anew.
+            if beginning == task { beginning = nil }
             throw error
         }
     }
