@@ -85,7 +85,6 @@ extension Participant {
         bell.ring()
     }
 
-    /// Looks because a write has shown that an epoch is over.
     /// Takes in why a core failed: a Main gives up, an Executor leaves its core alone for a while.
     private func take(_ problem: String, of epoch: Revision) {
         let count = (coreProblem?.count ?? 0) + 1
@@ -98,6 +97,7 @@ extension Participant {
         }
     }
 
+    /// Looks because a write has shown that an epoch is over.
     func lookSoon() async {
         do throws(SharedCoreError) {
             try await look()

@@ -22,6 +22,7 @@ extension Participant {
         try guardOpen()
         if let refusal = machine.refusal {
             withdraw(because: "another Main owns")
+            await tell(refusal)
             throw refused(by: refusal)
         }
         if state.isCoreRunning { return }
@@ -30,11 +31,11 @@ extension Participant {
             throw CoordinationError(.cancelled, "The task that started the Main was cancelled.")
         }
         if let problem = coreProblem, problem != before.problem { throw CoordinationError(.coreFailed, problem.text) }
-        throw CoordinationError(.superseded, "Another Main took over.", owner: owner)
         if let error = state.lastingError {
             withdraw(because: "the group's store refuses it")
             throw failure(error)
         }
+        throw CoordinationError(.superseded, "Another Main took over.", owner: owner)
     }
 
     /// Waits for the end of a Main's ownership.

@@ -43,9 +43,9 @@ actor Participant {
     /// Whether another Main has taken over from this one.
     var isSuperseded = false
 
-    /// What keeps the machine's directives from being carried out; nil since one was.
     /// How many entries of the timeline this participant has written since it last dropped the oldest.
     var untrimmedCount = 0
+    /// What keeps the machine's directives from being carried out; nil since one was.
     var obstacle: Obstacle?
 
     private(set) var end: ParticipantEnd?
@@ -241,8 +241,8 @@ actor Participant {
     private func finish(with end: ParticipantEnd) {
         guard self.end == nil else { return }
         self.end = end
-        coreRun?.stop()
         claim.release()
+        coreRun?.stop()
         watch?.cancel()
         demandWatch?.cancel()
         alarm.stop()

@@ -200,39 +200,6 @@ struct OwnershipScenarios {
         #expect(try await world.owner()?.role == .main)
     }
 
-    @Test("C14: a Main whose start is withdrawn has ended, and whoever waits for that hears it")
-    func withdrawnStart() async throws {
-        let world = World()
-        let executor = try await world.executor()
-        let call = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
-        try await eventually("the Executor owns") { try await world.owner()?.state == .running }
-        executor.process.stop()
-        let main = try await world.main()
-        let ended = Box<MainEnd?>(nil)
-        let start = Task { try await main.participant.start() }
-        try await eventually("Main has asked") {
-            try await world.report().entries.contains { $0.kind == .asked }
-        }
-        let waiting = Task {
-            let end = await main.participant.waitUntilEnded()
-            ended.update { $0 = end }
-        }
-        // Each of these goes through the participant, so the wait has begun before the last returns.
-        for _ in 0..<100 { _ = await main.participant.epoch }
-        #expect(ended.value == nil)
-
-        start.cancel()
-
-        await #expect(throws: CoordinationError.self) { try await start.value }
-        try await within(Patience.usual, "it has ended") { await waiting.value }
-        #expect(ended.value == .stopped)
-        executor.process.continue()
-        call.cancel()
-        _ = await call.result
-    }
-
     @Test("C2, C8: a call that was refused leaves the other waits of its participant alone: they own when Main is gone")
     func refusalIsForgotten() async throws {
         let world = World()
@@ -266,6 +233,61 @@ struct OwnershipScenarios {
         let second = try await within(Patience.usual, "its core runs") { try await insisting.value }
         #expect(second.source == .core)
         await executor.participant.close()
+    }
+
+    @Test("C2, C14, C15: a refusal is on the timeline, with the owner that stands")
+    func refusalIsTold() async throws {
+        let world = World()
+        let main = try await world.main()
+        try await main.participant.start()
+        let epoch = await main.participant.epoch
+        let executor = try await world.executor()
+        let second = try await world.main("second")
+
+        await #expect(throws: CoordinationError.self) {
+            _ = try await executor.participant.message(
+                forCallID: .of("call-1"), deadline: .seconds(3600), insisting: true)
+        }
+        await #expect(throws: CoordinationError.self) { try await second.participant.start() }
+
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        let refused = entries.filter { $0.kind == .refused }
+        #expect(refused.map(\.role) == [.executor, .main])
+        #expect(refused.allSatisfy { $0.other == epoch })
+    }
+
+    @Test("C14: a Main whose start is withdrawn has ended, and whoever waits for that hears it")
+    func withdrawnStart() async throws {
+        let world = World()
+        let executor = try await world.executor()
+        let call = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        try await eventually("the Executor owns") { try await world.owner()?.state == .running }
+        executor.process.stop()
+        let main = try await world.main()
+        let ended = Box<MainEnd?>(nil)
+        let start = Task { try await main.participant.start() }
+        try await eventually("Main has asked") {
+            try await world.report().entries.contains { $0.kind == .asked }
+        }
+        let waiting = Task {
+            let end = await main.participant.waitUntilEnded()
+            ended.update { $0 = end }
+        }
+        // Each of these goes through the participant, so the wait has begun before the last returns.
+        for _ in 0..<100 { _ = await main.participant.epoch }
+        #expect(ended.value == nil)
+
+        start.cancel()
+
+        await #expect(throws: CoordinationError.self) { try await start.value }
+        try await within(Patience.usual, "it has ended") { await waiting.value }
+        #expect(ended.value == .stopped)
+        executor.process.continue()
+        call.cancel()
+        _ = await call.result
     }
 
     @Test("C1: one handle takes part once at a time")
