@@ -162,6 +162,19 @@ struct OwnershipMachineTests {
         #expect(takeOver == .milliseconds(1000))
     }
 
+    @Test("C4, C13: an owner looks by itself: an Executor within 250 ms, a Main, which may own for weeks, within 10 s")
+    func ownerLooks() {
+        for (role, limit) in [(SessionRole.executor, 250), (.main, 10_000)] {
+            var machine = machine(role)
+            machine.view.apply(view(20, [owner(role, by: session, claim: 20)]))
+            #expect(machine.step(at: start) == .startCore(epoch: Revision(rawValue: 20)))
+            machine.coreStarted(Revision(rawValue: 20))
+            #expect(machine.step(at: start) == nil)
+            #expect(machine.nextStep == start.advanced(by: .milliseconds(limit)))
+            #expect(machine.step(at: machine.nextStep) == .look)
+        }
+    }
+
     @Test("C6: an answer to the first challenge counts for its repetition too")
     func answerToTheFirst() {
         var machine = machine(.executor)

@@ -122,7 +122,8 @@ struct OwnershipMachine: Sendable {
     /// Whether somebody else's move is awaited, with a deadline somewhere.
     var isWaiting: Bool { holding == nil && wish.wantsOwnership }
 
-    /// How often to look without being woken: a Main that owns may do so for weeks, everybody else is about to finish.
+    /// How often to look without being woken: a Main that owns may do so for weeks, and each look would be a wake-up;
+    /// everybody else is about to finish (contract C4, C13).
     private var lookInterval: Duration {
         isWaiting || (holding != nil && !myself.isMain) ? rules.lookInterval : rules.idleInterval
     }
