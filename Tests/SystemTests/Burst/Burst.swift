@@ -85,6 +85,7 @@ final class Burst {
         let report = TimelineChecker.check(try await Timeline(group).history())
         #expect(report.violations.isEmpty, "\(report.violations)")
         #expect(report.overlaps == 0)
+        #expect(try post.misunderstandings() == [])
         #expect(try post.count(in: "new") == 0)
         #expect(try post.count(in: "cur") == callIDs.count)
         #expect(try await group.list(".sharedcore/expectations").entries.isEmpty)

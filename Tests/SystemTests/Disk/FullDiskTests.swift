@@ -47,6 +47,7 @@ struct FullDiskTests {
         #expect(try await within(.seconds(60), "Main ends") { await main.end() } == .exited(0))
         executor.signal(SIGTERM)
         #expect(try await within(.seconds(60), "the Executor ends") { await executor.end() } == .exited(1))
+        #expect(try post.misunderstandings() == [])
     }
 
     @Test("S10, C6: a frozen Executor is killed and a frozen Main fenced on a full disk")
@@ -73,5 +74,6 @@ struct FullDiskTests {
         #expect(try await within(.seconds(60), "the Executor ends") { await next.end() } == .exited(1))
         main.signal(SIGTERM)
         #expect(try await within(.seconds(60), "Main ends") { await main.end() } == .exited(0))
+        #expect(try post.misunderstandings() == [])
     }
 }
