@@ -18,6 +18,7 @@ struct GroupStart {
                 continue
             }
             if journal.header.bootID == bootID { return journal }
+            FailPoint.hit("restart.afterFloor")
             try beginIncarnation(after: journal)
         }
     }

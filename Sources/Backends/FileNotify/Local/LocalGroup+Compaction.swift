@@ -115,7 +115,9 @@ extension LocalGroup {
                 }
                 guard from.offset == tail else { return .overtaken }
                 if isDurable { try builder.synchronize() }
-                FailPoint.hit("compaction.beforeSeal")
+                if FailPoint.fails("compaction.beforeSeal") {
+                    throw SharedCoreError(SystemCallError("pwrite", number: 5, at: journal.file.path))
+                }
                 guard journal.seal(at: tail) else { return .overtaken }
                 FailPoint.hit("compaction.afterSeal")
                 let inherited = journal.interest

@@ -162,6 +162,9 @@ extension LocalGroup {
             if case .effect(let decoded) = try JournalRecord(payload[...], external: external) { applied = decoded }
         }
         let changed = try replica.change { state throws(SharedCoreError) -> Bells in
+            if FailPoint.fails("commit.advance") {
+                throw SharedCoreError(SystemCallError("pread", number: 5, at: journal.file.path))
+            }
             try self.follower.advance(from: position, to: after, applying: applied, &state)
             return Bells(of: effect, in: &state)
         }
