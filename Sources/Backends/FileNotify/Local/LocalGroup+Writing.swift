@@ -31,6 +31,16 @@ extension LocalGroup {
         return try await enqueue(judge)
     }
 
+    /// As ``write(_:)``, for what has to be recorded also when the task that asks for it is cancelled.
+    @discardableResult
+    func writeThoughCancelled(_ judge: @escaping Judge) async throws(SharedCoreError) -> Written {
+        if queue.isEmpty, case .written(let written) = try attempt(judge) { return written }
+        let answer: WriteRequest.Answer = await withCheckedContinuation { continuation in
+            if queue.add(WriteRequest(judge) { continuation.resume(returning: $0) }) { serveQueue() }
+        }
+        return try answer.get()
+    }
+
     /// Gets a request its place in the order without anybody waiting for it.
     func writeInBackground(_ judge: @escaping Judge) {
         if queue.isEmpty, let attempt = try? attempt(judge), case .written = attempt { return }
