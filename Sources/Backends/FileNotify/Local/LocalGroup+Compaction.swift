@@ -100,6 +100,8 @@ extension LocalGroup {
     ) throws(SharedCoreError) -> Bells? {
         var patience = Patience()
         while true {
+            // Also when it fails: what it came across under the lock is applied, and no later look would tell.
+            defer { replica.wake() }
             let replacement = try withLock { journal throws(SharedCoreError) -> Replacement in
                 let present = try self.replica.change { state throws(SharedCoreError) -> Journal? in
                     guard case .current = try self.follower.catchUp(&state) else { return nil }
@@ -127,7 +129,6 @@ extension LocalGroup {
                     predecessorTail: tail, inherited: inherited, isDurable: isDurable)
                 return isPlaced ? .done(inherited) : .overtaken
             }
-            replica.wake()
             switch replacement {
             case .done(let inherited): return inherited
             case .overtaken: return nil
