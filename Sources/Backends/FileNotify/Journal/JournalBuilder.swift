@@ -86,6 +86,16 @@ final class JournalBuilder {
         do throws(SystemCallError) { try synchronizeContent() } catch { throw SharedCoreError(error) }
     }
 
+    /// Returns when the journal, which has its place, and its name are on the disk. Blocks.
+    func settle() throws(SharedCoreError) {
+        do throws(SystemCallError) {
+            try synchronizeContent()
+            try directory.directory.synchronizeNames()
+        } catch {
+            throw SharedCoreError(error)
+        }
+    }
+
     private func synchronizeContent() throws(SystemCallError) {
         if FailPoint.fails("build.synchronize") {
             throw SystemCallError("fdatasync", number: 5, at: file.path)

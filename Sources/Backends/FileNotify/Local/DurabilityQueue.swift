@@ -95,8 +95,14 @@ final class DurabilityQueue: Sendable {
             try before.file.synchronizeContent()
             present = before
         }
-        try directory.page.synchronize()
         try directory.directory.synchronizeNames()
+        if present.header.hasSnapshot, directory.page.floor < present.generation {
+            // Placed by a compaction that has come no further. Its predecessor need not be on the disk to the end, so the
+            // group must be read from here.
+            try present.file.synchronizeContent()
+            directory.page.raiseFloor(to: present.generation)
+        }
+        try directory.page.synchronize()
         state.withLock { $0.preparedGeneration = max($0.preparedGeneration, journal.generation) }
     }
 }

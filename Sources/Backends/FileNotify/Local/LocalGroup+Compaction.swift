@@ -57,13 +57,15 @@ extension LocalGroup {
         let isDurable = durability.isUsed
         if isDurable { try builder.synchronize() }
 
-        guard let inherited = try replace(captured.position, by: builder, isDurable: isDurable) else { return false }
+        guard let inherited = try replace(captured.position, by: builder) else { return false }
+        try catchUp()
+        moveListeners(inherited, to: journal.generation + 1)
         FailPoint.hit("compaction.beforeFloor")
+        // Out of the lock, so that nobody waits for the disk. Until then the old journal leads to the new one.
+        if isDurable { try builder.settle() }
         directory.page.raiseFloor(to: journal.generation + 1)
         if isDurable { do throws(SystemCallError) { try directory.page.synchronize() } catch { return true } }
         FailPoint.hit("compaction.afterFloor")
-        try catchUp()
-        moveListeners(inherited, to: journal.generation + 1)
         directory.removeObsolete()
         keepSpareSpace()
         return true
@@ -96,7 +98,7 @@ extension LocalGroup {
     ///
     /// - Returns: The interest of the old journal; nil when another one has taken its place.
     private func replace(
-        _ position: JournalFollower.Position, by builder: JournalBuilder, isDurable: Bool
+        _ position: JournalFollower.Position, by builder: JournalBuilder
     ) throws(SharedCoreError) -> Bells? {
         var patience = Patience()
         while true {
@@ -116,7 +118,6 @@ extension LocalGroup {
                     return true
                 }
                 guard from.offset == tail else { return .overtaken }
-                if isDurable { try builder.synchronize() }
                 if FailPoint.fails("compaction.beforeSeal") {
                     throw SharedCoreError(SystemCallError("pwrite", number: 5, at: journal.file.path))
                 }
@@ -126,7 +127,7 @@ extension LocalGroup {
                 self.bells.prepare(inherited)
                 let isPlaced = try builder.place(
                     incarnation: journal.header.incarnation, bootID: journal.header.bootID, hasSnapshot: true,
-                    predecessorTail: tail, inherited: inherited, isDurable: isDurable)
+                    predecessorTail: tail, inherited: inherited, isDurable: false)
                 return isPlaced ? .done(inherited) : .overtaken
             }
             switch replacement {
