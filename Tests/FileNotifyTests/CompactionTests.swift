@@ -57,4 +57,59 @@ struct CompactionTests {
         try await recorder.stop()
         await group.close()
     }
+
+    @Test("S10: what one participant was promised of the disk, the compaction of another that asked for nothing keeps")
+    func compactionKeepsThePromise() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let modest = try await PeerProcess.joining(path)
+        let careful = try await PeerProcess.joining(path, disk: true)
+        try await careful.tell("put key kept")
+        careful.killNow()
+        // The disk refuses the snapshot; then the whole, when it has its place.
+        for pass in 1...2 {
+            try await modest.tell("arm build.synchronize:fail@\(pass)")
+            try modest.send("compact")
+            _ = try await modest.answer()
+            #expect(try groupNames(in: directory).contains("journal-1"), "the disk has nothing else")
+            try await expectAgreement(in: path, key: "key", value: "kept")
+        }
+        #expect(try await modest.tell("compact") == "true")
+        #expect(try !groupNames(in: directory).contains("journal-1"))
+        try await expectAgreement(in: path, key: "key", value: "kept")
+    }
+
+    @Test("S10: a machine that was started anew keeps what was promised of the disk, whoever opens the group first")
+    func restartKeepsThePromise() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let careful = try await FileGroup.open(
+            directory: path, options: FileGroupOptions(durability: .disk, clock: ManualClock()))
+        try await careful.put("key", text: "kept")
+        await careful.close()
+        // To the system's clock, the machine was started anew.
+        let modest = try PeerProcess(failPoint: "build.synchronize:fail")
+        _ = try await modest.answer()
+        try modest.send("open \(path)")
+        #expect(try await modest.answer().hasPrefix("error "), "the new journal goes to the disk first")
+        try await modest.tell("open \(path)")
+        #expect(try await modest.tell("get key") == "value kept")
+    }
+
+    @Test("S10, S12: a commit whose journal is replaced meanwhile waits for the one that took its place")
+    func waitCoversTheSuccessor() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let careful = try await PeerProcess.joining(path, disk: true)
+        try await careful.tell("arm durability.sync:stop,durability.successor:fail")
+        try careful.send("put key new")
+        try await careful.stopped()
+        let other = try await PeerProcess.joining(path)
+        #expect(try await other.tell("compact") == "true")
+        #expect(try groupNames(in: directory).filter { $0.hasPrefix("journal-") } == ["journal-2"])
+        careful.signal(SIGCONT)
+        #expect(try await careful.answer().hasPrefix("error outcomeUnknown"))
+        #expect(try await other.tell("get key") == "value new")
+        try await careful.tell("put key next")
+    }
 }

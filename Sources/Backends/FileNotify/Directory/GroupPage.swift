@@ -12,6 +12,7 @@ final class GroupPage: Sendable {
         static let magic = 0
         static let version = 8
         static let floor = 64
+        static let diskPromise = 256
     }
 
     private static let magic: UInt64 = 0x3150_5247_4353_4853
@@ -52,6 +53,15 @@ final class GroupPage: Sendable {
             let known = floor
             if known >= generation || page.replace(known, with: generation, at: Word.floor) { return }
         }
+    }
+
+    /// Whether anybody was ever promised that commits survive the loss of power. Then every participant keeps to it when
+    /// it replaces or removes a journal, whatever it was promised itself (contract S10).
+    var isDiskPromised: Bool { page.load(at: Word.diskPromise) != 0 }
+
+    /// Remembers the promise. It is made with the first commit that waits for the disk, which takes the page there too.
+    func promiseDisk() {
+        if !isDiskPromised { page.store(1, at: Word.diskPromise) }
     }
 
     /// Returns when the page is on the disk. Blocks.

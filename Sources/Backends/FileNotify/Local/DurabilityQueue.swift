@@ -21,16 +21,11 @@ final class DurabilityQueue: Sendable {
 
     private let thread = SerialThread(name: "sc-sync")
     private let state = Mutex(State())
-    private let used = Atomic(false)
-
-    /// Whether anybody in this process wants commits on the disk.
-    var isUsed: Bool { used.load(ordering: .relaxed) }
 
     /// Returns when a journal is on the disk up to a place.
     ///
     /// - Throws: `outcomeUnknown` when the disk fails: the commit stands for all processes, and may be lost without power.
     func wait(for journal: Journal, to tail: Int, in directory: GroupDirectory) async throws(SharedCoreError) {
-        used.store(true, ordering: .relaxed)
         if journal.durableTail >= tail { return }
         let result = await withCheckedContinuation { continuation in
             let mustServe = state.withLock { state in
@@ -74,6 +69,7 @@ final class DurabilityQueue: Sendable {
             }
             try journal.file.synchronizeContent()
             FailPoint.hit("durability.afterSync")
+            try settleSuccessor(of: journal, in: directory)
             journal.raiseDurableTail(to: tail)
             return .success(())
         } catch {
@@ -84,6 +80,17 @@ final class DurabilityQueue: Sendable {
                     "The commit stands for all processes, but the disk did not confirm it: it may be lost without power.",
                     at: error.location, cause: "\(error.call): \(error.text)"))
         }
+    }
+
+    /// A journal that was replaced meanwhile may be removed already, and then the disk keeps its commits only with the
+    /// journal that the group is read from now.
+    private func settleSuccessor(of journal: Journal, in directory: GroupDirectory) throws(SystemCallError) {
+        guard directory.page.floor > journal.generation else { return }
+        guard !FailPoint.fails("durability.successor"), let floor = try? directory.floorJournal() else {
+            throw SystemCallError("fdatasync", number: 5, at: directory.directory.path)
+        }
+        try floor.file.synchronizeContent()
+        try prepare(floor, in: directory)
     }
 
     /// Sees to it that whoever reads the group from the disk gets to this journal: its name, the floor, and those before

@@ -32,6 +32,7 @@ final class GroupRegistry: Sendable {
     func group(at path: String, options: FileGroupOptions) async throws(SharedCoreError) -> LocalGroup {
         try await thread.run { () throws(SharedCoreError) in
             let directory = try GroupDirectory(path: path)
+            if options.durability == .disk { directory.page.promiseDisk() }
             guard let key = Self.key(directory, options) else {
                 return try LocalGroup.load(directory, options: options)
             }

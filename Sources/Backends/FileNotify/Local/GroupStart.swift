@@ -9,7 +9,7 @@ struct GroupStart {
     let options: FileGroupOptions
 
     private var bootID: BootID { options.clock.bootID }
-    private var isDurable: Bool { options.durability == .disk }
+    private var isDurable: Bool { directory.page.isDiskPromised }
 
     func journal() throws(SharedCoreError) -> Journal {
         while true {
@@ -72,6 +72,8 @@ struct GroupStart {
         if try place(state, as: highest + 1, incarnation: position.journal.header.incarnation + 1) {
             FailPoint.hit("restart.afterPlace")
             directory.page.raiseFloor(to: highest + 1)
+            // What the disk was promised to keep is removed only when its successor is what the disk leads to.
+            if isDurable { do throws(SystemCallError) { try directory.page.synchronize() } catch { return } }
             directory.removeObsolete()
         }
     }

@@ -54,14 +54,15 @@ extension LocalGroup {
         let builder = try JournalBuilder(journal.generation + 1, in: directory)
         try captured.state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         FailPoint.hit("compaction.afterSnapshot")
-        let isDurable = durability.isUsed
-        if isDurable { try builder.synchronize() }
+        if directory.page.isDiskPromised { try builder.synchronize() }
 
         guard let inherited = try replace(captured.position, by: builder) else { return false }
         try catchUp()
         moveListeners(inherited, to: journal.generation + 1)
         FailPoint.hit("compaction.beforeFloor")
-        // Out of the lock, so that nobody waits for the disk. Until then the old journal leads to the new one.
+        // Asked only now: whoever has a commit in the old journal was promised the disk before its seal, if at all. Out of
+        // the lock, so that nobody waits for the disk. Until then the old journal leads to the new one.
+        let isDurable = directory.page.isDiskPromised
         if isDurable { try builder.settle() }
         directory.page.raiseFloor(to: journal.generation + 1)
         if isDurable { do throws(SystemCallError) { try directory.page.synchronize() } catch { return true } }
