@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
+internal import Glibc
 internal import Platform
 internal import TestSupport
 internal import Testing
@@ -104,5 +105,26 @@ struct RestartedMachineTests {
         for (index, group) in groups.enumerated() { try await group.put(Key("from\(index)"), text: "x") }
         for group in groups { #expect(try await group.list().entries.count == 9) }
         for group in groups { await group.close() }
+    }
+
+    @Test("S9: a newest journal of which nothing reached the disk is passed over", arguments: [0, 100, 8_192])
+    func emptySuccessor(byteCount: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let clock = ManualClock()
+        do {
+            let old = try await FileGroup.open(directory: path, options: options(clock))
+            try await old.put("key", text: "one")
+            await old.close()
+        }
+        let successor = path + "/journal-2"
+        #expect(close(creat(successor, 0o600)) == 0 && truncate(successor, byteCount) == 0)
+        for value in ["one", "two"] {
+            clock.reboot()
+            let new = try await FileGroup.open(directory: path, options: options(clock))
+            #expect(try await new.text("key") == value)
+            try await new.put("key", text: "two")
+            await new.close()
+        }
     }
 }

@@ -48,6 +48,17 @@ final class GroupDirectory: Sendable {
         return journal
     }
 
+    /// Opens a journal of an earlier run of the machine; nil when it is not there, or when so little of it has reached
+    /// the disk that it is none.
+    func survivingJournal(_ generation: UInt64) throws(SharedCoreError) -> Journal? {
+        do throws(SharedCoreError) {
+            return try journal(generation)
+        } catch {
+            if error.code == .corrupt { return nil }
+            throw error
+        }
+    }
+
     /// The journal from which the group is to be read; nil when the group has none yet.
     func floorJournal() throws(SharedCoreError) -> Journal? {
         for _ in 0..<Self.floorAttempts {

@@ -37,7 +37,7 @@ struct GroupStart {
 
     private func newestWithSnapshot() throws(SharedCoreError) -> Journal? {
         for generation in try directory.generations().reversed() {
-            if let journal = try? directory.journal(generation), journal.header.hasSnapshot { return journal }
+            if let journal = try directory.survivingJournal(generation), journal.header.hasSnapshot { return journal }
         }
         return nil
     }
@@ -56,7 +56,7 @@ struct GroupStart {
     /// out. Several may do this at once: the name of the new journal belongs to the first.
     private func beginIncarnation(after floor: Journal) throws(SharedCoreError) {
         let highest = try directory.generations().last ?? floor.generation
-        if highest > floor.generation, let journal = try directory.journal(highest),
+        if highest > floor.generation, let journal = try directory.survivingJournal(highest),
             journal.header.bootID == bootID, journal.header.hasSnapshot
         {
             // Somebody has done it and was ended before raising the floor.
@@ -86,7 +86,7 @@ struct GroupStart {
             of: floor, limits: options.limits, historyByteCount: 0, to: try floor.byteCount())
         while true {
             // Where the next journal begins, this one ends, whatever a writer that came too late has left behind it.
-            let next = try? directory.journal(position.journal.generation + 1)
+            let next = try directory.survivingJournal(position.journal.generation + 1)
             let continuation = next?.header.continuation
             let end = try position.journal.byteCount()
             try JournalFollower.read(
