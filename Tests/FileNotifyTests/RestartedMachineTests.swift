@@ -127,4 +127,32 @@ struct RestartedMachineTests {
             await new.close()
         }
     }
+
+    @Test("S3, S6: one that was stopped while it opened after a restart does not fork the order of those who went on")
+    func lateOpener() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let old = try await FileGroup.open(directory: path, options: options(ManualClock()))
+        try await old.put("key", text: "one")
+        await old.close()
+
+        // To the system's clock, the machine was started anew.
+        let late = try PeerProcess(failPoint: "restart.afterFloor:stop")
+        _ = try await late.answer()
+        try late.send("open \(path)")
+        try await late.stopped()
+        let present = try await PeerProcess.joining(path)
+        let frozen = try await PeerProcess.joining(path)
+        try await frozen.tell("arm commit.beforePublish:stop")
+        try frozen.send("put frozen yes")
+        try await frozen.stopped()
+        try await present.tell("put key two")
+        #expect(try groupNames(in: directory).contains("journal-3"), "passed over, without a snapshot")
+
+        late.signal(SIGCONT)
+        #expect(try await late.answer().hasPrefix("ok"))
+        #expect(try await late.tell("get key") == "value two")
+        try await present.tell("put key three")
+        #expect(try await late.tell("get key") == "value three")
+    }
 }

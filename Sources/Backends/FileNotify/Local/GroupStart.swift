@@ -13,13 +13,14 @@ struct GroupStart {
 
     func journal() throws(SharedCoreError) -> Journal {
         while true {
+            let floor = directory.page.floor
             guard let journal = try floorJournal() else {
                 try makeFirst()
                 continue
             }
             if journal.header.bootID == bootID { return journal }
             FailPoint.hit("restart.afterFloor")
-            try beginIncarnation(after: journal)
+            try beginIncarnation(after: journal, atFloor: floor)
         }
     }
 
@@ -54,8 +55,13 @@ struct GroupStart {
     /// The machine was started anew. What was published and reached the disk counts, up to where the chain of its
     /// checksums ends; everybody of the old run is gone; and the revisions begin above all that could have been handed
     /// out. Several may do this at once: the name of the new journal belongs to the first.
-    private func beginIncarnation(after floor: Journal) throws(SharedCoreError) {
+    ///
+    /// - Parameter number: The floor before its journal was looked for. When it is higher after the journals were listed,
+    ///   others of the new run have gone on from there, and the list may hold what they made: then nothing is done here.
+    ///   Otherwise whatever they make has a number that this one would need as well.
+    private func beginIncarnation(after floor: Journal, atFloor number: UInt64) throws(SharedCoreError) {
         let highest = try directory.generations().last ?? floor.generation
+        guard directory.page.floor == number else { return }
         if highest > floor.generation, let journal = try directory.survivingJournal(highest),
             journal.header.bootID == bootID, journal.header.hasSnapshot
         {
