@@ -155,4 +155,22 @@ struct RestartedMachineTests {
         try await present.tell("put key three")
         #expect(try await late.tell("get key") == "value three")
     }
+
+    @Test("S9: a floor that reached the disk before any journal above the old one does not make the group unreadable")
+    func floorAboveJournals() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let clock = ManualClock()
+        let old = try await FileGroup.open(directory: path, options: options(clock))
+        try await old.put("key", text: "one")
+        await old.close()
+        try OpenFile(path: path + "/sessions", .write).write([5], at: 64)
+        for value in ["one", "two"] {
+            clock.reboot()
+            let new = try await FileGroup.open(directory: path, options: options(clock))
+            #expect(try await new.text("key") == value)
+            try await new.put("key", text: "two")
+            await new.close()
+        }
+    }
 }

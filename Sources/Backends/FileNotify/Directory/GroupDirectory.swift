@@ -64,6 +64,7 @@ final class GroupDirectory: Sendable {
         for _ in 0..<Self.floorAttempts {
             let floor = page.floor
             guard floor > 0 else { return nil }
+            guard JournalHeader.numbers.contains(floor) else { break }
             if let journal = try journal(floor) { return journal }
         }
         throw SharedCoreError(
@@ -99,8 +100,10 @@ final class GroupDirectory: Sendable {
     func generations() throws(SharedCoreError) -> [UInt64] {
         do throws(SystemCallError) {
             return try directory.names().compactMap { name in
-                guard name.hasPrefix("journal-") else { return nil }
-                return UInt64(name.dropFirst("journal-".count))
+                guard name.hasPrefix("journal-"), let number = UInt64(name.dropFirst("journal-".count)),
+                    JournalHeader.numbers.contains(number)
+                else { return nil }
+                return number
             }.sorted()
         } catch {
             throw SharedCoreError(error)

@@ -29,7 +29,9 @@ struct GroupStart {
             return try directory.floorJournal()
         } catch {
             // Without power, the floor may have reached the disk and the journal not, or the other way round.
-            guard error.code == .corrupt, let newest = try newestWithSnapshot(), newest.header.bootID != bootID else {
+            guard error.code == .corrupt, JournalHeader.numbers.contains(directory.page.floor),
+                let newest = try newestWithSnapshot(), newest.header.bootID != bootID
+            else {
                 throw error
             }
             return newest
@@ -75,9 +77,11 @@ struct GroupStart {
         // For whoever still reads the old journal, as a test may that plays a restart: it goes on in the new one.
         position.journal.seal(wherever: position.offset)
         FailPoint.hit("restart.afterSeal")
-        if try place(state, as: highest + 1, incarnation: position.journal.header.incarnation + 1) {
+        // Not below the floor: without power, it may have reached the disk and its journal not.
+        let generation = max(highest + 1, number)
+        if try place(state, as: generation, incarnation: position.journal.header.incarnation + 1) {
             FailPoint.hit("restart.afterPlace")
-            directory.page.raiseFloor(to: highest + 1)
+            directory.page.raiseFloor(to: generation)
             // What the disk was promised to keep is removed only when its successor is what the disk leads to.
             if isDurable { do throws(SystemCallError) { try directory.page.synchronize() } catch { return } }
             directory.removeObsolete()
