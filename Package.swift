@@ -129,7 +129,9 @@ let package = Package(
         tests("ConformanceXCTests", of: ["BundledHarnesses", "CoreAPITestingAdapters"]),
         tests(
             "FileNotifyTests",
-            of: ["CoreAPI", "StoreEngine", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer"]),
+            of: [
+                "CoreAPI", "StoreEngine", "Replica", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer",
+            ]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",

@@ -23,7 +23,7 @@ package final class Replica: Sendable {
     package func read<Result, Failure: Error>(
         _ body: (inout StoreState) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        try content.withLock { content throws(Failure) in try body(&content.state) }
+        try change(body)
     }
 
     /// Changes the state, then wakes every watch and observation that has something to deliver.
@@ -46,7 +46,8 @@ package final class Replica: Sendable {
         }
     }
 
-    /// Changes the state and wakes nobody: for a caller that holds a lock of its own, and calls ``wake()`` after it.
+    /// Changes the state and wakes nobody: for a caller that holds a lock of its own, and calls ``wake()`` after it,
+    /// whatever becomes of what it does.
     package func change<Result, Failure: Error>(
         _ body: (inout StoreState) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -1,10 +1,11 @@
 internal import CoreAPI
 internal import CoreAPITesting
-internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
 internal import TestSupport
 internal import Testing
+
+@testable internal import FileNotifyBackend
 
 @Suite("Files that are damaged", .timeLimit(.minutes(5)))
 struct DamagedFilesTests {
@@ -106,8 +107,10 @@ struct DamagedFilesTests {
         #expect(try await refusal(of: path) == .corrupt)
     }
 
-    @Test("E2: garbage anywhere in the files never traps or hangs", arguments: Seed.several(40))
-    func garbage(seed: Seed) async throws {
+    @Test(
+        "E2: garbage anywhere in the files never traps or hangs", arguments: Seed.several(40),
+        [Durability.process, .disk])
+    func garbage(seed: Seed, durability: Durability) async throws {
         var random = SplitMix64(seed)
         let directory = try TemporaryDirectory()
         let path = try await group(in: directory)
@@ -121,7 +124,7 @@ struct DamagedFilesTests {
         // In a process of its own, which a trap ends and nothing else.
         let peer = try PeerProcess()
         _ = try await peer.answer()
-        try peer.send("open \(path)")
+        try peer.send("open \(durability == .disk ? "disk:" : "")\(path)")
         let answer = try await peer.answer()
         #expect(answer.hasPrefix("ok") || answer.hasPrefix("error "))
         if answer.hasPrefix("ok") {
@@ -143,5 +146,43 @@ struct DamagedFilesTests {
         try await group.put("key", text: "new")
         #expect(try await group.text("key") == "new")
         await group.close()
+    }
+
+    @Test("E2, S10: an absurd durable end is not believed", arguments: [1 << 63 + 5, .max, 1 << 62] as [UInt64])
+    func absurdDurableEnd(word: UInt64) async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        let file = try OpenFile(path: path + "/journal-1", .write)
+        try file.write((0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }, at: 1_024 + 192)
+        let peer = try await PeerProcess.joining(path, disk: true)
+        try await peer.tell("put key after")
+        let words = try file.read(count: 200, at: 1_024)
+        #expect(words[192...].elementsEqual(words[..<8]), "what was published is known to be on the disk")
+    }
+
+    @Test("E2: an absurd number of a journal never traps", arguments: ["18446744073709551615", "4611686018427387904"])
+    func absurdNumber(number: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path, options: FileGroupOptions(clock: ManualClock()))
+        try await group.put("key", text: "kept")
+        await group.close()
+        #expect(close(creat(path + "/journal-" + number, 0o600)) == 0)
+        // To the system's clock, the machine was started anew: a number is looked for above all others.
+        let peer = try await PeerProcess.joining(path)
+        #expect(try await peer.tell("get key") == "value kept")
+    }
+
+    @Test("E2: a header whose number cannot be counted on from is corrupt", arguments: [0, 1 << 62, .max] as [UInt64])
+    func absurdHeader(number: UInt64) throws {
+        func header(_ generation: UInt64, _ incarnation: UInt64) throws -> JournalHeader {
+            let header = JournalHeader(
+                generation: generation, incarnation: incarnation, bootID: BootID(high: 1, low: 1), salt: 1,
+                hasSnapshot: true, continuation: nil)
+            return try JournalHeader(page: header.bytes, at: "header")
+        }
+        #expect(try header(1, 1).generation == 1)
+        #expect(throws: SharedCoreError.self) { try header(number, 1) }
+        #expect(throws: SharedCoreError.self) { try header(1, number) }
     }
 }

@@ -77,4 +77,29 @@ struct DurabilityTests {
         options.durability = .disk
         await (try await FileGroup.open(directory: path, options: options)).close()
     }
+
+    @Test("S15: a compaction never waits for the disk between the old journal's seal and the new one's name")
+    func nobodyWaitsForTheDisk() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, disk: true)
+        try await peer.tell("put key old")
+        // The snapshot, outside of the lock; and the whole, when it has its place.
+        for pass in 1...2 {
+            let generation = try #require(
+                groupNames(in: directory).compactMap { Int($0.dropFirst("journal-".count)) }.max())
+            try await peer.tell("arm build.synchronize:stop@\(pass)")
+            try peer.send("compact")
+            try await peer.stopped()
+            let word = try OpenFile(path: path + "/journal-\(generation)", .read).read(count: 8, at: 1_024)
+            let isSealed = word[7] & 0x80 != 0
+            #expect(isSealed == (pass == 2))
+            #expect(try groupNames(in: directory).contains("journal-\(generation + 1)") == isSealed)
+            peer.signal(SIGCONT)
+            #expect(try await peer.answer() == "ok true")
+        }
+        try await peer.tell("arm build.synchronize:fail@3")
+        #expect(try await peer.tell("compact") == "true", "there is no third time")
+        #expect(try await peer.tell("get key") == "value old")
+    }
 }

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
+internal import Glibc
 internal import Platform
 internal import TestSupport
 internal import Testing
@@ -104,5 +105,72 @@ struct RestartedMachineTests {
         for (index, group) in groups.enumerated() { try await group.put(Key("from\(index)"), text: "x") }
         for group in groups { #expect(try await group.list().entries.count == 9) }
         for group in groups { await group.close() }
+    }
+
+    @Test("S9: a newest journal of which nothing reached the disk is passed over", arguments: [0, 100, 8_192])
+    func emptySuccessor(byteCount: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let clock = ManualClock()
+        do {
+            let old = try await FileGroup.open(directory: path, options: options(clock))
+            try await old.put("key", text: "one")
+            await old.close()
+        }
+        let successor = path + "/journal-2"
+        #expect(close(creat(successor, 0o600)) == 0 && truncate(successor, byteCount) == 0)
+        for value in ["one", "two"] {
+            clock.reboot()
+            let new = try await FileGroup.open(directory: path, options: options(clock))
+            #expect(try await new.text("key") == value)
+            try await new.put("key", text: "two")
+            await new.close()
+        }
+    }
+
+    @Test("S3, S6: one that was stopped while it opened after a restart does not fork the order of those who went on")
+    func lateOpener() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let old = try await FileGroup.open(directory: path, options: options(ManualClock()))
+        try await old.put("key", text: "one")
+        await old.close()
+
+        // To the system's clock, the machine was started anew.
+        let late = try PeerProcess(failPoint: "restart.afterFloor:stop")
+        _ = try await late.answer()
+        try late.send("open \(path)")
+        try await late.stopped()
+        let present = try await PeerProcess.joining(path)
+        let frozen = try await PeerProcess.joining(path)
+        try await frozen.tell("arm commit.beforePublish:stop")
+        try frozen.send("put frozen yes")
+        try await frozen.stopped()
+        try await present.tell("put key two")
+        #expect(try groupNames(in: directory).contains("journal-3"), "passed over, without a snapshot")
+
+        late.signal(SIGCONT)
+        #expect(try await late.answer().hasPrefix("ok"))
+        #expect(try await late.tell("get key") == "value two")
+        try await present.tell("put key three")
+        #expect(try await late.tell("get key") == "value three")
+    }
+
+    @Test("S9: a floor that reached the disk before any journal above the old one does not make the group unreadable")
+    func floorAboveJournals() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let clock = ManualClock()
+        let old = try await FileGroup.open(directory: path, options: options(clock))
+        try await old.put("key", text: "one")
+        await old.close()
+        try OpenFile(path: path + "/sessions", .write).write([5], at: 64)
+        for value in ["one", "two"] {
+            clock.reboot()
+            let new = try await FileGroup.open(directory: path, options: options(clock))
+            #expect(try await new.text("key") == value)
+            try await new.put("key", text: "two")
+            await new.close()
+        }
     }
 }

@@ -142,4 +142,38 @@ struct SessionTests {
         await new.close()
         await old.close()
     }
+
+    @Test("L1, S13, E1: closing in a cancelled task ends the session for everybody", arguments: Backend.all)
+    func closedWhenCancelled(backend: Backend) async throws {
+        try await backend.withGroup { group in
+            let leaving = try await group.open()
+            let staying = try await group.open()
+            try await leaving.put("held", [1], lifetime: .session)
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                await leaving.close()
+            }
+            await task.value
+            // A read looks at no participant's process, so the end is in the order or is not seen.
+            #expect(try await staying.get("held") == nil)
+            #expect(try await code { try await leaving.get("held") } == .closed)
+        }
+    }
+
+    @Test("L1, S13: closing in a cancelled task ends the session also when a frozen writer has the lock")
+    func closedWhenCancelledAndWaiting() async throws {
+        let directory = try TemporaryDirectory()
+        let leaving = try await FileGroup.open(directory: directory.path(of: "group"))
+        let staying = try await FileGroup.open(directory: directory.path(of: "group"))
+        try await leaving.put("held", [1], lifetime: .session)
+        let peer = try await PeerProcess.joining(directory.path(of: "group"))
+        try await peer.tell("arm commit.beforePublish:stop")
+        try peer.send("put key never")
+        try await peer.stopped()
+        let task = Task { await leaving.close() }
+        task.cancel()
+        await task.value
+        #expect(try await staying.get("held") == nil)
+        await staying.close()
+    }
 }

@@ -2,13 +2,14 @@ internal import Glibc
 internal import Synchronization
 
 /// Places in the middle of a write at which a test stops or ends the process. Compiled in debug builds only. The
-/// environment or ``arm(_:)`` says which one is active:
+/// environment or ``arm(_:)`` says which ones are active:
 ///
 ///     SHAREDCORE_FAIL_POINT=commit.beforePublish:stop       stops the process there, as SIGSTOP does
 ///     SHAREDCORE_FAIL_POINT=roll.afterSeal:kill             kills it, as SIGKILL does
 ///     SHAREDCORE_FAIL_POINT=session.afterLock:exit=3        ends it with a status
 ///     SHAREDCORE_FAIL_POINT=commit.afterLock:kill@5         at the fifth time only
 ///     SHAREDCORE_FAIL_POINT=durability.sync:fail            as if the system refused what follows
+///     SHAREDCORE_FAIL_POINT=roll.afterSeal:stop,roll.afterPlace:kill     several, each of them once
 package enum FailPoint {
     #if FAIL_POINTS
         private enum Action {
@@ -38,20 +39,25 @@ package enum FailPoint {
             }
         }
 
-        private static let setting = Mutex(
-            getenv("SHAREDCORE_FAIL_POINT").flatMap { Setting(String(cString: $0)) })
+        private static let settings = Mutex(
+            getenv("SHAREDCORE_FAIL_POINT").map { settings(from: String(cString: $0)) } ?? [])
         /// Passing a place costs no more than this when none is active.
         private static let isArmed = Atomic(getenv("SHAREDCORE_FAIL_POINT") != nil)
 
-        /// Makes another place the active one.
+        private static func settings(from text: String) -> [Setting] {
+            text.split(separator: ",").compactMap { Setting(String($0)) }
+        }
+
+        /// Makes other places the active ones.
         package static func arm(_ text: String) {
-            setting.withLock { $0 = Setting(text) }
+            settings.withLock { $0 = settings(from: text) }
             isArmed.store(true, ordering: .releasing)
         }
 
-        /// Whether the place is the active one, for places that need preparation.
+        /// Whether the place is active, for places that need preparation.
         package static func isActive(_ name: StaticString) -> Bool {
-            isArmed.load(ordering: .acquiring) && setting.withLock { $0?.name == name.description }
+            isArmed.load(ordering: .acquiring)
+                && settings.withLock { settings in settings.contains { $0.name == name.description } }
         }
 
         package static func hit(_ name: StaticString) {
@@ -61,12 +67,11 @@ package enum FailPoint {
         /// Passes a place. Whether what follows is to fail as if the system had refused it.
         package static func fails(_ name: StaticString) -> Bool {
             guard isArmed.load(ordering: .acquiring) else { return false }
-            let action = setting.withLock { setting -> Action? in
-                guard let found = setting, found.name == name.description else { return nil }
-                setting?.remaining -= 1
-                guard found.remaining == 0 else { return nil }
-                setting = nil
-                return found.action
+            let action = settings.withLock { settings -> Action? in
+                guard let index = settings.firstIndex(where: { $0.name == name.description }) else { return nil }
+                settings[index].remaining -= 1
+                guard settings[index].remaining < 0 else { return nil }
+                return settings.remove(at: index).action
             }
             switch action {
             // To this thread, which then does not run another instruction, as it might if another one took the signal.

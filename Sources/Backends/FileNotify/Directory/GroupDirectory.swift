@@ -56,11 +56,23 @@ final class GroupDirectory: Sendable {
         return journal
     }
 
+    /// Opens a journal of an earlier run of the machine; nil when it is not there, or when so little of it has reached
+    /// the disk that it is none.
+    func survivingJournal(_ generation: UInt64) throws(SharedCoreError) -> Journal? {
+        do throws(SharedCoreError) {
+            return try journal(generation)
+        } catch {
+            if error.code == .corrupt { return nil }
+            throw error
+        }
+    }
+
     /// The journal from which the group is to be read; nil when the group has none yet.
     func floorJournal() throws(SharedCoreError) -> Journal? {
         for _ in 0..<Self.floorAttempts {
             let floor = page.floor
             guard floor > 0 else { return nil }
+            guard JournalHeader.numbers.contains(floor) else { break }
             if let journal = try journal(floor) { return journal }
         }
         throw SharedCoreError(
@@ -96,8 +108,10 @@ final class GroupDirectory: Sendable {
     func generations() throws(SharedCoreError) -> [UInt64] {
         do throws(SystemCallError) {
             return try directory.names().compactMap { name in
-                guard name.hasPrefix("journal-") else { return nil }
-                return UInt64(name.dropFirst("journal-".count))
+                guard name.hasPrefix("journal-"), let number = UInt64(name.dropFirst("journal-".count)),
+                    JournalHeader.numbers.contains(number)
+                else { return nil }
+                return number
             }.sorted()
         } catch {
             throw SharedCoreError(error)

@@ -91,14 +91,19 @@ final class Journal: ValueSource {
     }
 
     /// Up to where the journal is known to be on the disk.
-    var durableTail: Int { Int(page.load(at: Word.durable)) }
+    var durableTail: Int { believed(page.load(at: Word.durable)) }
 
     /// Remembers that the journal is on the disk up to a place.
     func raiseDurableTail(to tail: Int) {
         while true {
             let known = page.load(at: Word.durable)
-            if known >= UInt64(tail) || page.replace(known, with: UInt64(tail), at: Word.durable) { return }
+            if believed(known) >= tail || page.replace(known, with: UInt64(tail), at: Word.durable) { return }
         }
+    }
+
+    /// What is not published cannot be on the disk: such a word is damaged and says nothing.
+    private func believed(_ durable: UInt64) -> Int {
+        durable <= UInt64(word.tail) ? Int(durable) : 0
     }
 
     /// Up to where the file has space that nobody else can take.

@@ -83,7 +83,14 @@ final class JournalBuilder {
 
     /// Returns when everything so far is on the disk. Blocks.
     func synchronize() throws(SharedCoreError) {
-        do throws(SystemCallError) { try file.synchronizeContent() } catch { throw SharedCoreError(error) }
+        do throws(SystemCallError) { try synchronizeContent() } catch { throw SharedCoreError(error) }
+    }
+
+    private func synchronizeContent() throws(SystemCallError) {
+        if FailPoint.fails("build.synchronize") {
+            throw SystemCallError("fdatasync", number: 5, at: file.path)
+        }
+        try file.synchronizeContent()
     }
 
     /// Completes the journal and gives it its name.
@@ -103,7 +110,7 @@ final class JournalBuilder {
             try file.write(
                 Journal.initialWords(tail: offset, inherited: inherited, reservedEnd: reservedEnd),
                 at: JournalHeader.wordsOffset)
-            if isDurable { try file.synchronizeContent() }
+            if isDurable { try synchronizeContent() }
             FailPoint.hit("build.beforeRename")
             guard try directory.directory.rename(name, toFree: GroupDirectory.journalName(generation)) else {
                 return false
@@ -123,7 +130,7 @@ final class JournalBuilder {
     /// it is on the disk. Blocks.
     func settle() throws(SharedCoreError) {
         do throws(SystemCallError) {
-            try file.synchronizeContent()
+            try synchronizeContent()
             try directory.directory.synchronizeNames()
             directory.page.raiseFloor(to: generation)
             try directory.page.synchronize()

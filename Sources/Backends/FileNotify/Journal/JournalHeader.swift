@@ -33,6 +33,8 @@ struct JournalHeader: Hashable, Sendable {
 
     static let magic: UInt64 = 0x314c_4e4a_4353_4853
     static let layoutVersion: UInt64 = 1
+    /// The numbers of journals, and of incarnations: what can be counted on from without end.
+    static let numbers: ClosedRange<UInt64> = 1...(1 << 62 - 1)
     /// Where the words that change begin in the page.
     static let wordsOffset = 1024
     /// Where the frames begin in the file.
@@ -96,6 +98,9 @@ struct JournalHeader: Hashable, Sendable {
                 return Continuation(predecessorTail: tail, offset: offset, chain: try payload.word())
             }
         } catch {
+            throw Self.corrupt(at: path)
+        }
+        guard Self.numbers.contains(generation), Self.numbers.contains(incarnation) else {
             throw Self.corrupt(at: path)
         }
     }

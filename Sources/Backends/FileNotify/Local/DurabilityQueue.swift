@@ -69,6 +69,7 @@ final class DurabilityQueue: Sendable {
             }
             try journal.file.synchronizeContent()
             FailPoint.hit("durability.afterSync")
+            try settleSuccessor(of: journal, in: directory)
             journal.raiseDurableTail(to: tail)
             return .success(())
         } catch {
@@ -81,6 +82,17 @@ final class DurabilityQueue: Sendable {
         }
     }
 
+    /// A journal that was replaced meanwhile may be removed already, and then the disk keeps its commits only with the
+    /// journal that the group is read from now.
+    private func settleSuccessor(of journal: Journal, in directory: GroupDirectory) throws(SystemCallError) {
+        guard directory.page.floor > journal.generation else { return }
+        guard !FailPoint.fails("durability.successor"), let floor = try? directory.floorJournal() else {
+            throw SystemCallError("fdatasync", number: 5, at: directory.directory.path)
+        }
+        try floor.file.synchronizeContent()
+        try prepare(floor, in: directory)
+    }
+
     /// Sees to it that whoever reads the group from the disk gets to this journal: its name, the floor, and those before
     /// it back to the snapshot that it goes on from.
     private func prepare(_ journal: Journal, in directory: GroupDirectory) throws(SystemCallError) {
@@ -90,12 +102,13 @@ final class DurabilityQueue: Sendable {
             try before.file.synchronizeContent()
             present = before
         }
+        try directory.directory.synchronizeNames()
         if present.header.hasSnapshot, directory.page.floor < present.generation {
-            // Its predecessors may have lost what the snapshot has: from now on nobody begins with them.
+            // Placed by a compaction that has come no further. Its predecessor need not be on the disk to the end, so the
+            // group must be read from here.
             try present.file.synchronizeContent()
             directory.page.raiseFloor(to: present.generation)
         }
-        try directory.directory.synchronizeNames()
         try directory.page.synchronize()
         state.withLock { $0.preparedGeneration = max($0.preparedGeneration, journal.generation) }
     }

@@ -18,12 +18,14 @@ struct GroupStart {
             return journal
         }
         while true {
+            let floor = directory.page.floor
             guard let journal = try floorJournal() else {
                 try makeFirst()
                 continue
             }
             if journal.header.bootID == bootID { return journal }
-            try beginIncarnation(after: journal)
+            FailPoint.hit("restart.afterFloor")
+            try beginIncarnation(after: journal, atFloor: floor)
         }
     }
 
@@ -32,7 +34,9 @@ struct GroupStart {
             return try directory.floorJournal()
         } catch {
             // Without power, the floor may have reached the disk and the journal not, or the other way round.
-            guard error.code == .corrupt, let newest = try newestWithSnapshot(), newest.header.bootID != bootID else {
+            guard error.code == .corrupt, JournalHeader.numbers.contains(directory.page.floor),
+                let newest = try newestWithSnapshot(), newest.header.bootID != bootID
+            else {
                 throw error
             }
             return newest
@@ -41,7 +45,7 @@ struct GroupStart {
 
     private func newestWithSnapshot() throws(SharedCoreError) -> Journal? {
         for generation in try directory.generations().reversed() {
-            if let journal = try? directory.journal(generation), journal.header.hasSnapshot { return journal }
+            if let journal = try directory.survivingJournal(generation), journal.header.hasSnapshot { return journal }
         }
         return nil
     }
@@ -58,10 +62,14 @@ struct GroupStart {
     /// The machine was started anew. What was published and reached the disk counts, up to where the chain of its
     /// checksums ends; everybody of the old run is gone; and the revisions begin above all that could have been handed
     /// out. Several may do this at once: the name of the new journal belongs to the first.
-    private func beginIncarnation(after floor: Journal) throws(SharedCoreError) {
+    ///
+    /// - Parameter number: The floor before its journal was looked for. When it is higher after the journals were listed,
+    ///   others of the new run have gone on from there, and the list may hold what they made: then nothing is done here.
+    ///   Otherwise whatever they make has a number that this one would need as well.
+    private func beginIncarnation(after floor: Journal, atFloor number: UInt64) throws(SharedCoreError) {
         let highest = try directory.generations().last ?? floor.generation
-        // One that cannot be read is what the loss of power has left of it.
-        if highest > floor.generation, let journal = try? directory.journal(highest),
+        guard directory.page.floor == number else { return }
+        if highest > floor.generation, let journal = try directory.survivingJournal(highest),
             journal.header.bootID == bootID, journal.header.hasSnapshot
         {
             // Somebody has done it and was ended before raising the floor.
@@ -75,9 +83,10 @@ struct GroupStart {
         // For whoever still reads the old journal, as a test may that plays a restart: it goes on in the new one.
         position.journal.seal(wherever: position.offset)
         FailPoint.hit("restart.afterSeal")
-        if try place(state, as: highest + 1, incarnation: position.journal.header.incarnation + 1) {
+        // Not below the floor: without power, it may have reached the disk and its journal not.
+        let generation = max(highest + 1, number)
+        if try place(state, as: generation, incarnation: position.journal.header.incarnation + 1) {
             FailPoint.hit("restart.afterPlace")
-            directory.page.raiseFloor(to: highest + 1)
             directory.removeObsolete()
         }
     }
@@ -90,7 +99,7 @@ struct GroupStart {
             of: floor, limits: options.limits, historyByteCount: 0, to: try floor.byteCount())
         while true {
             // Where the next journal begins, this one ends, whatever a writer that came too late has left behind it.
-            let next = try? directory.journal(position.journal.generation + 1)
+            let next = try directory.survivingJournal(position.journal.generation + 1)
             let continuation = next?.header.continuation
             let end = try position.journal.byteCount()
             try JournalFollower.read(

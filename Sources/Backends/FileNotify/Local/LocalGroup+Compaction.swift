@@ -103,6 +103,8 @@ extension LocalGroup {
     ) throws(SharedCoreError) -> Bells? {
         var patience = Patience()
         while true {
+            // Also when it fails: what it came across under the lock is applied, and no later look would tell.
+            defer { replica.wake() }
             let replacement = try withLock { journal throws(SharedCoreError) -> Replacement in
                 let present = try self.replica.change { state throws(SharedCoreError) -> Journal? in
                     guard case .current = try self.follower.catchUp(&state) else { return nil }
@@ -117,7 +119,9 @@ extension LocalGroup {
                     return true
                 }
                 guard from.offset == tail else { return .overtaken }
-                FailPoint.hit("compaction.beforeSeal")
+                if FailPoint.fails("compaction.beforeSeal") {
+                    throw SharedCoreError(SystemCallError("pwrite", number: 5, at: journal.file.path))
+                }
                 guard journal.seal(at: tail) else { return .overtaken }
                 FailPoint.hit("compaction.afterSeal")
                 let inherited = journal.interest
@@ -127,7 +131,6 @@ extension LocalGroup {
                     predecessorTail: tail, inherited: inherited, isDurable: false)
                 return isPlaced ? .done(inherited) : .overtaken
             }
-            replica.wake()
             switch replacement {
             case .done(let inherited): return inherited
             case .overtaken: return nil

@@ -41,11 +41,11 @@ extension LocalGroup {
         }
     }
 
-    /// Leaves the group. The byte is given back in any case, so if the end cannot be recorded now, whoever looks next
-    /// does it.
+    /// Leaves the group, also when the task that does it is cancelled. The byte is given back in any case, so if the end
+    /// cannot be recorded now, whoever looks next does it.
     func leave(_ session: SessionID, _ byte: Int) async {
         FailPoint.hit("session.beforeEnd")
-        _ = try? await write { state, now in Self.ending(session, in: state, at: now) }
+        _ = try? await writeThoughCancelled { state, now in Self.ending(session, in: state, at: now) }
         FailPoint.hit("session.afterEnd")
         sessionLocks.release(byte)
     }

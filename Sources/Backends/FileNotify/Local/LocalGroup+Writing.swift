@@ -43,6 +43,16 @@ extension LocalGroup {
         return try await enqueue(judge)
     }
 
+    /// As ``write(_:)``, for what has to be recorded also when the task that asks for it is cancelled.
+    @discardableResult
+    func writeThoughCancelled(_ judge: @escaping Judge) async throws(SharedCoreError) -> Written {
+        if queue.isEmpty, case .written(let written) = try attempt(judge) { return written }
+        let answer: WriteRequest.Answer = await withCheckedContinuation { continuation in
+            if queue.add(WriteRequest(judge) { continuation.resume(returning: $0) }) { serveQueue() }
+        }
+        return try answer.get()
+    }
+
     /// Gets a request its place in the order without anybody waiting for it.
     func writeInBackground(_ judge: @escaping Judge) {
         if isReadOnly { return }
@@ -185,6 +195,9 @@ extension LocalGroup {
             if case .effect(let decoded) = try JournalRecord(payload[...], external: external) { applied = decoded }
         }
         let changed = try replica.change { state throws(SharedCoreError) -> Bells in
+            if FailPoint.fails("commit.advance") {
+                throw SharedCoreError(SystemCallError("pread", number: 5, at: journal.file.path))
+            }
             try self.follower.advance(from: position, to: after, applying: applied, &state)
             return Bells(of: effect, in: &state)
         }

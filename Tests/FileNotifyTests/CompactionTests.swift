@@ -1,0 +1,115 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Glibc
+internal import Platform
+internal import Replica
+internal import StoreEngine
+internal import TestSupport
+internal import Testing
+
+@testable internal import FileNotifyBackend
+
+@Suite("A journal that is replaced", .timeLimit(.minutes(5)))
+struct CompactionTests {
+
+    @Test("W1, N9: what a compaction came across under the lock reaches the watches also when the compaction fails")
+    func failedCompactionWakes() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path)
+        let peer = try await PeerProcess.joining(path)
+        let writer = try await PeerProcess.joining(path)
+        try await peer.tell("watch")
+        let first = try await group.put("key", text: "old")
+        try await peer.tell("watched \(first.rawValue)")
+        try await peer.tell("arm compaction.afterSnapshot:stop,compaction.beforeSeal:fail")
+        try peer.send("compact")
+        try await peer.stopped()
+        // Published, and not rung for: only the compaction itself comes across it.
+        try await writer.tell("arm commit.beforeRing:stop")
+        try writer.send("put key new")
+        try await writer.stopped()
+        let revision = try #require(try await group.get("key")?.revision)
+        #expect(revision > first)
+        peer.signal(SIGCONT)
+        #expect(try await peer.answer().hasPrefix("error "))
+        // Well below the interval at which everybody looks without having heard anything.
+        try await peer.tell("watched \(revision.rawValue)", within: .seconds(6))
+        await group.close()
+    }
+
+    @Test("N9: a look wakes whoever waits, also for what was applied before it without a word")
+    func lookWakes() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        let recorder = WatchRecorder(try await group.watch("key"), of: ["key"])
+        try await eventually("the watch begins") { recorder.mirror.eventCount == 1 }
+        let writer = try await PeerProcess.joining(directory.path(of: "group"))
+        try await writer.tell("arm commit.beforeRing:stop")
+        try writer.send("put key new")
+        try await writer.stopped()
+        let local = group.local
+        _ = try local.replica.change { state throws(SharedCoreError) in try local.follower.catchUp(&state) }
+        local.look()
+        try await eventually("the watch hears of it", within: .seconds(6)) {
+            recorder.mirror.entries["key"]?.value == Array("new".utf8)
+        }
+        try await recorder.stop()
+        await group.close()
+    }
+
+    @Test("S10: what one participant was promised of the disk, the compaction of another that asked for nothing keeps")
+    func compactionKeepsThePromise() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let modest = try await PeerProcess.joining(path)
+        let careful = try await PeerProcess.joining(path, disk: true)
+        try await careful.tell("put key kept")
+        careful.killNow()
+        // The disk refuses the snapshot; then the whole, when it has its place.
+        for pass in 1...2 {
+            try await modest.tell("arm build.synchronize:fail@\(pass)")
+            try modest.send("compact")
+            _ = try await modest.answer()
+            #expect(try groupNames(in: directory).contains("journal-1"), "the disk has nothing else")
+            try await expectAgreement(in: path, key: "key", value: "kept")
+        }
+        #expect(try await modest.tell("compact") == "true")
+        #expect(try !groupNames(in: directory).contains("journal-1"))
+        try await expectAgreement(in: path, key: "key", value: "kept")
+    }
+
+    @Test("S10: a machine that was started anew keeps what was promised of the disk, whoever opens the group first")
+    func restartKeepsThePromise() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let careful = try await FileGroup.open(
+            directory: path, options: FileGroupOptions(durability: .disk, clock: ManualClock()))
+        try await careful.put("key", text: "kept")
+        await careful.close()
+        // To the system's clock, the machine was started anew.
+        let modest = try PeerProcess(failPoint: "build.synchronize:fail")
+        _ = try await modest.answer()
+        try modest.send("open \(path)")
+        #expect(try await modest.answer().hasPrefix("error "), "the new journal goes to the disk first")
+        try await modest.tell("open \(path)")
+        #expect(try await modest.tell("get key") == "value kept")
+    }
+
+    @Test("S10, S12: a commit whose journal is replaced meanwhile waits for the one that took its place")
+    func waitCoversTheSuccessor() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let careful = try await PeerProcess.joining(path, disk: true)
+        try await careful.tell("arm durability.sync:stop,durability.successor:fail")
+        try careful.send("put key new")
+        try await careful.stopped()
+        let other = try await PeerProcess.joining(path)
+        #expect(try await other.tell("compact") == "true")
+        #expect(try groupNames(in: directory).filter { $0.hasPrefix("journal-") } == ["journal-2"])
+        careful.signal(SIGCONT)
+        #expect(try await careful.answer().hasPrefix("error outcomeUnknown"))
+        #expect(try await other.tell("get key") == "value new")
+        try await careful.tell("put key next")
+    }
+}
