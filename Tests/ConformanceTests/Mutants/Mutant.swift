@@ -18,5 +18,6 @@ struct Mutant: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let all = store + watches + notifications + sessions
+    static let all =
+        store + transactions + lifetimes + limits + requests + closing + watches + notifications + sessions
 }
