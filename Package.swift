@@ -116,9 +116,6 @@ let package = Package(
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
         tests(
-            "ContractTests",
-            of: ["CoreAPI", "StoreEngine", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
-        tests(
             "ConformanceTests",
             of: [
                 "CoreAPI", "BundledHarnesses", "CoreAPITestingAdapters", "InMemoryBackend", "FileNotifyBackend", "Platform",

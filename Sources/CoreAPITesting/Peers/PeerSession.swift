@@ -5,10 +5,15 @@ internal import Synchronization
 /// What a second process can be told to do.
 ///
 /// - `open <address>`: joins the group; answers with the session's id
+/// - `wakeUp`: answers how it is woken
+/// - `sync`: looks by itself
+/// - `watchCycles <count>`: opens and ends watches
 /// - `close`: leaves it
 /// - `put <key> <text>`, `get <key>`, `delete <key>`, `hold <key> <text>` (lives with the session)
 /// - `puts <prefix> <count>`: puts distinct keys `<prefix>0`...; answers with the last revision
 /// - `increment <key> <count>`: adds to a number, each time by compare-and-set; answers with the count
+/// - `announce <key> <text> <name> <state>`: puts and posts in one transaction
+/// - `pair <prefix> <number> <bytes>`: writes a ``NumberedPair``
 /// - `post <name> <state>`, `posts <name> <count>`
 /// - `fill <prefix> <count> <bytes>`: puts values of a size
 /// - `observe <name>`: begins to count what is delivered; `seen` answers with the count and the last state
@@ -75,6 +80,15 @@ final class PeerSession: Sendable {
                 last = try await group.put(Key(word(arguments, 0) + String(index)), Array("\(index)".utf8)).revision
             }
             return last.description
+        case "announce":
+            let put = Transaction.Operation.put(try key(arguments, 0), Array(word(arguments, 1).utf8), .persistent)
+            let post = Transaction.Operation.post(
+                try NotificationName(word(arguments, 2)), state: UInt64(number(arguments, 3)))
+            return try await group.commit(Transaction(operations: [put, post])).revision.description
+        case "pair":
+            let transaction = try NumberedPair.transaction(
+                number(arguments, 1), byteCount: number(arguments, 2), under: word(arguments, 0))
+            return try await group.commit(transaction).revision.description
         case "fill":
             let value = [UInt8](repeating: 7, count: number(arguments, 2))
             for index in 0..<number(arguments, 1) {
@@ -118,6 +132,19 @@ final class PeerSession: Sendable {
         case "await":
             try await appearance(of: key(arguments, 0), in: group)
             return ""
+        case "wakeUp":
+            switch group.capabilities.wakeUp {
+            case .direct: return "direct"
+            case .fileEvents: return "fileEvents"
+            case .sharedMemory: return "sharedMemory"
+            case .looking: return "looking"
+            }
+        case "sync":
+            try await group.sync()
+            return ""
+        case "watchCycles":
+            for _ in 0..<number(arguments, 0) { try await group.watch().cancel() }
+            return ""
         case "sessions":
             return try await group.sessions().map(\.id.description).joined(separator: " ")
         default:
@@ -132,7 +159,7 @@ final class PeerSession: Sendable {
 
     private func open(_ arguments: [String]) async throws(SharedCoreError) -> String {
         let group = try await program.open(
-            word(arguments, 0), SessionDescription(role: .executor, name: "peer"))
+            arguments.joined(separator: " "), SessionDescription(role: .executor, name: "peer"))
         state.withLock { $0.group = group }
         return group.session.id.description
     }

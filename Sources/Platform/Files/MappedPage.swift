@@ -11,10 +11,15 @@ package final class MappedPage: Sendable {
     // The address is constant, and the memory behind it is only used by atomic operations.
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
 
-    /// Maps the page of a file that is open for writing.
-    package init(of file: OpenFile) throws(SystemCallError) {
+    /// Maps the page of a file that is open for writing; or only to look, when `isReadOnly`: then no word is changed.
+    ///
+    /// - Throws: An error with ``SystemCallError/cannotShareMemory`` where the file system does not let processes share
+    ///   memory.
+    package init(of file: OpenFile, isReadOnly: Bool = false) throws(SystemCallError) {
+        if FailPoint.fails("page.map") { throw SystemCallError("mmap", number: ENODEV, at: file.path) }
+        let protection = isReadOnly ? PROT_READ : PROT_READ | PROT_WRITE
         guard
-            let address = mmap(nil, Self.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0),
+            let address = mmap(nil, Self.byteCount, protection, MAP_SHARED, file.descriptor, 0),
             address != MAP_FAILED
         else { throw SystemCallError("mmap", number: errno, at: file.path) }
         base = address
@@ -39,6 +44,29 @@ package final class MappedPage: Sendable {
     /// - Returns: Whether it was.
     package func replace(_ expected: UInt64, with value: UInt64, at offset: Int) -> Bool {
         clinux_compare_exchange(base + offset, expected, value)
+    }
+
+    /// The lower half of the word at a byte offset: what ``sleep(at:while:for:)`` compares.
+    package func loadHalf(at offset: Int) -> UInt32 {
+        clinux_load_half(base + offset)
+    }
+
+    /// Changes the lower half of the word at a byte offset and wakes all who sleep at it for a bit of the mask.
+    package func wake(at offset: Int, for mask: UInt32) {
+        clinux_increment_half(base + offset)
+        _ = clinux_wake_at(base + offset, mask)
+    }
+
+    /// Sleeps as long as the lower half of the word at a byte offset is what was seen and nobody wakes those who sleep
+    /// there for a bit of the mask. Blocks; a signal may end it early.
+    package func sleep(at offset: Int, while seen: UInt32, for mask: UInt32) {
+        _ = clinux_sleep_at(base + offset, seen, mask)
+    }
+
+    /// Whether the system lets threads sleep at words of the page.
+    package func canSleep(at offset: Int) -> Bool {
+        // Another value than the present one, so that it returns at once.
+        clinux_sleep_at(base + offset, ~loadHalf(at: offset), .max) == -EAGAIN
     }
 
     /// Sets bits of the word at a byte offset.

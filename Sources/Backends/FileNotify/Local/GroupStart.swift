@@ -12,6 +12,12 @@ struct GroupStart {
     private var isDurable: Bool { options.durability == .disk }
 
     func journal() throws(SharedCoreError) -> Journal {
+        if directory.access == .readOnly {
+            guard let journal = try directory.floorJournal(), journal.header.bootID == bootID else {
+                throw .unopened(directory.directory.path)
+            }
+            return journal
+        }
         while true {
             guard let journal = try floorJournal() else {
                 try makeFirst()

@@ -39,6 +39,8 @@ extension LocalGroup {
     ///
     /// - Returns: Whether this call has done it; false when another process does it or something came between.
     func compact() throws(SharedCoreError) -> Bool {
+        if isReadOnly { throw .readOnly(directory.directory.path) }
+        try lookAtPlace()
         let captured = try replica.update { state throws(SharedCoreError) -> Captured? in
             guard case .current = try self.follower.catchUp(&state) else { return nil }
             return Captured(

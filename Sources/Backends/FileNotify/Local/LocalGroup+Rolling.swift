@@ -33,6 +33,7 @@ extension LocalGroup {
         guard case .sealed = try catchUp() else { return }
         let position = position
         guard position.journal === journal else { return }
+        try lookAtPlace()
         // Listeners set their bits before they look at the word, so after the seal none is missing.
         let inherited = journal.interest
         bells.prepare(inherited)
@@ -55,6 +56,7 @@ extension LocalGroup {
     /// Wakes the listeners of the journal before, so that they come over and set their bits in the new one. Until then
     /// writers ring for them all the same; from then on only for those who came.
     func moveListeners(_ inherited: Bells, to generation: UInt64) {
+        directory.page.renewSignalInterest()
         let rung = bells.ring(inherited)
         let journal = position.journal
         if journal.generation == generation { journal.clearInheritedInterest(in: rung) }

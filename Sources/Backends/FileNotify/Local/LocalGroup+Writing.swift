@@ -26,6 +26,7 @@ extension LocalGroup {
 
     /// Gets a request its place in the order. When the lock is free, all of it happens on the calling thread.
     func write(_ judge: @escaping Judge) async throws(SharedCoreError) -> Written {
+        if isReadOnly { throw .readOnly(directory.directory.path) }
         if Task.isCancelled { throw .cancelled("commit") }
         if queue.isEmpty, case .written(let written) = try attempt(judge) { return written }
         return try await enqueue(judge)
@@ -33,6 +34,7 @@ extension LocalGroup {
 
     /// Gets a request its place in the order without anybody waiting for it.
     func writeInBackground(_ judge: @escaping Judge) {
+        if isReadOnly { return }
         if queue.isEmpty, let attempt = try? attempt(judge), case .written = attempt { return }
         let request = WriteRequest(judge) { _ in }
         if queue.add(request) { serveQueue() }
@@ -63,6 +65,7 @@ extension LocalGroup {
         _ body: (Journal) throws(SharedCoreError) -> Value
     ) throws(SharedCoreError) -> Value? {
         let value = try writer.withLockIfAvailable { _ throws(SharedCoreError) -> Value? in
+            try self.requirePlace()
             let journal = self.position.journal
             do throws(SystemCallError) {
                 guard try journal.file.tryLock(byteAt: Journal.lockByte) else { return nil }
@@ -176,6 +179,6 @@ extension LocalGroup {
         replica.wake()
         guard !rung.isEmpty else { return }
         FailPoint.hit("commit.beforeRing")
-        bells.ring(rung.intersection(journal.interest))
+        bells.announce(rung, interest: journal.interest)
     }
 }
