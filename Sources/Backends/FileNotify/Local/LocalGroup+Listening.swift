@@ -75,6 +75,9 @@ extension LocalGroup {
 
     // MARK: - Expiry
 
+    /// How long an expiry that could not be recorded, as when the files are damaged, is not tried again.
+    private static let expiryRetryInterval = Duration.milliseconds(250)
+
     /// Records what is due to expire. Every request does that first, so one that asks for nothing will do.
     @discardableResult
     func expire() async throws(SharedCoreError) -> Written {
@@ -86,9 +89,10 @@ extension LocalGroup {
             guard timer.due != due else { return }
             timer.task?.cancel()
             timer.due = due
+            let notBefore = timer.notBefore
             timer.task = due.map { due in
                 Task { [weak self, clock] in
-                    do { try await clock.sleep(until: due) } catch { return }
+                    do { try await clock.sleep(until: max(due, notBefore ?? due)) } catch { return }
                     await self?.expiryIsDue(due)
                 }
             }
@@ -96,10 +100,17 @@ extension LocalGroup {
     }
 
     private func expiryIsDue(_ due: BootInstant) async {
+        var notBefore: BootInstant?
+        do throws(SharedCoreError) {
+            try await expire()
+        } catch {
+            // A cancelled one did not fail: another deadline has taken its place.
+            if error.code != .cancelled { notBefore = clock.now().advanced(by: Self.expiryRetryInterval) }
+        }
         expiryTimer.withLock { timer in
+            timer.notBefore = notBefore
             if timer.due == due { timer.due = nil }
         }
-        _ = try? await expire()
         news()
     }
 }
