@@ -65,12 +65,15 @@ extension LocalGroup {
     /// Looks at what matters to the listeners of this process: whose end would change what they watch, and when the
     /// next entry expires.
     func news() {
-        let prefixes = listening.withLock { $0.prefixes }
-        let (holders, due) = replica.read { state in
-            (prefixes.isEmpty ? [] : state.sessionsHolding(prefixes), state.nextExpiry())
+        let ended = newsOrder.withLock { _ in
+            let prefixes = listening.withLock { $0.prefixes }
+            let (holders, due) = replica.read { state in
+                (prefixes.isEmpty ? [] : state.sessionsHolding(prefixes), state.nextExpiry())
+            }
+            scheduleExpiry(prefixes.isEmpty ? nil : due)
+            return NotificationService.current?.watch(holders.filter { !self.isHere($0) }, of: self) ?? []
         }
-        NotificationService.current?.watch(holders.filter { !self.isHere($0) }, of: self)
-        scheduleExpiry(prefixes.isEmpty ? nil : due)
+        end(ended)
     }
 
     // MARK: - Expiry
