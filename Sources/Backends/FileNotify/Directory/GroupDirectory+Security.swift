@@ -6,14 +6,21 @@ extension GroupDirectory {
     ///
     /// - Throws: `invalidArgument` when the path cannot be that of a directory, `forbidden` when it is a symbolic link,
     ///   belongs to somebody else or is open to others.
-    static func secureDirectory(_ path: String) throws(SharedCoreError) -> Directory {
-        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+    static func secureDirectory(_ given: String) throws(SharedCoreError) -> Directory {
+        guard given.hasPrefix("/"), !given.utf8.contains(0) else {
             throw SharedCoreError(
-                .invalidArgument, "The directory of a group is given by its absolute path.", at: path)
+                .invalidArgument, "The directory of a group is given by its absolute path.", at: given)
         }
-        let found = try SharedCoreError.wrapping { () throws(SystemCallError) in
+        let path = withoutEnding(given)
+        let found: FileStatus
+        do throws(SystemCallError) {
             try create(path)
-            return try FileStatus(ofPath: path)
+            found = try FileStatus(ofPath: path)
+        } catch {
+            guard error.isNotDirectory else { throw SharedCoreError(error) }
+            throw SharedCoreError(
+                .invalidArgument, "Something on the path is no directory.", at: path,
+                cause: "\(error.call): \(error.text)")
         }
         if found.isSymbolicLink {
             throw SharedCoreError(
@@ -40,6 +47,13 @@ extension GroupDirectory {
                 at: path)
         }
         return directory
+    }
+
+    /// The path without slashes behind it, which would lead to where a symbolic link leads.
+    private static func withoutEnding(_ path: String) -> String {
+        var path = path[...]
+        while path.count > 1, path.hasSuffix("/") || path.hasSuffix("/.") { path.removeLast() }
+        return String(path)
     }
 
     private static func create(_ path: String) throws(SystemCallError) {
