@@ -42,8 +42,9 @@ public final class FileGroup: SharedGroup {
     ///   - description: What the participant says of itself.
     ///   - options: How it uses the group.
     /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met,
-    ///   ``SharedCoreError/Code/invalidArgument`` and ``SharedCoreError/Code/forbidden`` for a directory that cannot be
-    ///   used, ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
+    ///   ``SharedCoreError/Code/invalidArgument`` for limits that a record of the journal does not hold (12 MiB for a
+    ///   value or a transaction), and with ``SharedCoreError/Code/forbidden`` for a directory that cannot be used,
+    ///   ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
     ///   ``SharedCoreError/Code/storageFull``.
     public static func open(
         directory: String, as description: SessionDescription = SessionDescription(),
@@ -58,6 +59,7 @@ public final class FileGroup: SharedGroup {
             ],
             durability: durability, limits: options.limits)
         try capabilities.satisfy(options.requirements)
+        try options.limits.requireRecordable()
         let local = try await GroupRegistry.shared.group(at: directory, options: options)
         let (session, byte, written) = try await local.join(description)
         let group = FileGroup(
