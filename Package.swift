@@ -109,6 +109,12 @@ let package = Package(
                 "CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", "Platform", "CLinux",
             ],
             path: "Tests/Support", swiftSettings: settings),
+        .target(
+            name: "Mutants", dependencies: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "Platform"],
+            path: "Tests/Mutants", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore-contract-table", dependencies: ["CoreAPITesting", "Mutants"],
+            path: "Tests/ContractTable", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-test-peer",
             dependencies: ["BundledHarnesses"],
@@ -116,13 +122,9 @@ let package = Package(
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
         tests(
-            "ContractTests",
-            of: ["CoreAPI", "StoreEngine", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
-        tests(
             "ConformanceTests",
             of: [
-                "CoreAPI", "BundledHarnesses", "CoreAPITestingAdapters", "InMemoryBackend", "FileNotifyBackend", "Platform",
-                "sharedcore-test-peer",
+                "CoreAPI", "BundledHarnesses", "CoreAPITestingAdapters", "Mutants", "sharedcore-test-peer",
             ]),
         tests("ConformanceXCTests", of: ["BundledHarnesses", "CoreAPITestingAdapters"]),
         tests(

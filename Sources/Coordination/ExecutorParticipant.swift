@@ -22,7 +22,8 @@ public final class ExecutorParticipant: Sendable {
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/executor``.
     ///   - core: Makes the core for each ownership.
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role, or one through which another
+    ///   participant takes part that has not ended.
     public init(
         of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
         environment: CoordinationEnvironment = CoordinationEnvironment(), core: @escaping @Sendable () -> any Core
@@ -74,13 +75,14 @@ public final class ExecutorParticipant: Sendable {
         try await participant.giveBack(message)
     }
 
-    /// Returns when no call waits here and the core, if it runs here, has served everybody and stopped.
+    /// Returns when no call waits here and the core, if it runs here, has served everybody and stopped; also when the
+    /// store has not let go of the ownership for ``CoordinationOptions/stopBound``.
     public func finish() async {
         await participant.finishWork()
     }
 
     /// Stops the core, releases ownership, and ends the participation. Returns when that is done; a core that does not
-    /// stop is given up after its bound.
+    /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopBound``.
     public func close() async {
         await participant.close()
     }

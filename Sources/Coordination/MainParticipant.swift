@@ -21,7 +21,8 @@ public final class MainParticipant: Sendable {
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/main``.
     ///   - core: Makes the core for each ownership.
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role, or one through which another
+    ///   participant takes part that has not ended.
     public init(
         of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
         environment: CoordinationEnvironment = CoordinationEnvironment(), core: @escaping @Sendable () -> any Core
@@ -43,8 +44,9 @@ public final class MainParticipant: Sendable {
     /// - Parameter takingOver: Whether another Main that owns is asked to hand over, and fenced if it does not.
     /// - Throws: ``CoordinationError/Code/refused`` when another Main that answers owns, unless `takingOver`;
     ///   ``CoordinationError/Code/coreFailed``; ``CoordinationError/Code/superseded`` when another Main took over
-    ///   meanwhile; ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and
-    ///   ``CoordinationError/Code/store``.
+    ///   meanwhile; ``CoordinationError/Code/store`` when the group's store refuses it for longer than
+    ///   ``CoordinationOptions/handoverDeadline``; ``CoordinationError/Code/cancelled`` and
+    ///   ``CoordinationError/Code/closed``.
     public func start(takingOver: Bool = false) async throws(CoordinationError) {
         try await withTaskExecutorPreference(ParticipantThread.shared) { () async throws(CoordinationError) in
             try await participant.startMain(takingOver: takingOver)
@@ -57,7 +59,7 @@ public final class MainParticipant: Sendable {
     }
 
     /// Stops the core, releases ownership, and ends the participation. Returns when that is done; a core that does not
-    /// stop is given up after its bound.
+    /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopBound``.
     public func stop() async {
         await participant.close()
     }

@@ -30,15 +30,13 @@ extension Inbox {
     ) throws(SharedCoreError) {
         let name = ItemName(message.callID.text)
         let limit = mailbox.store.capabilities.limits.valueByteCount
-        switch message.content {
-        case .nothingToShow:
+        if let record = InboxRecord.encoded(message) {
+            try require(record.count, within: limit, for: message.callID)
+            try mailbox.addSend(of: record, as: name, to: &transaction)
+        } else {
             let note = InboxMark(reason: .nothingToShow, callID: message.callID).encoded()
             try require(note.count, within: limit, for: message.callID)
             try mailbox.addMark(note, for: name, to: &transaction)
-        case .text, .invitation:
-            let record = InboxRecord(message).encoded()
-            try require(record.count, within: limit, for: message.callID)
-            try mailbox.addSend(of: record, as: name, to: &transaction)
         }
     }
 

@@ -21,22 +21,12 @@ extension Inbox {
     /// - Returns: ``Acknowledgement/superseded`` when the take does not stand any more; nothing was done then.
     @discardableResult
     public func acknowledge(_ taken: TakenMessage) async throws(SharedCoreError) -> Acknowledgement {
-        try await mailbox.acknowledge(taken.delivery, leaving: acknowledgedNote(for: taken))
+        let note = InboxMark(reason: .acknowledged, callID: taken.message.callID).encoded()
+        return try await mailbox.acknowledge(taken.delivery, leaving: note)
     }
 
     /// Lets others take a message again that this participant does not show.
     public func giveBack(_ taken: TakenMessage) async throws(SharedCoreError) {
         try await mailbox.giveBack(taken.delivery)
-    }
-
-    /// Adds the acknowledgement to a transaction, which fails when the take does not stand any more.
-    package func acknowledgeOperations(
-        for taken: TakenMessage, into transaction: inout Transaction
-    ) throws(SharedCoreError) {
-        try mailbox.addAcknowledgement(of: taken.delivery, leaving: acknowledgedNote(for: taken), to: &transaction)
-    }
-
-    private func acknowledgedNote(for taken: TakenMessage) -> [UInt8] {
-        InboxMark(reason: .acknowledged, callID: taken.message.callID).encoded()
     }
 }

@@ -42,14 +42,4 @@ public struct Inbox: Sendable {
         try InboxState(
             of: await mailbox.item(ItemName(callID.text), consistency: consistency), callID: callID)
     }
-
-    /// What there is for a call-id, as a caller knows the store who keeps entries itself.
-    package func state(of callID: CallID, entry: (Key) -> Entry?) throws(SharedCoreError) -> InboxState {
-        let name = ItemName(callID.text)
-        let item = QueueItem(
-            message: entry(try mailbox.keys.key(of: .message, for: name)),
-            take: entry(try mailbox.keys.key(of: .take, for: name)),
-            mark: entry(try mailbox.keys.key(of: .mark, for: name)))
-        return try InboxState(of: item, callID: callID)
-    }
 }

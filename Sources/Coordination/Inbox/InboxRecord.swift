@@ -12,26 +12,23 @@ internal import CoreAPI
 struct InboxRecord: Hashable {
     let message: InboxMessage
 
-    init(_ message: InboxMessage) {
-        self.message = message
-    }
-
-    func encoded() -> [UInt8] {
+    /// The bytes of a message; nil for one without anything to show, which leaves an ``InboxMark`` instead.
+    static func encoded(_ message: InboxMessage) -> [UInt8]? {
         var writer = ByteWriter()
         writer.byte(InboxCoding.version)
         writer.text(message.callID.text)
         switch message.content {
         case .text(let from, let to, let text):
-            writer.byte(Self.textTag)
+            writer.byte(textTag)
             writer.text(from)
             writer.text(to)
             writer.text(text)
         case .invitation(let subject, let localAddress):
-            writer.byte(Self.invitationTag)
+            writer.byte(invitationTag)
             writer.text(subject)
             writer.text(localAddress)
         case .nothingToShow:
-            writer.byte(Self.nothingTag)
+            return nil
         }
         return writer.bytes
     }
@@ -47,8 +44,6 @@ struct InboxRecord: Hashable {
                 let subject = try reader.text()
                 return InboxMessage(
                     callID: callID, content: .invitation(subject: subject, localAddress: try reader.text()))
-            case Self.nothingTag:
-                return InboxMessage(callID: callID, content: .nothingToShow)
             default:
                 throw .malformed
             }
@@ -57,5 +52,4 @@ struct InboxRecord: Hashable {
 
     private static let textTag: UInt8 = 1
     private static let invitationTag: UInt8 = 2
-    private static let nothingTag: UInt8 = 3
 }

@@ -8,6 +8,8 @@ final class CoreRun: Sendable {
         case starting
         /// Its start has returned.
         case started
+        /// It failed or ended by itself, and is being stopped.
+        case failed(problem: String)
         /// It has stopped; with a problem when it was neither told to nor fenced.
         case ended(problem: String?)
     }
@@ -32,10 +34,10 @@ final class CoreRun: Sendable {
                 try await prepare()
             } catch {
                 finish()
-                return await report(.ended(problem: isFenced() ? nil : "\(error)"))
+                return await report(.ended(problem: Task.isCancelled || isFenced() ? nil : "\(error)"))
             }
             await report(.starting)
-            let problem = await Self.run(core(), in: context, report: report)
+            let problem = await Self.run(core(), in: context, isFenced: isFenced, report: report)
             finish()
             await report(.ended(problem: isFenced() ? nil : problem))
         }
@@ -48,9 +50,10 @@ final class CoreRun: Sendable {
 
     /// Runs a core through its three calls. Gives the problem that ended it, if it was not told to stop.
     private static func run(
-        _ core: any Core, in context: CoreContext, report: @Sendable (Report) async -> Void
+        _ core: any Core, in context: CoreContext, isFenced: @Sendable () -> Bool,
+        report: @Sendable (Report) async -> Void
     ) async -> String? {
-        var problem: String?
+        let problem: String
         do {
             try await core.start(in: context)
             await report(.started)
@@ -60,6 +63,8 @@ final class CoreRun: Sendable {
             problem = "its core failed: \(error)"
         }
         let wasToldToStop = Task.isCancelled
+        // Told before its stop, which may hang.
+        if !wasToldToStop, !isFenced() { await report(.failed(problem: problem)) }
         // A task of its own, because within a cancelled one a core could not wait for anything any more.
         await Task { await core.stop() }.value
         return wasToldToStop ? nil : problem

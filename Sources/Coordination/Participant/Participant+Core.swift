@@ -72,22 +72,29 @@ extension Participant {
             machine.coreStarted(epoch)
             coreProblem = nil
             trimTimeline()
+        case .failed(let problem):
+            take(problem, of: epoch)
+            machine.coreFailed(epoch, problem: problem, at: clock.now())
         case .ended(let problem):
-            if let problem {
-                let count = (coreProblem?.count ?? 0) + 1
-                coreProblem = CoreProblem(epoch: epoch, text: problem, count: count)
-                if machine.myself.isMain {
-                    intent = .nothing(because: problem)
-                } else {
-                    let rest = min(Self.firstRest * (1 << min(count - 1, 10)), Self.longestRest)
-                    machine.restsUntil = clock.now().advanced(by: rest)
-                }
-            }
+            if let problem, coreProblem?.epoch != epoch { take(problem, of: epoch) }
             machine.coreEnded(epoch, problem: problem)
             if coreRun?.epoch == epoch { coreRun = nil }
+            trimTimeline()
         }
         publish()
         bell.ring()
+    }
+
+    /// Takes in why a core failed: a Main gives up, an Executor leaves its core alone for a while.
+    private func take(_ problem: String, of epoch: Revision) {
+        let count = (coreProblem?.count ?? 0) + 1
+        coreProblem = CoreProblem(epoch: epoch, text: problem, count: count)
+        if machine.myself.isMain {
+            intent = .nothing(because: problem)
+        } else {
+            let rest = min(Self.firstRest * (1 << min(count - 1, 10)), Self.longestRest)
+            machine.restsUntil = clock.now().advanced(by: rest)
+        }
     }
 
     /// Looks because a write has shown that an epoch is over.
@@ -134,6 +141,7 @@ extension Participant {
 
     /// Drops the oldest of the timeline where it has grown too long, away from the participants' thread.
     private func trimTimeline() {
+        untrimmedCount = 0
         Task.detached { [timeline, weak self] in
             do throws(SharedCoreError) {
                 try await timeline.trim()
@@ -141,6 +149,12 @@ extension Participant {
                 await self?.note(error)
             }
         }
+    }
+
+    /// Drops the oldest now and then, however the entries come about: by then this participant has written an eighth of
+    /// what the timeline may hold.
+    func trimTimelineWhenDue() {
+        if untrimmedCount >= timeline.capacity / 8 { trimTimeline() }
     }
 
     // MARK: - An Executor's demand
@@ -169,7 +183,6 @@ extension Participant {
     func decideWish(at now: BootInstant) {
         policyIsDue = nil
         machine.wish = wish(at: now)
-        if machine.refusal != nil, !machine.wish.wantsOwnership { machine.refusal = nil }
     }
 
     private func wish(at now: BootInstant) -> Wish {

@@ -4,32 +4,41 @@ internal import CoreAPI
 extension Participant {
     func carryOut(_ directive: Directive) async {
         do throws(SharedCoreError) {
-            switch directive {
-            case .look:
-                try await look()
-            case .bury:
-                _ = try await store.sessions()
-                try await look()
-            case .commit(let transition):
-                try await commit(transition)
-            case .startCore(let epoch):
-                startCore(under: epoch)
-            case .stopCore(let epoch):
-                if coreRun?.epoch == epoch { coreRun?.stop() }
-            case .examine(let process, let claim):
-                machine.examined(claim, isStopped: await environment.processes.isStopped(process))
-            case .kill(let process, let epoch):
-                let reason: String? =
-                    if case .impossible(let reason) = await environment.processes.kill(process) {
-                        reason
-                    } else {
-                        nil
-                    }
-                machine.killEnded(epoch, impossible: reason, at: clock.now())
-                try await look()
-            }
+            try await attempt(directive)
+            if directive.isCommit || obstacle?.isCommit == false { obstacle = nil }
         } catch {
             note(error)
+            machine.refused(at: clock.now())
+            obstacle = Obstacle(
+                error: error, since: obstacle?.since ?? clock.now(),
+                isCommit: directive.isCommit || obstacle?.isCommit == true)
+        }
+    }
+
+    private func attempt(_ directive: Directive) async throws(SharedCoreError) {
+        switch directive {
+        case .look:
+            try await look()
+        case .bury:
+            _ = try await store.sessions()
+            try await look()
+        case .commit(let transition):
+            try await commit(transition)
+        case .startCore(let epoch):
+            startCore(under: epoch)
+        case .stopCore(let epoch):
+            if coreRun?.epoch == epoch { coreRun?.stop() }
+        case .examine(let process, let claim):
+            machine.examined(claim, isStopped: await environment.processes.isStopped(process))
+        case .kill(let process, let epoch):
+            let reason: String? =
+                if case .impossible(let reason) = await environment.processes.kill(process) {
+                    reason
+                } else {
+                    nil
+                }
+            machine.killEnded(epoch, impossible: reason, at: clock.now())
+            try await look()
         }
     }
 
@@ -47,8 +56,9 @@ extension Participant {
             _ = try await store.commit(transaction)
         } catch {
             guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }
-            machine.refused()
+            machine.refused(at: clock.now())
         }
+        trimTimelineWhenDue()
         try await look()
     }
 
@@ -65,6 +75,7 @@ extension Participant {
             previous: previous, bound: story.bound, reason: story.reason, at: story.at ?? clock.now(),
             bootID: clock.bootID)
         try timeline.append(entry, to: &transaction)
+        untrimmedCount += 1
     }
 
     /// Puts an entry on the timeline that no transition goes with. It is for people, so a failure is let pass.
@@ -73,6 +84,7 @@ extension Participant {
         do throws(SharedCoreError) {
             try await tell(story, in: &transaction)
             _ = try await store.commit(transaction)
+            trimTimelineWhenDue()
         } catch {
             note(error)
         }

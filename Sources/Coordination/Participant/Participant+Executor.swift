@@ -22,6 +22,6 @@ extension Participant {
     }
 
     func finishWork() async {
-        await untilState { $0.isOver || $0.isIdle }
+        await untilState { $0.isOver || $0.isIdle || $0.isStuck }
     }
 }

@@ -13,14 +13,16 @@ extension Participant {
         intent = takingOver ? .takeOver : .own
         isSuperseded = false
         machine.hasYielded = false
+        obstacle = nil
         bell.ring()
         await untilState { state in
             state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
-                || !intent.wantsOwnership
+                || !state.wantsOwnership || state.lastingError != nil
         }
         try guardOpen()
         if let refusal = machine.refusal {
             withdraw(because: "another Main owns")
+            await tell(refusal)
             throw refused(by: refusal)
         }
         if state.isCoreRunning { return }
@@ -29,12 +31,16 @@ extension Participant {
             throw CoordinationError(.cancelled, "The task that started the Main was cancelled.")
         }
         if let problem = coreProblem, problem != before.problem { throw CoordinationError(.coreFailed, problem.text) }
+        if let error = state.lastingError {
+            withdraw(because: "the group's store refuses it")
+            throw failure(error)
+        }
         throw CoordinationError(.superseded, "Another Main took over.", owner: owner)
     }
 
     /// Waits for the end of a Main's ownership.
     func mainEnd() async -> MainEnd {
-        await untilState { state in state.isOver || (!intent.wantsOwnership && state.isIdle) }
+        await untilState { state in state.isOver || (!state.wantsOwnership && state.isIdle) }
         switch end {
         case .storeEnded: return .sessionEnded
         case .closed: return .stopped

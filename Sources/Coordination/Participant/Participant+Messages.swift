@@ -118,6 +118,8 @@ extension Participant {
 
     /// Waits until this participant's own core runs.
     private func own(as number: Int, before deadline: BootInstant) async throws(CoordinationError) {
+        // What an earlier call was told may be over.
+        machine.refusal = nil
         let before = state
         needs[number] = Need(insists: true)
         bell.ring()
@@ -126,7 +128,10 @@ extension Participant {
                 || state.lossOf != before.lossOf
         }
         try guardOpen()
-        if let refusal = machine.refusal { throw refused(by: refusal) }
+        if let refusal = machine.refusal {
+            await tell(refusal)
+            throw refused(by: refusal)
+        }
         if state.isCoreRunning { return }
         if let problem = coreProblem, problem != before.problem { throw CoordinationError(.coreFailed, problem.text) }
         if state.lossOf != before.lossOf { throw fenced() }
@@ -186,12 +191,17 @@ extension Participant {
     }
 
     func refused(by refusal: Refusal) -> CoordinationError {
-        let name = refusal.name.isEmpty ? "session \(refusal.session)" : "“\(refusal.name)”"
-        return CoordinationError(
+        CoordinationError(
             .refused,
-            refusal.owner.map { "The Main \(name) owns the core with epoch \($0.claim) and answers." }
-                ?? "The Main \(name) is about to own the core.",
+            refusal.owner.map { "The Main \(refusal.title) owns the core with epoch \($0.claim) and answers." }
+                ?? "The Main \(refusal.title) is about to own the core.",
             owner: refusal.owner.map(GroupOwner.init))
+    }
+
+    /// Puts a refusal on the timeline.
+    func tell(_ refusal: Refusal) async {
+        let deed = refusal.owner == nil ? "has asked for the core" : "owns the core and answers"
+        await tell(Story(kind: .refused, other: refusal.owner?.claim, reason: "the Main \(refusal.title) \(deed)"))
     }
 
     func fenced() -> CoordinationError {

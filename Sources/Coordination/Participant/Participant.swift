@@ -10,6 +10,7 @@ actor Participant {
     nonisolated let options: CoordinationOptions
     nonisolated let environment: CoordinationEnvironment
     nonisolated let inbox: Inbox
+    private nonisolated let claim: SessionClaim
     nonisolated let timeline: Timeline
     /// What its own cores stored: nil for a Main, which waits for nothing and runs for weeks.
     nonisolated let delivered: DeliveredCallIDs?
@@ -41,6 +42,11 @@ actor Participant {
     var lastLoss: Loss?
     /// Whether another Main has taken over from this one.
     var isSuperseded = false
+
+    /// How many entries of the timeline this participant has written since it last dropped the oldest.
+    var untrimmedCount = 0
+    /// What keeps the machine's directives from being carried out; nil since one was.
+    var obstacle: Obstacle?
 
     private(set) var end: ParticipantEnd?
     var isClosing = false
@@ -78,6 +84,7 @@ actor Participant {
         self.inbox = try Inbox(store, lifetime: options.inboxLifetime)
         self.timeline = Timeline(store, capacity: options.timelineCapacity)
         let session = store.session
+        self.claim = try SessionClaim(on: session)
         self.delivered = session.role == .main ? nil : DeliveredCallIDs()
         let myself = Participation(
             session: session.id, role: session.role, name: session.name, process: session.process)
@@ -92,7 +99,8 @@ actor Participant {
         let task = beginning ?? Task(executorPreference: ParticipantThread.shared) { await self.open() }
         beginning = task
         if let error = await task.value {
-            beginning = nil
+            // Somebody who heard it before may have begun anew.
+            if beginning == task { beginning = nil }
             throw error
         }
     }
@@ -119,7 +127,8 @@ actor Participant {
         }
     }
 
-    /// Stops the core, releases, and ends everything. Returns when that is done, or given up after its bound.
+    /// Stops the core, releases, and ends everything. Returns when that is done, or given up after its bound: a core that
+    /// does not stop is left to itself, and an ownership that the store does not let go of ends with the session.
     func close() async {
         isClosing = true
         bell.ring()
@@ -136,8 +145,15 @@ actor Participant {
     /// The participant's own state now.
     var state: ParticipantState {
         ParticipantState(
-            isOver: end != nil, holding: machine.holding?.epoch, core: machine.core, coreStarts: coreStarts,
-            refusal: machine.refusal, lossOf: lastLoss?.epoch, problem: coreProblem, isIdle: isIdle)
+            isOver: end != nil, wantsOwnership: intent.wantsOwnership, holding: machine.holding?.epoch,
+            core: machine.core, coreStarts: coreStarts, refusal: machine.refusal, lossOf: lastLoss?.epoch,
+            problem: coreProblem, isIdle: isIdle, isStuck: machine.isStuck(at: clock.now()), lastingError: lastingError)
+    }
+
+    /// The store's error, once it has kept this participant from its job for as long as a hand-over may take.
+    private var lastingError: SharedCoreError? {
+        guard let obstacle, obstacle.since.advanced(by: options.handoverDeadline) <= clock.now() else { return nil }
+        return obstacle.error
     }
 
     /// Whether nothing is owned, run or sought here.
@@ -182,7 +198,9 @@ actor Participant {
             }
             await noticeLoss()
             publish()
-            if isClosing, machine.holding == nil, machine.core == nil { return finish(with: .closed) }
+            if isClosing, machine.core == nil, machine.holding == nil || machine.isStuck(at: clock.now()) {
+                return finish(with: .closed)
+            }
             alarm.set(to: min(machine.nextStep, policyIsDue ?? machine.nextStep))
             await bell.wait()
         }
@@ -223,6 +241,7 @@ actor Participant {
     private func finish(with end: ParticipantEnd) {
         guard self.end == nil else { return }
         self.end = end
+        claim.release()
         coreRun?.stop()
         watch?.cancel()
         demandWatch?.cancel()

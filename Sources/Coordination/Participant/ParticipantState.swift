@@ -3,6 +3,8 @@ internal import CoreAPI
 /// What those who wait for a participant itself may wait for.
 struct ParticipantState: Hashable, Sendable {
     let isOver: Bool
+    /// Whether it is a Main that means to own.
+    let wantsOwnership: Bool
     /// The epoch that it holds.
     let holding: Revision?
     let core: LocalCore?
@@ -12,6 +14,10 @@ struct ParticipantState: Hashable, Sendable {
     let lossOf: Revision?
     let problem: Participant.CoreProblem?
     let isIdle: Bool
+    /// Whether its ownership cannot be released.
+    let isStuck: Bool
+    /// Why it cannot do its job, where that lasts.
+    let lastingError: SharedCoreError?
 
     /// Whether a core works here under an ownership that stands.
     var isCoreRunning: Bool { core?.phase == .running && core?.epoch == holding }

@@ -11,13 +11,11 @@ extension TimelineEntry {
         case stateChanged = 4
         /// The owner let go.
         case released = 5
-        /// The session of the owner (``TimelineEntry/other``) was found to have ended.
-        case sessionEnded = 6
         /// The process of the owner (``TimelineEntry/other``) was killed, because it had not let go in time.
         case killed = 7
         /// The participant learned that it is an owner no more.
         case fenced = 8
-        /// The participant was refused, because the owner (``TimelineEntry/other``) stands.
+        /// The participant was refused, because a Main owns (``TimelineEntry/other``) or is about to.
         case refused = 9
         /// The core began to run.
         case coreStarted = 10
@@ -31,8 +29,6 @@ extension TimelineEntry {
         case supersededOverlap = 14
         /// The owner (``TimelineEntry/other``) was asked to show that it is alive.
         case challenged = 15
-        /// The owner showed that it is alive.
-        case answered = 16
         /// Something that was set aside; the reason tells.
         case problem = 17
     }

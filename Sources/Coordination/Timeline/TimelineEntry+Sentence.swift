@@ -25,10 +25,9 @@ extension TimelineEntry {
         case .tookOver: "took the core over, as \(own)" + (previous.map { "; \($0.sentence)" } ?? "")
         case .stateChanged: "went from \(state(from)) to \(state(to)), as \(own)"
         case .released: "released the core, \(own)"
-        case .sessionEnded: "found that the session of \(owner(other)) has ended"
         case .killed: "killed the process of \(owner(other))"
         case .fenced: "learned that it owns the core no more, \(own)"
-        case .refused: "was refused, \(owner(other)) stands"
+        case .refused: "was refused" + (other.map { ", epoch \($0) stands" } ?? "")
         case .coreStarted: "started its core, \(own)"
         case .coreStopped: "stopped its core, \(own)"
         case .coreGivenUp: "gave up its core, which did not stop in time, \(own)"
@@ -36,7 +35,6 @@ extension TimelineEntry {
         case .supersededOverlap:
             "saw the superseded core of \(owner(other)) still run beside its own, \(own)"
         case .challenged: "challenged \(owner(other)) to answer"
-        case .answered: "answered a challenge, \(own)"
         case .problem: "set something aside"
         }
     }

@@ -15,10 +15,13 @@ struct MailCollector {
 
     /// What is no file and was reported as such, so that it is reported once.
     private var reportedOthers: Set<FileName> = []
-    /// The message that met the last trouble. It comes last in the next round, so that it holds up no other.
-    private var troubled: FileName?
-    /// The trouble that was reported last; nil since something went well.
-    private var reportedTrouble: String?
+    /// The messages that met a trouble, in the order in which they were tried last. They come last in the next round, so
+    /// that they hold up no other.
+    private var troubled: [FileName] = []
+    /// The troubles that messages have, so that one that many have, such as a full disk, is reported once.
+    private var knownTroubles: [FileName: String] = [:]
+    /// The trouble with the folder that was reported last; nil since it could be read.
+    private var reportedFolderTrouble: String?
 
     init(source: MailSource, thread: SerialThread, clock: any TimeSource, context: CoreContext) {
         self.source = source
@@ -30,6 +33,12 @@ struct MailCollector {
 
     /// More than a record takes beside what its message carries.
     private static let recordByteCount = 1_024
+    /// More than a mark takes beside its identifier.
+    private static let markByteCount = 16
+    /// How many troubles end a round: where nothing can be stored, trying the rest as well would only cost time.
+    private static let troublesPerRound = 32
+    /// How many messages' troubles are known at a time. More are not reported.
+    private static let knownTroubleCount = 100
 
     private var valueByteCount: Int { context.store.capabilities.limits.valueByteCount }
 
@@ -85,20 +94,34 @@ struct MailCollector {
         } catch {
             return await trouble("The Maildir cannot be read: \(error)")
         }
+        reportedFolderTrouble = nil
         await report(look.arrivals.others, in: look.maildir)
 
-        var names = look.arrivals.messages
-        if let troubled, let index = names.firstIndex(of: troubled) { names.append(names.remove(at: index)) }
         var round: Outcome = look.arrivals.isPartial ? .more : .settled
-        for name in names {
+        var troubles = 0
+        for name in untroubledFirst(look.arrivals.messages) {
             if Task.isCancelled { return .settled }
             switch try await collect(name, in: look.maildir) {
             case .settled, .more: continue
-            case .unfinished: round = .unfinished
-            case .trouble: return .trouble
+            case .unfinished: if troubles == 0 { round = .unfinished }
+            case .trouble:
+                // The others may well be taken: what troubles one can lie in itself.
+                round = .trouble
+                troubles += 1
+                if troubles == Self.troublesPerRound { return .trouble }
             }
         }
         return round
+    }
+
+    /// The messages in the order in which to try them. What has gone meanwhile is forgotten.
+    private mutating func untroubledFirst(_ names: [FileName]) -> [FileName] {
+        guard !troubled.isEmpty else { return names }
+        let standing = Set(names)
+        for name in troubled where !standing.contains(name) { knownTroubles[name] = nil }
+        troubled.removeAll { !standing.contains($0) }
+        let known = Set(troubled)
+        return names.filter { !known.contains($0) } + troubled
     }
 
     private mutating func collect(_ name: FileName, in maildir: Maildir) async throws -> Outcome {
@@ -151,7 +174,10 @@ struct MailCollector {
             do throws(SharedCoreError) {
                 try await context.deliver(InboxMessage(callID: callID, content: .nothingToShow))
             } catch {
-                return try await trouble(storing: name, error)
+                // With an identifier that fits into no record there is no mark, now or ever, and nobody waits for it.
+                guard error.code == .limitExceeded, callID.text.utf8.count + Self.markByteCount > valueByteCount else {
+                    return try await trouble(storing: name, error)
+                }
             }
         }
         let folder = refusal.folder
@@ -168,8 +194,8 @@ struct MailCollector {
     ) async -> Outcome {
         do throws(SystemCallError) {
             try await thread.run(body)
-            reportedTrouble = nil
-            if troubled == name { troubled = nil }
+            troubled.removeAll { $0 == name }
+            knownTroubles[name] = nil
             return .settled
         } catch {
             return await trouble("A message cannot be moved now: \(error)", with: name)
@@ -184,11 +210,23 @@ struct MailCollector {
         }
     }
 
-    /// Takes note of a failure that may pass. The same one is reported once, until something has gone well.
-    private mutating func trouble(_ problem: String, with name: FileName? = nil) async -> Outcome {
-        troubled = name
-        if reportedTrouble != problem {
-            reportedTrouble = problem
+    /// Takes note of a failure with the folder that may pass. The same one is reported once, until the folder can be read.
+    private mutating func trouble(_ problem: String) async -> Outcome {
+        if reportedFolderTrouble != problem {
+            reportedFolderTrouble = problem
+            await context.report(problem + ". It stays where it is and is tried again.")
+        }
+        return .trouble
+    }
+
+    /// Takes note of a failure with a message that may pass. The same one is reported once, however many messages have it.
+    private mutating func trouble(_ problem: String, with name: FileName) async -> Outcome {
+        troubled.removeAll { $0 == name }
+        troubled.append(name)
+        guard knownTroubles[name] != nil || knownTroubles.count < Self.knownTroubleCount else { return .trouble }
+        let isKnown = knownTroubles.values.contains(problem)
+        knownTroubles[name] = problem
+        if !isKnown {
             await context.report(problem + ". It stays where it is and is tried again.")
         }
         return .trouble

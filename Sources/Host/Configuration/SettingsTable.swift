@@ -5,12 +5,4 @@ enum SettingsTable {
         "\(setting.name) (\(setting.kindName); default: \(setting.fallback.description); \(setting.environmentName))\n"
             + "  \(setting.summary)"
     }.joined(separator: "\n")
-
-    /// The rows of a table in Markdown, for the documentation.
-    static let markdown =
-        (["| key | values | default | environment | meaning |", "|---|---|---|---|---|"]
-        + Settings.all.map { setting in
-            "| `\(setting.name)` | \(setting.kindName) | \(setting.fallback.description) | `\(setting.environmentName)` "
-                + "| \(setting.summary) |"
-        }).joined(separator: "\n")
 }

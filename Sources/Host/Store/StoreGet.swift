@@ -1,12 +1,16 @@
 internal import ArgumentParser
 internal import CoreAPI
+internal import Glibc
 internal import ProgramOutput
 
 /// `store get`: the value under a key.
 struct StoreGet: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Print the value under a key.",
-        discussion: "Status 1 when there is none. Without --json the value's bytes are printed as they are.")
+        discussion: """
+            Status 1 when there is none. Without --json the value's bytes are printed as they are, and nothing else: only on \
+            a terminal a line feed follows.
+            """)
 
     @OptionGroup var global: GlobalOptions
 
@@ -22,7 +26,8 @@ struct StoreGet: HostCommand {
             if context.output.json {
                 try await context.output.emit(text: "", json: StoreLine.json(entry))
             } else {
-                try await context.output.write(entry.value + [UInt8(ascii: "\n")])
+                let end = isatty(STDOUT_FILENO) == 1 ? [UInt8(ascii: "\n")] : []
+                try await context.output.write(entry.value + end)
             }
         }
     }

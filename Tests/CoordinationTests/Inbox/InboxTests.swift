@@ -170,31 +170,6 @@ struct InboxTests {
         #expect(try await inbox.look(try callID("big")) == .absent)
     }
 
-    @Test("C10: a look by entries that a caller keeps answers as the inbox does")
-    func stateOfEntries() async throws {
-        let fixture = try await InboxFixture()
-        let inbox = try Inbox(fixture.keeper)
-        func check(_ expected: InboxState) async throws {
-            let entries = try await fixture.keeper.list(".sharedcore/inbox/").entries
-            let byKey = Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0) })
-            #expect(try inbox.state(of: try callID("a/b")) { byKey[$0] } == expected)
-            let prefix = try inbox.prefix(of: try callID("a/b"))
-            #expect(entries.filter { prefix.contains($0.key) }.isEmpty == (expected == .absent))
-        }
-        try await inbox.store(try textMessage("a"))
-        try await check(.absent)
-        let message = try textMessage("a/b")
-        try await inbox.store(message)
-        try await check(.stored(message))
-        guard case .taken(let taken) = try await inbox.take(message.callID) else {
-            Issue.record("a stored message can be taken")
-            return
-        }
-        try await check(.taken(by: fixture.keeper.session.id))
-        try await inbox.acknowledge(taken)
-        try await check(.acknowledged)
-    }
-
     @Test("C4, C10: with a core's condition first, a superseded core is refused before duplicates are judged")
     func epochFirst() async throws {
         let fixture = try await InboxFixture()

@@ -136,6 +136,45 @@ struct OwnershipMachineTests {
         #expect(transaction.operations.first == .delete(OwnershipKey.owner))
     }
 
+    @Test("C6: a holder that was seen running is looked at again, and superseded when it is stopped by then")
+    func looksAgain() throws {
+        var machine = machine(.executor)
+        let owner = owner(.main, by: other, claim: 20)
+        let again = ChallengeRecord(claim: Revision(rawValue: 20), first: Revision(rawValue: 30))
+        machine.view.apply(
+            view(31, [owner, entry(OwnershipKey.challenge, again, by: other, claim: 30, revision: 31)]))
+        var examinations: [Duration] = []
+        var takeOver: Duration?
+        var passed = Duration.zero
+        while passed <= .seconds(6), takeOver == nil {
+            while let directive = machine.step(at: start.advanced(by: passed)) {
+                if case .examine(_, let claim) = directive {
+                    examinations.append(passed)
+                    machine.examined(claim, isStopped: examinations.count > 1)
+                } else if case .commit = directive {
+                    takeOver = passed
+                    break
+                }
+            }
+            passed += .milliseconds(1)
+        }
+        #expect(examinations == [.milliseconds(500), .milliseconds(1000)])
+        #expect(takeOver == .milliseconds(1000))
+    }
+
+    @Test("C4, C13: an owner looks by itself: an Executor within 250 ms, a Main, which may own for weeks, within 10 s")
+    func ownerLooks() {
+        for (role, limit) in [(SessionRole.executor, 250), (.main, 10_000)] {
+            var machine = machine(role)
+            machine.view.apply(view(20, [owner(role, by: session, claim: 20)]))
+            #expect(machine.step(at: start) == .startCore(epoch: Revision(rawValue: 20)))
+            machine.coreStarted(Revision(rawValue: 20))
+            #expect(machine.step(at: start) == nil)
+            #expect(machine.nextStep == start.advanced(by: .milliseconds(limit)))
+            #expect(machine.step(at: machine.nextStep) == .look)
+        }
+    }
+
     @Test("C6: an answer to the first challenge counts for its repetition too")
     func answerToTheFirst() {
         var machine = machine(.executor)

@@ -379,4 +379,45 @@ struct HandoverScenarios {
         #expect(try await world.report().report.overlaps == 0)
         stuck.open()
     }
+
+    @Test(
+        "scenario 8: a core that ends by itself and whose stop hangs is given up like any other",
+        arguments: [true, false])
+    func hangingStopAfterAFailure(mainOwns: Bool) async throws {
+        var options = CoordinationOptions.patient
+        options.stopBound = .milliseconds(300)
+        let world = World(options: options)
+        let stuck = Latch()
+        var script = ScriptedCore.Script()
+        script.stop = stuck
+        script.endsByItself = true
+        let main = try await world.main(script: script)
+        let executor = try await world.executor(script: script)
+        let wait = Task {
+            if mainOwns { return try await main.participant.start() }
+            _ = try await executor.participant.message(
+                forCallID: .of("call-1"), deadline: .seconds(3600), insisting: true)
+        }
+
+        try await eventually("the core is given up") {
+            try await world.report().entries.contains { $0.kind == .coreGivenUp }
+        }
+
+        try await eventually("nobody owns") { try await world.owner() == nil }
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        #expect(entries.first { $0.kind == .coreGivenUp }?.reason.contains("ended by itself") == true)
+        if mainOwns {
+            let end = try await within(Patience.usual, "the Main has ended") {
+                await main.participant.waitUntilEnded()
+            }
+            guard case .coreFailed = end else {
+                Issue.record("a Main whose core ended by itself: \(end)")
+                return
+            }
+        }
+        wait.cancel()
+        stuck.open()
+        _ = await wait.result
+    }
 }

@@ -199,4 +199,119 @@ struct OwnershipScenarios {
         await main.stop()
         #expect(try await world.owner()?.role == .main)
     }
+
+    @Test("C2, C8: a call that was refused leaves the other waits of its participant alone: they own when Main is gone")
+    func refusalIsForgotten() async throws {
+        let world = World()
+        let main = try await world.main()
+        try await main.participant.start()
+        let executor = try await world.executor()
+        let wait = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        let observer = try await world.observer()
+        try await eventually("the call waits") {
+            try await !observer.list(".sharedcore/expectations").entries.isEmpty
+        }
+        let refusal = await #expect(throws: CoordinationError.self) {
+            _ = try await executor.participant.message(
+                forCallID: .of("call-2"), deadline: .seconds(3600), insisting: true)
+        }
+        #expect(refusal?.code == .refused)
+
+        main.process.kill()
+        world.server.receive(try .text("call-1"))
+
+        let answer = try await within(Patience.usual, "the Executor fetches its message") { try await wait.value }
+        #expect(answer.source == .core)
+        // And whoever insists now is not refused by a Main that was.
+        let insisting = Task {
+            try await executor.participant.message(
+                forCallID: .of("call-2"), deadline: .seconds(3600), insisting: true)
+        }
+        world.server.receive(try .text("call-2"))
+        let second = try await within(Patience.usual, "its core runs") { try await insisting.value }
+        #expect(second.source == .core)
+        await executor.participant.close()
+    }
+
+    @Test("C2, C14, C15: a refusal is on the timeline, with the owner that stands")
+    func refusalIsTold() async throws {
+        let world = World()
+        let main = try await world.main()
+        try await main.participant.start()
+        let epoch = await main.participant.epoch
+        let executor = try await world.executor()
+        let second = try await world.main("second")
+
+        await #expect(throws: CoordinationError.self) {
+            _ = try await executor.participant.message(
+                forCallID: .of("call-1"), deadline: .seconds(3600), insisting: true)
+        }
+        await #expect(throws: CoordinationError.self) { try await second.participant.start() }
+
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        let refused = entries.filter { $0.kind == .refused }
+        #expect(refused.map(\.role) == [.executor, .main])
+        #expect(refused.allSatisfy { $0.other == epoch })
+    }
+
+    @Test("C14: a Main whose start is withdrawn has ended, and whoever waits for that hears it")
+    func withdrawnStart() async throws {
+        let world = World()
+        let executor = try await world.executor()
+        let call = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        try await eventually("the Executor owns") { try await world.owner()?.state == .running }
+        executor.process.stop()
+        let main = try await world.main()
+        let ended = Box<MainEnd?>(nil)
+        let start = Task { try await main.participant.start() }
+        try await eventually("Main has asked") {
+            try await world.report().entries.contains { $0.kind == .asked }
+        }
+        let waiting = Task {
+            let end = await main.participant.waitUntilEnded()
+            ended.update { $0 = end }
+        }
+        // Each of these goes through the participant, so the wait has begun before the last returns.
+        for _ in 0..<100 { _ = await main.participant.epoch }
+        #expect(ended.value == nil)
+
+        start.cancel()
+
+        await #expect(throws: CoordinationError.self) { try await start.value }
+        try await within(Patience.usual, "it has ended") { await waiting.value }
+        #expect(ended.value == .stopped)
+        executor.process.continue()
+        call.cancel()
+        _ = await call.result
+    }
+
+    @Test("C1: one handle takes part once at a time")
+    func onePartOfOneHandle() async throws {
+        let world = World()
+        let group = try await world.space.open("group", as: SessionDescription(role: .main))
+        let first = try MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }
+        let error = #expect(throws: SharedCoreError.self) {
+            try MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }
+        }
+        #expect(error?.code == .invalidArgument)
+        try await first.start()
+        let epoch = await first.epoch
+        #expect(epoch != nil)
+        await first.stop()
+
+        let next = try MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }
+        try await next.start()
+        #expect(await next.epoch != epoch)
+        await next.stop()
+        // One that nobody refers to any more is as good as one that ended.
+        _ = try MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }
+        try await eventually("another one may take part") {
+            (try? MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }) != nil
+        }
+    }
 }

@@ -304,7 +304,7 @@ struct OwnershipSimulation {
             for dead in members.indices where members[dead].isDead { bury(dead) }
         case .commit(let transition):
             if commit(transition.transaction, of: number, telling: transition.stories) == nil {
-                members[number].machine.refused()
+                members[number].machine.refused(at: now)
             }
         case .startCore(let epoch):
             startCore(epoch, of: number)

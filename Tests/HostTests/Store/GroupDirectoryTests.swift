@@ -30,7 +30,7 @@ struct GroupDirectoryTests {
         #expect(ended.status == 78)
         #expect(ended.errors.contains("--dir: dir is “groups”"))
         #expect(ended.errors.split(separator: "\n").count == 1)
-        #expect(try await program.run("store", "get", "k", "--dir", "groups").output == "v\n")
+        #expect(try await program.run("store", "get", "k", "--dir", "groups").output == "v")
     }
 
     @Test("A file in the directory's place is refused")

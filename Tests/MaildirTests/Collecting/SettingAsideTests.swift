@@ -138,4 +138,41 @@ struct SettingAsideTests {
         }
         #expect(inbox.attempts == 1)
     }
+
+    @Test("S10, C8: messages that cannot be stored hold up none behind them")
+    func troubledMessagesHoldUpNone() async throws {
+        let maildir = try TestMaildir()
+        for name in ["1-troubled", "2-troubled", "3-good"] { try maildir.deliver(id: name, as: name) }
+        let inbox = try await TestInbox { message in
+            message.callID.text.hasSuffix("troubled")
+                ? SharedCoreError(.storageFull, "There is no space for it.", at: "test") : nil
+        }
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("the good one is taken") { inbox.callIDs == ["3-good"] }
+            try await eventually("it is acknowledged") { maildir.names("cur") == ["3-good:2,S"] }
+            #expect(maildir.names("new") == ["1-troubled", "2-troubled"])
+            inbox.fail { _ in nil }
+            try await eventually("the others are taken when they can be") { maildir.names("new").isEmpty }
+        }
+        #expect(Set(inbox.callIDs) == ["1-troubled", "2-troubled", "3-good"])
+        #expect(inbox.reports.count == 1, "one trouble is told once: \(inbox.reports)")
+    }
+
+    @Test("E2, C11: a message whose identifier fits into no record is set aside, without a mark, and stops nothing")
+    func identifierThatNeverFits() async throws {
+        let maildir = try TestMaildir()
+        let identifier = String(repeating: "i", count: 600)
+        try maildir.deliver(id: identifier, as: "1-long")
+        try maildir.deliver(id: "good", as: "2-good")
+        let inbox = try await TestInbox(limits: Limits(valueByteCount: 512)) { message in
+            message.callID.text == identifier
+                ? SharedCoreError(.limitExceeded, "A message has at most 512 bytes.", at: "test") : nil
+        }
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("both are dealt with") { maildir.names("new").isEmpty }
+        }
+        #expect(maildir.names(".Oversized/new") == ["1-long"])
+        #expect(inbox.callIDs == ["good"])
+        #expect(inbox.reports.count == 1)
+    }
 }

@@ -64,6 +64,17 @@ struct KindTests {
         #expect(message.content == .invitation(subject: "Tea", localAddress: "bob@example.org"))
     }
 
+    @Test("E2, C12: a conference's address has up to 998 bytes, as any identifier")
+    func longAddress() async throws {
+        let desk = try ReadingDesk()
+        let head = MailSample.head + "X-SharedCore-Kind: invitation\nX-SharedCore-Conference: "
+        let longest = "sip:" + String(repeating: "r", count: 994)
+        #expect(try await desk.read(head + longest + "\n\n").callID.text == longest)
+        let refusal = try await desk.refusal(of: head + longest + "r\n\n")
+        #expect(refusal?.reason == .identifierTooLong(maximum: 998))
+        #expect(refusal?.callID?.text == "a@b", "whoever waits for the message itself is answered")
+    }
+
     @Test("C12: an invitation that names no conference keeps its message's identifier")
     func invitationWithoutAddress() async throws {
         let message = try await ReadingDesk().read(

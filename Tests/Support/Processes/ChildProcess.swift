@@ -37,10 +37,14 @@ package final class ChildProcess: Sendable {
         return String(path)
     }
 
-    /// Starts a program.
+    /// Starts a program, given by its path or by a name that is looked for where the shell looks.
     ///
-    /// - Parameter environment: Variables that are set for it beside those of this process.
-    package init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+    /// - Parameters:
+    ///   - environment: Variables that are set for it beside those of this process.
+    ///   - errors: The path of a file to which its standard error is added; nil for that of this process.
+    package init(
+        _ program: String, _ arguments: [String], environment: [String: String] = [:], errors: String? = nil
+    ) throws {
         var ends: [Int32] = [0, 0]
         // Closed on exec from the start, since other tests start processes at the same time.
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Self.closeOnExec, 0, &ends) == 0 else {
@@ -52,6 +56,7 @@ package final class ChildProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        if let errors { posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0o600) }
 
         var variables: [String] = []
         var entry = environ
@@ -66,7 +71,7 @@ package final class ChildProcess: Sendable {
         defer { for pointer in argumentPointers + variablePointers { free(pointer) } }
 
         var child: Int32 = 0
-        let code = posix_spawn(&child, program, &actions, nil, &argumentPointers, &variablePointers)
+        let code = posix_spawnp(&child, program, &actions, nil, &argumentPointers, &variablePointers)
         guard code == 0 else {
             close(ends[0])
             throw FileProblem(path: program, code: code)

@@ -59,7 +59,9 @@ final class Burst {
     }
 
     /// Every push got the message of its own call-id.
-    func expectAllServed(but exception: ChildProcess? = nil) async throws {
+    ///
+    /// - Parameter limit: How long each may have waited for it.
+    func expectAllServed(but exception: ChildProcess? = nil, within limit: Duration? = nil) async throws {
         for callID in callIDs {
             guard let process = processes[callID], process !== exception else { continue }
             let end = await process.end()
@@ -67,6 +69,7 @@ final class Burst {
             #expect(end == .exited(0), "\(callID): \(process.lines)")
             #expect(report?.event == "message", "\(callID)")
             #expect(report?.text == post.text(of: callID))
+            if let limit, let report { #expect(.milliseconds(report.elapsedMs) <= limit, "\(callID)") }
         }
     }
 
@@ -85,6 +88,7 @@ final class Burst {
         let report = TimelineChecker.check(try await Timeline(group).history())
         #expect(report.violations.isEmpty, "\(report.violations)")
         #expect(report.overlaps == 0)
+        #expect(try post.misunderstandings() == [])
         #expect(try post.count(in: "new") == 0)
         #expect(try post.count(in: "cur") == callIDs.count)
         #expect(try await group.list(".sharedcore/expectations").entries.isEmpty)

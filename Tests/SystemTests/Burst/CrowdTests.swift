@@ -22,15 +22,18 @@ struct CrowdTests {
         let callIDs = (1...100).map { "crowd-\($0)" }
         let description = SessionDescription(role: .executor)
         let witness = MemoryWitness()
+        @Sendable func open(as description: SessionDescription) async throws -> any SharedGroup {
+            switch place {
+            case .memory: try await space.open("crowd", as: description)
+            case .files: try await FileGroup.open(directory: post.group, as: description)
+            }
+        }
+        let observer = try await open(as: SessionDescription(role: .tool))
 
         let starts = try await withThrowingTaskGroup(of: Int.self) { tasks in
             for callID in callIDs {
                 tasks.addTask {
-                    let group: any SharedGroup =
-                        switch place {
-                        case .memory: try await space.open("crowd", as: description)
-                        case .files: try await FileGroup.open(directory: post.group, as: description)
-                        }
+                    let group = try await open(as: description)
                     let executor = try ExecutorParticipant(
                         of: group, environment: CoordinationEnvironment(witness: witness)
                     ) {
@@ -55,6 +58,12 @@ struct CrowdTests {
             return try await tasks.reduce(0, +)
         }
         #expect(starts == 1)
+        let history = try await Timeline(observer).history()
+        #expect(history.records.count { $0.entry.kind == .coreStarted } == 1)
+        let report = TimelineChecker.check(history)
+        #expect(report.isClean, "\(report.violations)")
+        #expect(report.overlaps == 0 && report.supersededOverlaps == 0)
+        await observer.close()
         #expect(try post.count(in: "new") == 0)
         #expect(try post.count(in: "cur") == callIDs.count)
     }

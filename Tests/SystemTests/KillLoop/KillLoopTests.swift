@@ -28,6 +28,7 @@ struct KillLoopTests {
         #expect(try post.count(in: "new") == 0, "\(seed)")
         #expect(try post.count(in: "cur") == loop.count.messages + 1, "\(seed)")
 
+        #expect(try post.misunderstandings() == [])
         let report = TimelineChecker.check(try await Timeline(group).history())
         #expect(report.violations.isEmpty, "\(seed): \(report.violations)")
         #expect(report.overlaps == 0, "\(seed)")

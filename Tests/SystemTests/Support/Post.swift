@@ -57,24 +57,48 @@ final class Post: Sendable {
     }
 
     /// Starts an Executor for a call-id.
-    func push(_ callID: String, deadline: Duration = .seconds(120), failPoint: String? = nil) throws -> ChildProcess {
-        try ChildProcess(
-            ChildProcess.built("sharedcore-executor"),
+    ///
+    /// - Parameter arguments: What runs before it, such as a change of the namespace.
+    func push(
+        _ callID: String, deadline: Duration = .seconds(120), failPoint: String? = nil, through arguments: [String] = []
+    ) throws -> ChildProcess {
+        try start(
+            "sharedcore-executor",
             [
                 "--directory", group, "--call-id", callID, "--maildir", maildir, "--start-ms", "\(startMilliseconds)",
                 "--deadline-ms", "\(deadline.components.seconds * 1000)", "--budget-ms", "120000",
             ],
-            environment: failPoint.map { ["SHAREDCORE_FAIL_POINT": $0] } ?? [:])
+            environment: failPoint.map { ["SHAREDCORE_FAIL_POINT": $0] } ?? [:], through: arguments)
     }
 
     /// Starts a Main.
-    func startMain() throws -> ChildProcess {
-        try ChildProcess(
-            ChildProcess.built("sharedcore"),
-            ["main", "--json", "--dir", directory.path(of: "groups"), "--group", "main"],
+    ///
+    /// - Parameter arguments: What runs before it, such as a change of the namespace.
+    func startMain(through arguments: [String] = []) throws -> ChildProcess {
+        try start(
+            "sharedcore", ["main", "--json", "--dir", directory.path(of: "groups"), "--group", "main"],
             environment: [
-                "SHAREDCORE_CORE_MAILDIR": maildir, "SHAREDCORE_CORE_STARTDURATION": "\(startMilliseconds)ms",
-            ])
+                "SHAREDCORE_CORE_MAILDIR": maildir, "SHAREDCORE_CORE_START_DURATION": "\(startMilliseconds)ms",
+            ], through: arguments)
+    }
+
+    private func start(
+        _ program: String, _ options: [String], environment: [String: String], through arguments: [String]
+    ) throws -> ChildProcess {
+        let words = try arguments + [ChildProcess.built(program)] + options
+        return try ChildProcess(words[0], Array(words.dropFirst()), environment: environment, errors: errors)
+    }
+
+    /// Where all programs write what they have to complain about.
+    private var errors: String { directory.path(of: "errors") }
+
+    /// The lines in which a program says that it was told something that it does not know: a setting that a test believes
+    /// in and that does nothing.
+    func misunderstandings() throws -> [String] {
+        guard access(errors, F_OK) == 0 else { return [] }
+        let file = try OpenFile(path: errors, .read)
+        let text = String(decoding: try file.read(count: try file.status().byteCount, at: 0), as: UTF8.self)
+        return text.split(separator: "\n").map(String.init).filter { $0.contains("unknown variable") }
     }
 
     /// What a process's lines say about its call-id.

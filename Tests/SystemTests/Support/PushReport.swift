@@ -7,6 +7,7 @@ struct PushReport: Decodable {
     let text: String?
     let source: String?
     let coreStarts: Int
+    let elapsedMs: Int
 
     /// Nil when the line is no report.
     init?(_ line: String) {

@@ -10,15 +10,34 @@ extension Journal {
 
     /// Makes sure that the file has space for a record, before a byte of it is written. Only for the lock's holder.
     ///
-    /// - Parameter mayUseReserve: Whether the record may use the space that is kept for endings.
+    /// - Parameters:
+    ///   - mayUseReserve: Whether the record may use the space that is kept for endings.
+    ///   - keepSpare: Makes sure, before the journal takes more space for records that may not, that there is space for a
+    ///     compaction with so many more bytes.
     /// - Throws: `storageFull`.
-    func reserveSpace(for byteCount: Int, at tail: Int, mayUseReserve: Bool) throws(SharedCoreError) {
+    func reserveSpace(
+        for byteCount: Int, at tail: Int, mayUseReserve: Bool,
+        keepSpare: (_ byteCount: Int) throws(SharedCoreError) -> Void
+    ) throws(SharedCoreError) {
         let needed = tail + byteCount + (mayUseReserve ? 0 : Self.reserveByteCount)
-        let reserved = reservedEnd
-        guard needed > reserved else { return }
-        reservedEnd = try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try file.allocate(from: reserved, to: needed, preferably: needed + Self.growthByteCount)
+        guard needed > reservedEnd else { return }
+        guard !mayUseReserve else { return try takeSpace(to: needed) }
+        func take(_ end: Int) throws(SharedCoreError) {
+            try keepSpare(end - Self.reserveByteCount - tail)
+            try takeSpace(to: end)
         }
+        do throws(SharedCoreError) {
+            try take(needed + Self.growthByteCount)
+        } catch {
+            guard error.code == .storageFull else { throw error }
+            try take(needed)
+        }
+    }
+
+    private func takeSpace(to end: Int) throws(SharedCoreError) {
+        let reserved = reservedEnd
+        try SharedCoreError.wrapping { () throws(SystemCallError) in try file.allocate(reserved..<end) }
+        reservedEnd = end
     }
 }
 

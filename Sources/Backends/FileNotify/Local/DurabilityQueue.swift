@@ -102,13 +102,12 @@ final class DurabilityQueue: Sendable {
             try before.file.synchronizeContent()
             present = before
         }
-        try directory.directory.synchronizeNames()
         if present.header.hasSnapshot, directory.page.floor < present.generation {
-            // Placed by a compaction that has come no further. Its predecessor need not be on the disk to the end, so the
-            // group must be read from here.
+            // Its predecessors may have lost what the snapshot has: from now on nobody begins with them.
             try present.file.synchronizeContent()
             directory.page.raiseFloor(to: present.generation)
         }
+        try directory.directory.synchronizeNames()
         try directory.page.synchronize()
         state.withLock { $0.preparedGeneration = max($0.preparedGeneration, journal.generation) }
     }

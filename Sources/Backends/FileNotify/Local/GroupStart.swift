@@ -9,9 +9,14 @@ struct GroupStart {
     let options: FileGroupOptions
 
     private var bootID: BootID { options.clock.bootID }
-    private var isDurable: Bool { directory.page.isDiskPromised }
 
     func journal() throws(SharedCoreError) -> Journal {
+        if directory.access == .readOnly {
+            guard let journal = try directory.floorJournal(), journal.header.bootID == bootID else {
+                throw .unopened(directory.directory.path)
+            }
+            return journal
+        }
         while true {
             let floor = directory.page.floor
             guard let journal = try floorJournal() else {
@@ -49,7 +54,7 @@ struct GroupStart {
         if try directory.journal(1) == nil {
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
-            SpareSpace.keep(for: 0, in: directory.directory)
+            _ = try? SpareSpace.keep(for: 0, in: directory.directory)
         }
         directory.page.raiseFloor(to: 1)
     }
@@ -64,11 +69,13 @@ struct GroupStart {
     private func beginIncarnation(after floor: Journal, atFloor number: UInt64) throws(SharedCoreError) {
         let highest = try directory.generations().last ?? floor.generation
         guard directory.page.floor == number else { return }
+        // One that cannot be read is what the loss of power has left of it.
         if highest > floor.generation, let journal = try directory.survivingJournal(highest),
             journal.header.bootID == bootID, journal.header.hasSnapshot
         {
             // Somebody has done it and was ended before raising the floor.
             directory.page.raiseFloor(to: highest)
+            try SharedCoreError.wrapping { () throws(SystemCallError) in try directory.page.synchronize() }
             return
         }
         var (state, position) = try survivingState(from: floor)
@@ -82,8 +89,6 @@ struct GroupStart {
         if try place(state, as: generation, incarnation: position.journal.header.incarnation + 1) {
             FailPoint.hit("restart.afterPlace")
             directory.page.raiseFloor(to: generation)
-            // What the disk was promised to keep is removed only when its successor is what the disk leads to.
-            if isDurable { do throws(SystemCallError) { try directory.page.synchronize() } catch { return } }
             directory.removeObsolete()
         }
     }
@@ -120,8 +125,14 @@ struct GroupStart {
     ) throws(SharedCoreError) -> Bool {
         let builder = try JournalBuilder(generation, in: directory)
         try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
-        return try builder.place(
-            incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil, inherited: [],
-            isDurable: isDurable)
+        guard
+            try builder.place(
+                incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil, inherited: [],
+                isDurable: true)
+        else { return false }
+        // Whatever the durability: if this one could be lost, the next run of the machine would give out the same
+        // revisions once more.
+        try builder.settle()
+        return true
     }
 }

@@ -39,6 +39,8 @@ extension LocalGroup {
     ///
     /// - Returns: Whether this call has done it; false when another process does it or something came between.
     func compact() throws(SharedCoreError) -> Bool {
+        if isReadOnly { throw .readOnly(directory.directory.path) }
+        try lookAtPlace()
         let captured = try replica.update { state throws(SharedCoreError) -> Captured? in
             guard case .current = try self.follower.catchUp(&state) else { return nil }
             return Captured(
@@ -54,18 +56,16 @@ extension LocalGroup {
         let builder = try JournalBuilder(journal.generation + 1, in: directory)
         try captured.state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         FailPoint.hit("compaction.afterSnapshot")
-        if directory.page.isDiskPromised { try builder.synchronize() }
+        // Most of it outside the lock.
+        try builder.synchronize()
 
         guard let inherited = try replace(captured.position, by: builder) else { return false }
         try catchUp()
         moveListeners(inherited, to: journal.generation + 1)
         FailPoint.hit("compaction.beforeFloor")
-        // Asked only now: whoever has a commit in the old journal was promised the disk before its seal, if at all. Out of
-        // the lock, so that nobody waits for the disk. Until then the old journal leads to the new one.
-        let isDurable = directory.page.isDiskPromised
-        if isDurable { try builder.settle() }
-        directory.page.raiseFloor(to: journal.generation + 1)
-        if isDurable { do throws(SystemCallError) { try directory.page.synchronize() } catch { return true } }
+        // Without power, either the old journals are found or the new one, so nothing old is removed before the new one
+        // is on the disk, whatever the durability: a group must not be lost. A disk that refuses keeps the old ones.
+        guard (try? builder.settle()) != nil else { return true }
         FailPoint.hit("compaction.afterFloor")
         directory.removeObsolete()
         keepSpareSpace()

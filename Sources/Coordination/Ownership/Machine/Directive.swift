@@ -16,4 +16,8 @@ enum Directive: Hashable, Sendable {
     case examine(ProcessIdentity, claim: Revision)
     /// Kill the process of an owner, then look.
     case kill(ProcessIdentity, epoch: Revision)
+
+    var isCommit: Bool {
+        if case .commit = self { true } else { false }
+    }
 }

@@ -105,8 +105,12 @@ extension OwnershipMachine {
         if let process, watched.wasSeenStopped == nil {
             return .act(.examine(process, claim: challenge.record.claim))
         }
-        if watched.wasSeenStopped == false, patience.elapsed < rules.busyAnswerBound {
-            wake(at: patience.nextCount(limit: rules.busyAnswerBound))
+        if let process, watched.wasSeenStopped == false, patience.elapsed < rules.busyAnswerBound {
+            // One that ran then may be stopped now.
+            let isAnew = patience.elapsed < watched.lastExamination
+            let next = isAnew ? rules.answerBound : watched.lastExamination + rules.answerBound
+            if patience.elapsed >= next { return .act(.examine(process, claim: challenge.record.claim)) }
+            wake(at: patience.nextCount(limit: min(next, rules.busyAnswerBound)))
             return .unknown
         }
         return .absent(Silence(challenge: challenge.revision, answer: view.answer?.revision, since: since))
@@ -114,8 +118,9 @@ extension OwnershipMachine {
 
     /// Takes note of what the system says about a silent holder. One that cannot be seen counts as stopped.
     mutating func examined(_ claim: Revision, isStopped: Bool?) {
-        guard watched?.claim == claim, watched?.patience != nil else { return }
+        guard watched?.claim == claim, let patience = watched?.patience else { return }
         watched?.wasSeenStopped = isStopped ?? true
+        watched?.lastExamination = patience.elapsed
     }
 
     private func challenge(_ claim: Revision, again first: Revision? = nil) -> Directive {

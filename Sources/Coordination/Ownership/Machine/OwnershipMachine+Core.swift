@@ -8,6 +8,13 @@ extension OwnershipMachine {
         core?.phase = .running
     }
 
+    /// Takes note that the core failed or ended by itself: it has as long to stop as one that was told to.
+    mutating func coreFailed(_ epoch: Revision, problem: String, at now: BootInstant) {
+        guard let core, core.epoch == epoch, core.mayRun else { return }
+        self.core?.phase = .stopping(since: now)
+        self.core?.reason = problem
+    }
+
     /// Takes note that the core has stopped.
     ///
     /// - Parameter problem: Why it stopped by itself; nil when it was told to.

@@ -24,7 +24,7 @@ struct OwnershipMachine: Sendable {
     /// Until then ownership is not sought, after a core failed.
     var restsUntil: BootInstant?
 
-    /// How a wish was refused, until it is taken.
+    /// How the wish was refused, for as long as that stands.
     var refusal: Refusal?
     /// An ownership that was lost, until it is taken.
     private(set) var loss: Loss?
@@ -58,12 +58,15 @@ struct OwnershipMachine: Sendable {
         var ending: [Story]?
         /// Whether its release is on its way.
         var isReleasing = false
+        /// Since when the store refuses its release.
+        var isStuckSince: BootInstant?
     }
 
     /// The one thing to do next; nil when there is nothing to do before ``nextStep`` or a change.
     mutating func step(at now: BootInstant) -> Directive? {
         nextStep = now.advanced(by: lookInterval)
         settle()
+        if let refusal, !stands(refusal) { self.refusal = nil }
         if let directive = stopOrphanedCore(at: now) { return directive }
         if let retryAt, now < retryAt {
             wake(at: retryAt)
@@ -83,12 +86,21 @@ struct OwnershipMachine: Sendable {
     /// Takes note that a directive could not be carried out for a reason that a look does not show.
     mutating func failed(at now: BootInstant) {
         retryAt = now.advanced(by: rules.retryInterval)
-        holding?.isReleasing = false
     }
 
-    /// Takes note that a guard refused a commit: a release that was on its way did not take place.
-    mutating func refused() {
-        holding?.isReleasing = false
+    /// Takes note that a commit did not take effect, as far as is known: a release that was on its way did not take
+    /// place.
+    mutating func refused(at now: BootInstant) {
+        guard var held = holding, held.isReleasing else { return }
+        held.isReleasing = false
+        held.isStuckSince = held.isStuckSince ?? now
+        holding = held
+    }
+
+    /// Whether the store has refused the release of what is held for as long as a core may take to stop. Trying on is
+    /// in vain then; the ownership ends with the session.
+    func isStuck(at now: BootInstant) -> Bool {
+        holding?.isStuckSince.map { $0.advanced(by: rules.stopBound) <= now } ?? false
     }
 
     /// Takes the ownership that was lost, if one was.
@@ -110,9 +122,18 @@ struct OwnershipMachine: Sendable {
     /// Whether somebody else's move is awaited, with a deadline somewhere.
     var isWaiting: Bool { holding == nil && wish.wantsOwnership }
 
-    /// How often to look without being woken: a Main that owns may do so for weeks, everybody else is about to finish.
+    /// How often to look without being woken: a Main that owns may do so for weeks, and each look would be a wake-up;
+    /// everybody else is about to finish (contract C4, C13).
     private var lookInterval: Duration {
         isWaiting || (holding != nil && !myself.isMain) ? rules.lookInterval : rules.idleInterval
+    }
+
+    /// Whether a refusal still answers what is wished, and whoever it was for is still there. One that does not would
+    /// keep everybody else who waits here from owning.
+    private func stands(_ refusal: Refusal) -> Bool {
+        guard myself.isMain ? wish.wantsOwnership : wish == .insist else { return false }
+        if let owner = refusal.owner { return view.owner?.claim == owner.claim }
+        return view.handover?.session == refusal.session
     }
 
     /// Draws from the view what is held and what was lost.

@@ -8,4 +8,7 @@ struct Refusal: Hashable, Sendable {
     let session: SessionID
     /// Its name for people.
     let name: String
+
+    /// What people call it.
+    var title: String { name.isEmpty ? "of session \(session)" : "“\(name)”" }
 }

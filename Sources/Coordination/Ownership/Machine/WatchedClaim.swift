@@ -16,4 +16,6 @@ struct WatchedClaim: Hashable, Sendable {
     var unansweredSince: BootInstant?
     /// Whether its process was seen stopped, after the challenge had stood long enough; nil before it was looked at.
     var wasSeenStopped: Bool?
+    /// How long the challenge had stood when its process was looked at last.
+    var lastExamination = Duration.zero
 }

@@ -25,11 +25,10 @@ extension OwnershipLedger {
         case .tookOver: broken += takeOver(record)
         case .stateChanged: broken += changeState(record)
         case .released: broken += release(record)
-        case .sessionEnded:
-            if let owner, owner.epoch == entry.other { end(owner) }
         case .killed: broken += kill(record)
         case .refused:
-            if entry.role == .main, let owner, owner.role == .executor {
+            // One that names no owner was refused by another Main's request, whoever owned meanwhile.
+            if entry.role == .main, let owner, owner.role == .executor, owner.epoch == entry.other {
                 breaks(.c3, "A Main was refused because the Executor of epoch \(owner.epoch) owned.")
             }
             requests[entry.participant] = nil
@@ -46,8 +45,6 @@ extension OwnershipLedger {
             if let other = entry.other, other == owner?.epoch, challenges[other] == nil {
                 challenges[other] = Moment(at: entry.at, bootID: entry.bootID)
             }
-        case .answered:
-            if let epoch = entry.epoch { challenges[epoch] = nil }
         case .fenced, .problem: break
         }
         return broken

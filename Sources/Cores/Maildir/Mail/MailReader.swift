@@ -63,8 +63,17 @@ struct MailReader: Sendable {
         let callID =
             message.rawHeader("Call-ID").flatMap(MailIdentifier.callID)
             ?? message.rawHeader("Message-ID").flatMap(MailIdentifier.messageID)
-        guard let callID, callID.text.utf8.count > limits.identifierByteCount else { return callID }
-        throw MailRefusal(.identifierTooLong(maximum: limits.identifierByteCount))
+        try callID.map { callID throws(MailRefusal) in try require(callID, markedBy: nil) }
+        return callID
+    }
+
+    /// Requires that an identifier is short enough.
+    ///
+    /// - Parameter other: The identifier under which whoever waits is answered when it is not.
+    private func require(_ callID: CallID, markedBy other: CallID?) throws(MailRefusal) {
+        guard callID.text.utf8.count <= limits.identifierByteCount else {
+            throw MailRefusal(.identifierTooLong(maximum: limits.identifierByteCount), callID: other)
+        }
     }
 
     private func sender(of message: MimeMessage) -> String {
@@ -94,8 +103,10 @@ struct MailReader: Sendable {
         }
         let address = message.decodedHeader("X-SharedCore-Conference").map(MailText.line) ?? conference?.address
         let subject = message.decodedHeader("Subject").map(MailText.line) ?? conference?.subject ?? ""
+        let name = address.flatMap(CallID.init) ?? callID
+        try require(name, markedBy: callID)
         return InboxMessage(
-            callID: address.flatMap(CallID.init) ?? callID,
+            callID: name,
             content: .invitation(subject: subject, localAddress: MailAddress.bare(recipient(of: message))))
     }
 

@@ -1,0 +1,34 @@
+internal import CoreAPI
+internal import Synchronization
+
+/// The claim of a participant on its session: while it lasts, no other participant of the process acts for that session.
+///
+/// Ownership belongs to a session. Two participants of one session would both take its ownership for their own and run
+/// two cores under one epoch, which no guard can tell apart (contract C1).
+final class SessionClaim: Sendable {
+    private static let claimed = Mutex<Set<Session>>([])
+
+    private let session: Session
+    private let isReleased = Atomic(false)
+
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when another participant has the claim.
+    init(on session: Session) throws(SharedCoreError) {
+        self.session = session
+        guard Self.claimed.withLock({ $0.insert(session).inserted }) else {
+            // What is not claimed is not to be released.
+            isReleased.store(true, ordering: .relaxed)
+            throw SharedCoreError(
+                .invalidArgument,
+                "A handle takes part once at a time. End the participant that it has, or open another handle.",
+                at: "session \(session.id)")
+        }
+    }
+
+    deinit { release() }
+
+    /// Lets another participant act for the session.
+    func release() {
+        guard !isReleased.exchange(true, ordering: .relaxed) else { return }
+        _ = Self.claimed.withLock { $0.remove(session) }
+    }
+}

@@ -1,0 +1,52 @@
+import CoreAPI
+import CoreAPITesting
+import InMemoryBackend
+import TestSupport
+import Testing
+
+@testable import Coordination
+
+/// What one run of a core tells its participant, and when.
+struct CoreRunTests {
+    private let reports = Box<[CoreRun.Report]>([])
+
+    private func run(
+        _ core: ScriptedCore, prepare: @escaping @Sendable () async throws -> Void = {}
+    ) async throws -> CoreRun {
+        let group = try await MemorySpace().open("group", as: SessionDescription(role: .main))
+        let context = CoreContext(
+            store: group, epoch: Revision(rawValue: 7), role: .main,
+            acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
+        return CoreRun(
+            in: context, core: { core }, prepare: prepare, isFenced: { false }, finish: {},
+            report: { [reports] report in reports.update { $0.append(report) } })
+    }
+
+    private var end: (isOver: Bool, problem: String?) {
+        for case .ended(let problem) in reports.value { return (true, problem) }
+        return (false, nil)
+    }
+
+    @Test("a core that is told to stop before it starts has not failed")
+    func stoppedWhilePreparing() async throws {
+        let gate = Latch()
+        let run = try await run(.idle(in: World())) {
+            await gate.pass()
+            try Task.checkCancellation()
+        }
+        try await eventually("it prepares") { gate.waiterCount == 1 }
+
+        run.stop()
+        gate.open()
+
+        try await eventually("it ends") { end.isOver }
+        #expect(end.problem == nil)
+    }
+
+    @Test("what a preparation throws that nobody stopped is the core's problem")
+    func failedPreparation() async throws {
+        _ = try await run(.idle(in: World())) { throw ScriptedCore.CoreFailure(description: "no witness") }
+        try await eventually("it ends") { end.isOver }
+        #expect(end.problem?.contains("no witness") == true)
+    }
+}

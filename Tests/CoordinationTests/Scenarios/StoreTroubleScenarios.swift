@@ -1,0 +1,85 @@
+import Coordination
+import CoreAPI
+import CoreAPITesting
+import InMemoryBackend
+import TestSupport
+import Testing
+
+/// What becomes of a participant whose store refuses its commits for good.
+@Suite(.serialized)
+struct StoreTroubleScenarios {
+    /// Whether the store refuses, as one on a full disk does.
+    private let isFull = Box(false)
+
+    private func store(_ group: MemoryGroup) -> InterposedStore {
+        InterposedStore(group) { [isFull] transaction throws(SharedCoreError) in
+            if isFull.value { throw SharedCoreError(.storageFull, "There is no space.", at: "test") }
+            return transaction
+        }
+    }
+
+    private var options: CoordinationOptions {
+        var options = CoordinationOptions.patient
+        options.handoverDeadline = .milliseconds(300)
+        options.stopBound = .milliseconds(300)
+        return options
+    }
+
+    @Test("E1, S10: a Main that the store lets not own for longer than a hand-over may take throws the store's error")
+    func startThrows() async throws {
+        let world = World()
+        let process = world.processes.start()
+        let group = try await world.space.open("group", as: SessionDescription(role: .main), process: process.identity)
+        let main = try MainParticipant(of: store(group), options: options) { ScriptedCore.idle(in: world) }
+        isFull.update { $0 = true }
+
+        let error = await #expect(throws: CoordinationError.self) {
+            try await within(Patience.usual, "the start ends") { try await main.start() }
+        }
+
+        #expect(error?.code == .store)
+        #expect(error?.cause?.code == .storageFull)
+        // Nothing is left behind, and with space it works.
+        isFull.update { $0 = false }
+        try await main.start()
+        #expect(try await world.owner()?.role == .main)
+        await main.stop()
+    }
+
+    @Test("S10: a participant that cannot release ends after the bound, and ownership ends with its session")
+    func closeEnds() async throws {
+        let world = World()
+        let process = world.processes.start()
+        let group = try await world.space.open("group", as: SessionDescription(role: .main), process: process.identity)
+        let main = try MainParticipant(of: store(group), options: options) { ScriptedCore.idle(in: world) }
+        try await main.start()
+        isFull.update { $0 = true }
+
+        try await within(Patience.usual, "it stops") { await main.stop() }
+
+        #expect(try await world.owner()?.role == .main)
+        await group.close()
+        #expect(try await world.owner() == nil)
+    }
+
+    @Test("S10: an Executor that cannot release is finished after the bound")
+    func finishEnds() async throws {
+        let world = World()
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .executor), process: process.identity)
+        let script = ScriptedCore.Script()
+        let executor = try ExecutorParticipant(of: store(group), options: options) {
+            ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: script)
+        }
+        world.server.receive(try .text("call-1"))
+        let answer = try await executor.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        #expect(answer.message != nil)
+        isFull.update { $0 = true }
+
+        try await within(Patience.usual, "it finishes") { await executor.finish() }
+
+        try await eventually("its core has stopped") { world.gauge.running.isEmpty }
+        try await within(Patience.usual, "it closes") { await executor.close() }
+    }
+}

@@ -1,0 +1,79 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+/// The group lies in a small file system in memory that only its own processes see: the mount namespace of the first one.
+@Suite("Coordination on a full disk", .serialized, .timeLimit(.minutes(5)))
+struct FullDiskTests {
+    private let post: Post
+    private let peer: Peer
+    private let enter: [String]
+
+    init() async throws {
+        let post = try Post(startMilliseconds: 0)
+        let isRoot = geteuid() == 0
+        let unshare = isRoot ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"]
+        let script = "mount -t tmpfs -o size=1m,mode=700 none '\(post.directory.path)/groups' && exec \"$0\""
+        let peer = try Peer(
+            PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")), through: unshare + ["sh", "-c", script])
+        _ = try await peer.answer()
+        try await peer.tell("open \(post.group)")
+        self.post = post
+        self.peer = peer
+        enter =
+            ["nsenter", "--target", "\(peer.pid)", "--mount"] + (isRoot ? [] : ["--user", "--preserve-credentials"])
+    }
+
+    private func fillDisk() async throws {
+        #expect(try await peer.tell("fillUp 3000").hasPrefix("storageFull"))
+        #expect(try await peer.tell("fillUp 1").hasPrefix("storageFull"), "down to the last byte")
+    }
+
+    @Test("S10, C3: an Executor that owns hands over to Main on a full disk, and SIGTERM ends both")
+    func handsOver() async throws {
+        let executor = try post.push("call-1", through: enter)
+        try await peer.tell("await .sharedcore/ownership/owner")
+        try await fillDisk()
+
+        let main = try post.startMain(through: enter)
+
+        try await eventually("Main owns", within: .seconds(60)) {
+            main.lines.contains { $0.contains(#""event":"owning""#) } || main.ended != nil
+        }
+        #expect(main.ended == nil, "\(main.lines)")
+        #expect(executor.ended == nil, "nobody was killed")
+        main.signal(SIGTERM)
+        #expect(try await within(.seconds(60), "Main ends") { await main.end() } == .exited(0))
+        executor.signal(SIGTERM)
+        #expect(try await within(.seconds(60), "the Executor ends") { await executor.end() } == .exited(1))
+        #expect(try post.misunderstandings() == [])
+    }
+
+    @Test("S10, C6: a frozen Executor is killed and a frozen Main fenced on a full disk")
+    func supersedes() async throws {
+        let executor = try post.push("call-1", through: enter)
+        try await peer.tell("await .sharedcore/ownership/owner")
+        try await fillDisk()
+        executor.signal(SIGSTOP)
+        let main = try post.startMain(through: enter)
+        try await eventually("Main owns", within: .seconds(60)) {
+            main.lines.contains { $0.contains(#""event":"owning""#) } || main.ended != nil
+        }
+        #expect(main.ended == nil, "\(main.lines)")
+        #expect(await executor.end() == .killed(by: SIGKILL))
+
+        main.signal(SIGSTOP)
+        let next = try post.push("call-2", through: enter)
+        try post.deliver("call-3")
+        try await eventually("the next Executor owns", within: .seconds(60)) {
+            try await peer.tell("get .sharedcore/ownership/owner").contains("executor")
+        }
+        main.signal(SIGCONT)
+        next.signal(SIGTERM)
+        #expect(try await within(.seconds(60), "the Executor ends") { await next.end() } == .exited(1))
+        main.signal(SIGTERM)
+        #expect(try await within(.seconds(60), "Main ends") { await main.end() } == .exited(0))
+        #expect(try post.misunderstandings() == [])
+    }
+}
