@@ -9,11 +9,6 @@ package struct ByteWriter: Sendable {
         bytes.reserveCapacity(count)
     }
 
-    /// Continues an array.
-    package init(appendingTo bytes: consuming [UInt8]) {
-        self.bytes = bytes
-    }
-
     package mutating func byte(_ value: UInt8) {
         bytes.append(value)
     }

@@ -112,4 +112,43 @@ struct CompactionTests {
         #expect(try await other.tell("get key") == "value new")
         try await careful.tell("put key next")
     }
+
+    @Test("S10: a record that no reader would take is not written into a new journal")
+    func overlongRecord() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        let builder = try JournalBuilder(2, in: group.local.directory)
+        let payload = [UInt8](repeating: 0, count: JournalChain.maximumPayloadByteCount + 1)
+        let before = builder.offset
+        #expect(throws: SharedCoreError.self) { try builder.append(payload) }
+        #expect(builder.offset == before)
+        try builder.append(Array(payload.dropLast()))
+        await group.close()
+    }
+
+    @Test("S10, E2: limits that a record of the journal does not hold are refused at open; the largest work")
+    func limitsThatFit() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let most = StoreState.maximumTransactionByteCount
+        for limits in [
+            Limits(valueByteCount: most + 1, transactionByteCount: most), Limits(transactionByteCount: most + 1),
+        ] {
+            let refusal = try await code {
+                try await FileGroup.open(directory: path, options: FileGroupOptions(limits: limits))
+            }
+            #expect(refusal == .invalidArgument)
+        }
+        #expect(directory.names.isEmpty, "nothing was made")
+
+        let limits = Limits(valueByteCount: most, transactionByteCount: most)
+        let group = try await FileGroup.open(directory: path, options: FileGroupOptions(limits: limits))
+        try await group.put("a", [UInt8](repeating: 1, count: 60_000))
+        try await group.put("b", [UInt8](repeating: 2, count: most - 1))
+        try await group.put("c", [UInt8](repeating: 3, count: 60_000))
+        #expect(try await group.compactNow())
+        let newcomer = try await PeerProcess.joining(path)
+        #expect(try await newcomer.tell("get c").utf8.count > 60_000)
+        await group.close()
+    }
 }

@@ -27,7 +27,9 @@ struct DirectoryTests {
         let directory = try TemporaryDirectory()
         let target = try TemporaryDirectory()
         #expect(symlink(target.path, directory.path(of: "group")) == 0)
-        #expect(try await refusal(of: directory.path(of: "group")) == .forbidden)
+        for ending in ["", "/", "//", "/.", "/./"] {
+            #expect(try await refusal(of: directory.path(of: "group") + ending) == .forbidden)
+        }
         #expect(target.names.isEmpty)
     }
 
@@ -42,7 +44,9 @@ struct DirectoryTests {
     func invalidPath() async throws {
         let directory = try TemporaryDirectory()
         #expect(close(creat(directory.path(of: "file"), 0o600)) == 0)
-        #expect(try await refusal(of: directory.path(of: "file")) == .invalidArgument)
+        for path in ["file", "file/", "file/group", "file/a/b"] {
+            #expect(try await refusal(of: directory.path(of: path)) == .invalidArgument)
+        }
         #expect(try await refusal(of: "relative/path") == .invalidArgument)
         #expect(try await refusal(of: "") == .invalidArgument)
         #expect(try await refusal(of: directory.path(of: "a\0b")) == .invalidArgument)
@@ -71,5 +75,15 @@ struct DirectoryTests {
         _ = try await peer.answer()
         try peer.send("open \(directory.path(of: "group"))")
         #expect(try await peer.answer().hasPrefix("error forbidden"))
+    }
+
+    @Test("S14: a path with slashes behind it is that of the same group")
+    func trailingSlashes() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group//"))
+        let same = try await FileGroup.open(directory: directory.path(of: "group"))
+        try await group.put("key", text: "x")
+        #expect(try await same.text("key") == "x")
+        for handle in [group, same] { await handle.close() }
     }
 }

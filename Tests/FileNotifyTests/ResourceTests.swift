@@ -10,19 +10,46 @@ internal import Testing
 
 @Suite("What a participant takes and gives back", .serialized, .timeLimit(.minutes(10)))
 struct ResourceTests {
+    /// How many bells of a group the system watches for this process. A watch is no descriptor: each stands as a line in
+    /// what the system says of the descriptor that all of them share.
+    private func watchedBells(of path: String) throws -> Int {
+        let group = try Directory(path: path)
+        let bells = try group.names().filter { $0.hasPrefix("bell-") }.map { name in
+            try FileStatus(ofPath: path + "/" + name).identity.number
+        }
+        let descriptors = "/proc/self/fdinfo"
+        return try Directory(path: descriptors).names().reduce(0) { sum, name in
+            // One may have been closed meanwhile.
+            guard let bytes = try? OpenFile(path: descriptors + "/" + name, .read).read(count: 1 << 20, at: 0) else {
+                return sum
+            }
+            let watched = String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter { line in
+                guard line.hasPrefix("inotify "), let start = line.firstRange(of: " ino:")?.upperBound else {
+                    return false
+                }
+                return UInt64(line[start...].prefix { $0 != " " }, radix: 16).map(bells.contains) ?? false
+            }
+            return sum + watched.count
+        }
+    }
+
     @Test("W4: 100,000 watches and observations leave no descriptor, bell or cursor")
     func watchesLeaveNothing() async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        let standing = try await group.watch("standing")
+        #expect(try watchedBells(of: directory.path(of: "group")) == 1)
         for index in 0..<50_000 {
             let watch = try await group.watch(KeyPrefix("k\(index % 100)"))
             watch.cancel()
             let observation = try await group.observe("n")
             observation.cancel()
         }
+        #expect(try watchedBells(of: directory.path(of: "group")) == 1)
+        standing.cancel()
         #expect(group.local.openCursorCount == 0)
         #expect(group.local.listening.withLock { $0.isEmpty })
-        #expect(try openTargets(of: getpid()).filter { $0.hasPrefix(directory.path) && $0.contains("bell") }.isEmpty)
+        #expect(try watchedBells(of: directory.path(of: "group")) == 0)
         await group.close()
     }
 

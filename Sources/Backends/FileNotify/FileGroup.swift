@@ -50,8 +50,9 @@ public final class FileGroup: SharedGroup {
     ///   - description: What the participant says of itself.
     ///   - options: How it uses the group.
     /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met,
-    ///   ``SharedCoreError/Code/invalidArgument`` and ``SharedCoreError/Code/forbidden`` for a directory that cannot be
-    ///   used, ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
+    ///   ``SharedCoreError/Code/invalidArgument`` for limits that a record of the journal does not hold (12 MiB for a
+    ///   value or a transaction), and with ``SharedCoreError/Code/forbidden`` for a directory that cannot be used,
+    ///   ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
     ///   ``SharedCoreError/Code/storageFull``; to look only, ``SharedCoreError/Code/unavailable`` when no participant has
     ///   opened the group since the machine was started.
     public static func open(
@@ -66,6 +67,7 @@ public final class FileGroup: SharedGroup {
             backend: "files", features: features,
             durability: options.durability == .disk ? .disk : .process, limits: options.limits, wakeUp: .fileEvents)
         try promised.satisfy(options.requirements)
+        try options.limits.requireRecordable()
         let local = try await GroupRegistry.shared.group(at: directory, options: options)
         if options.access == .readOnly {
             return FileGroup(

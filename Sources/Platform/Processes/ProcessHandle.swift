@@ -24,7 +24,8 @@ package final class ProcessHandle: Sendable {
         let unproved: ProcessUnreachable?
         switch ProcessIdentity.startTime(of: identity.pid) {
         case .success(let found): unproved = found == identity.startTime ? nil : .dead
-        case .failure(let error): unproved = error.isAbsent || error.number == ESRCH ? .dead : .unknown(error)
+        // The process may have ended just now; or its record cannot be seen, as without /proc.
+        case .failure(let error): unproved = Poll.wait(for: [result], timeout: .zero)[0] ? .dead : .unknown(error)
         }
         if let unproved {
             Glibc.close(result)

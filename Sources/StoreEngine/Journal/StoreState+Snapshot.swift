@@ -20,12 +20,14 @@ extension StoreState {
         var size = 0
         for key in entries.keys.sorted() {
             guard let entry = entries[key] else { continue }
+            let byteCount = key.text.utf8.count + entry.value.count + 32
+            if !batch.isEmpty, size + byteCount > 64 << 10 {
+                try write(.entries(batch))
+                batch = []
+                size = 0
+            }
             batch.append((key, entry))
-            size += key.text.utf8.count + entry.value.count + 32
-            guard size >= 64 << 10 else { continue }
-            try write(.entries(batch))
-            batch = []
-            size = 0
+            size += byteCount
         }
         if !batch.isEmpty { try write(.entries(batch)) }
 

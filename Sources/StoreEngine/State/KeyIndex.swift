@@ -26,6 +26,26 @@ struct KeyIndex: Sendable {
         keys?.remove(at: position)
     }
 
+    /// How many keys are removed one by one: each moves all behind it.
+    private static let singleRemovalCount = 16
+
+    /// Removes keys that are given in their order, many of them in one pass.
+    mutating func remove(_ removed: some RandomAccessCollection<Key>) {
+        guard let keys, let first = removed.first, let last = removed.last else { return }
+        guard removed.count > Self.singleRemovalCount else {
+            for key in removed { remove(key) }
+            return
+        }
+        let range = Self.position(of: first, in: keys)..<Self.position(of: last, in: keys) + 1
+        var rest = removed[...]
+        let kept = keys[range].filter { key in
+            guard let next = rest.first, key == next else { return true }
+            rest.removeFirst()
+            return false
+        }
+        self.keys?.replaceSubrange(range, with: kept)
+    }
+
     mutating func invalidate() {
         keys = nil
     }

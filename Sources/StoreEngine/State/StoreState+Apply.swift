@@ -20,7 +20,7 @@ extension StoreState {
         case .sessionEnded(let session):
             endSessions([session])
         case .expired(let keys):
-            record(keys.compactMap { remove($0, as: .expired) })
+            record(remove(keys.sorted(), as: .expired))
         case .restarted:
             restart(at: effect.time)
         }
@@ -38,9 +38,7 @@ extension StoreState {
                 if let change = remove(key, as: .deleted) { changes.add(change) }
             case .deletePrefix(let prefix):
                 index.prepare(from: entries.keys)
-                for key in index.selection(of: prefix) ?? [] {
-                    if let change = remove(key, as: .deleted) { changes.add(change) }
-                }
+                for change in remove(index.selection(of: prefix) ?? [], as: .deleted) { changes.add(change) }
             case .post(let name, let state):
                 post(name, state, of: session)
                 posted = true
@@ -65,9 +63,22 @@ extension StoreState {
     }
 
     private mutating func remove(_ key: Key, as kind: Change.Kind) -> StoredChange? {
+        let change = takeOut(key, as: kind)
+        if change != nil { index.remove(key) }
+        return change
+    }
+
+    /// Removes keys that are given in their order, those of them that are there.
+    private mutating func remove(_ keys: [Key], as kind: Change.Kind) -> [StoredChange] {
+        let changes = keys.compactMap { takeOut($0, as: kind) }
+        index.remove(changes.map(\.key))
+        return changes
+    }
+
+    /// Removes an entry from everything but the index.
+    private mutating func takeOut(_ key: Key, as kind: Change.Kind) -> StoredChange? {
         guard let old = entries.removeValue(forKey: key) else { return nil }
         release(key, old)
-        index.remove(key)
         return StoredChange(key: key, kind: kind, old: old, new: nil)
     }
 
@@ -112,7 +123,7 @@ extension StoreState {
         var changes: [StoredChange] = []
         for session in ended.sorted() {
             let keys = sessions.removeValue(forKey: session)?.keys.sorted() ?? []
-            changes += keys.compactMap { remove($0, as: .sessionEnded) }
+            changes += remove(keys, as: .sessionEnded)
         }
         record(changes)
     }

@@ -81,4 +81,26 @@ struct RecordSizeTests {
         let effect = state.opening(SessionOpening(process: process, description: description), at: instant)
         #expect(try effect.payload().count < 4096)
     }
+
+    @Test("S10: a large value stands alone in a snapshot's record")
+    func snapshotOfLargeValues() throws {
+        let most = StoreState.maximumTransactionByteCount
+        let limits = Limits(valueByteCount: most, transactionByteCount: most)
+        var state = StoreState(limits: limits)
+        let session = opened(&state)
+        let values: [(Key, Int)] = [
+            ("a", 65_000), ("b", most - 1), ("c", 65_000), ("d", 100), ("e", most - 1), ("f", most - 1),
+        ]
+        for (key, byteCount) in values {
+            var transaction = Transaction()
+            transaction.put(key, [UInt8](repeating: 1, count: byteCount))
+            guard case .record(let effect, _) = try state.decide(transaction, of: session, at: instant) else { return }
+            state.apply(effect)
+        }
+        var payloads: [[UInt8]] = []
+        try state.writeSnapshot { payloads.append($0) }
+        for payload in payloads { #expect(payload.count < most + 1024, "no neighbours") }
+        let restored = try #require(try StoreState.restored(from: payloads))
+        #expect(try restored.fingerprint() == payloads)
+    }
 }

@@ -85,4 +85,56 @@ struct ResultTests {
         let dropped = Transaction(operations: [.delete("k")], requestNumber: 1)
         #expect(throws: SharedCoreError.self) { try state.decide(dropped, of: session, at: instant) }
     }
+
+    @Test("S4, S5, S8: keys that go by the hundred leave the others in their order", arguments: Seed.several(5))
+    func manyKeysAtOnce(seed: Seed) throws {
+        var random = SplitMix64(seed)
+        let process = ProcessIdentity(bootID: BootID(high: 1, low: 1), pid: 1, startTime: 1)
+        var instant = BootInstant(nanoseconds: 1)
+        var state = StoreState()
+        let opening = state.opening(
+            SessionOpening(process: process, description: SessionDescription()), at: instant)
+        state.apply(opening)
+        let session = SessionID(rawValue: opening.revision.rawValue)
+        let lifetimes: [Lifetime] = [.persistent, .session, .expiring(after: .nanoseconds(5))]
+        var kept: [Key: Int] = [:]
+        var transaction = Transaction()
+        for _ in 0..<3_000 {
+            let key = try Key("\(Int.random(in: 0..<30, using: &random))/\(Int.random(in: 0..<500, using: &random))")
+            let lifetime = Int.random(in: 0..<3, using: &random)
+            kept[key] = lifetime
+            transaction.put(key, [], lifetime: lifetimes[lifetime])
+        }
+        func commit(_ transaction: Transaction) throws {
+            guard case .record(let effect, _) = try state.decide(transaction, of: session, at: instant) else {
+                Issue.record("nothing to record")
+                return
+            }
+            state.apply(effect)
+        }
+        func expectOrder() {
+            // The index is there from the first selection on, and is kept.
+            #expect(state.selection([.all]).map(\.key) == kept.keys.sorted())
+        }
+        try commit(transaction)
+        expectOrder()
+
+        let prefixes = (0..<3).map { _ in String(Int.random(in: 0..<30, using: &random)) }
+        var deletion = Transaction()
+        for prefix in prefixes { deletion.deleteAll(under: try KeyPrefix(prefix)) }
+        try commit(deletion)
+        kept = kept.filter { entry in !prefixes.contains { entry.key.text.hasPrefix($0 + "/") } }
+        expectOrder()
+
+        instant = instant.advanced(by: .nanoseconds(5))
+        let expiry = state.expiry(at: instant)
+        state.apply(try #require(expiry))
+        kept = kept.filter { $0.value != 2 }
+        expectOrder()
+
+        state.apply(try #require(state.ending(session, at: instant)))
+        kept = kept.filter { $0.value == 0 }
+        expectOrder()
+        #expect(!kept.isEmpty)
+    }
 }

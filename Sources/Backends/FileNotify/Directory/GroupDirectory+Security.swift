@@ -8,12 +8,13 @@ extension GroupDirectory {
     /// - Throws: `invalidArgument` when the path cannot be that of a directory, `forbidden` when it is a symbolic link,
     ///   belongs to somebody else or is open to others.
     static func secureDirectory(
-        _ path: String, access: FileGroupOptions.Access
+        _ given: String, access: FileGroupOptions.Access
     ) throws(SharedCoreError) -> Directory {
-        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+        guard given.hasPrefix("/"), !given.utf8.contains(0) else {
             throw SharedCoreError(
-                .invalidArgument, "The directory of a group is given by its absolute path.", at: path)
+                .invalidArgument, "The directory of a group is given by its absolute path.", at: given)
         }
+        let path = withoutEnding(given)
         let found = try wrapping(access, path) { () throws(SystemCallError) in
             if access == .participant { try create(path) }
             return try FileStatus(ofPath: path)
@@ -55,6 +56,13 @@ extension GroupDirectory {
         return directory
     }
 
+    /// The path without slashes behind it, which would lead to where a symbolic link leads.
+    private static func withoutEnding(_ path: String) -> String {
+        var path = path[...]
+        while path.count > 1, path.hasSuffix("/") || path.hasSuffix("/.") { path.removeLast() }
+        return String(path)
+    }
+
     /// Runs `body`; for a reader, who makes nothing, a group that is not there is one that nobody has opened yet.
     static func wrapping<Value>(
         _ access: FileGroupOptions.Access, _ path: String, _ body: () throws(SystemCallError) -> Value
@@ -63,6 +71,11 @@ extension GroupDirectory {
             return try body()
         } catch {
             if access == .readOnly, error.isAbsent { throw .unopened(path) }
+            if error.isNotDirectory {
+                throw SharedCoreError(
+                    .invalidArgument, "Something on the path is no directory.", at: path,
+                    cause: "\(error.call): \(error.text)")
+            }
             throw SharedCoreError(error)
         }
     }

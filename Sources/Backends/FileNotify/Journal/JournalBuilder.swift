@@ -66,7 +66,16 @@ final class JournalBuilder {
     }
 
     /// Adds a record.
+    ///
+    /// - Throws: `limitExceeded` for one that no reader would take, `storageFull`.
     func append(_ payload: [UInt8]) throws(SharedCoreError) {
+        guard payload.count <= JournalChain.maximumPayloadByteCount else {
+            throw SharedCoreError(
+                .limitExceeded,
+                "A record of a journal has at most \(JournalChain.maximumPayloadByteCount) bytes, this one has "
+                    + "\(payload.count).",
+                at: file.path)
+        }
         let frame = chain.frame(payload)
         do throws(SystemCallError) {
             let needed = offset + frame.count + Journal.reserveByteCount

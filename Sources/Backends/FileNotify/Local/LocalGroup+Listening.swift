@@ -94,15 +94,21 @@ extension LocalGroup {
     /// next entry expires.
     func news() {
         if isReadOnly { return }
-        let prefixes = listening.withLock { $0.prefixes }
-        let (holders, due) = replica.read { state in
-            (prefixes.isEmpty ? [] : state.sessionsHolding(prefixes), state.nextExpiry())
+        let ended = newsOrder.withLock { _ in
+            let prefixes = listening.withLock { $0.prefixes }
+            let (holders, due) = replica.read { state in
+                (prefixes.isEmpty ? [] : state.sessionsHolding(prefixes), state.nextExpiry())
+            }
+            scheduleExpiry(prefixes.isEmpty ? nil : due)
+            return NotificationService.current?.watch(holders.filter { !self.isHere($0) }, of: self) ?? []
         }
-        NotificationService.current?.watch(holders.filter { !self.isHere($0) }, of: self)
-        scheduleExpiry(prefixes.isEmpty ? nil : due)
+        end(ended)
     }
 
     // MARK: - Expiry
+
+    /// How long an expiry that could not be recorded, as when the files are damaged, is not tried again.
+    private static let expiryRetryInterval = Duration.milliseconds(250)
 
     /// Records what is due to expire. Every request does that first, so one that asks for nothing will do.
     @discardableResult
@@ -115,9 +121,10 @@ extension LocalGroup {
             guard timer.due != due else { return }
             timer.task?.cancel()
             timer.due = due
+            let notBefore = timer.notBefore
             timer.task = due.map { due in
                 Task { [weak self, clock] in
-                    do { try await clock.sleep(until: due) } catch { return }
+                    do { try await clock.sleep(until: max(due, notBefore ?? due)) } catch { return }
                     await self?.expiryIsDue(due)
                 }
             }
@@ -125,10 +132,17 @@ extension LocalGroup {
     }
 
     private func expiryIsDue(_ due: BootInstant) async {
+        var notBefore: BootInstant?
+        do throws(SharedCoreError) {
+            try await expire()
+        } catch {
+            // A cancelled one did not fail: another deadline has taken its place.
+            if error.code != .cancelled { notBefore = clock.now().advanced(by: Self.expiryRetryInterval) }
+        }
         expiryTimer.withLock { timer in
+            timer.notBefore = notBefore
             if timer.due == due { timer.due = nil }
         }
-        _ = try? await expire()
         news()
     }
 }

@@ -98,7 +98,7 @@ extension LocalGroup {
         guard let mark = SessionMark(state.backendData) else { return false }
         if sessionLocks.isHeldHere(mark.lockedByte) { return false }
         if (try? sessionLocks.isHeld(mark.lockedByte)) == false { return true }
-        guard mark.processNamespace == ProcessIdentity.currentNamespace else { return false }
+        guard mark.namesProcess else { return false }
         return systemIdentity(of: session).liveness == .dead
     }
 
@@ -110,8 +110,7 @@ extension LocalGroup {
             ended.append(session.id)
             return nil
         }
-        guard let mark = SessionMark(state.backendData), mark.processNamespace == ProcessIdentity.currentNamespace
-        else { return nil }
+        guard let mark = SessionMark(state.backendData), mark.namesProcess else { return nil }
         return try? ProcessHandle(systemIdentity(of: session))
     }
 

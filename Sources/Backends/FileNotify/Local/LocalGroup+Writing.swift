@@ -146,6 +146,9 @@ extension LocalGroup {
     }
 
     /// Writes a record behind the tail and publishes it.
+    ///
+    /// - Throws: `outcomeUnknown` when the record is published and this process cannot go on behind it; any other error
+    ///   before it is.
     private func append(
         _ effect: Effect, at position: JournalFollower.Position, ringing rung: inout Bells
     ) throws(SharedCoreError) -> Appending {
@@ -192,16 +195,24 @@ extension LocalGroup {
             // Large values stay in the file here as they do in every other replica.
             let external = ExternalValues(
                 source: journal, offset: UInt64(position.offset + JournalChain.headerByteCount))
-            if case .effect(let decoded) = try JournalRecord(payload[...], external: external) { applied = decoded }
+            if case .effect(let decoded)? = try? JournalRecord(payload[...], external: external) { applied = decoded }
         }
-        let changed = try replica.change { state throws(SharedCoreError) -> Bells in
-            if FailPoint.fails("commit.advance") {
-                throw SharedCoreError(SystemCallError("pread", number: 5, at: journal.file.path))
+        do throws(SharedCoreError) {
+            let changed = try replica.change { state throws(SharedCoreError) -> Bells in
+                if FailPoint.fails("commit.advance") {
+                    throw SharedCoreError(SystemCallError("pread", number: 5, at: journal.file.path))
+                }
+                try self.follower.advance(from: position, to: after, applying: applied, &state)
+                return Bells(of: effect, in: &state)
             }
-            try self.follower.advance(from: position, to: after, applying: applied, &state)
-            return Bells(of: effect, in: &state)
+            rung.formUnion(changed)
+        } catch {
+            rung.formUnion(Bells(of: effect))
+            throw SharedCoreError(
+                .outcomeUnknown,
+                "The commit stands for all processes, but this one cannot read on behind it.", at: error.location,
+                cause: "\(error)")
         }
-        rung.formUnion(changed)
         return .published(tail: after.offset)
     }
 

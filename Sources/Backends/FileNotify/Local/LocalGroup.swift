@@ -27,6 +27,9 @@ final class LocalGroup: Sendable {
     let compaction = CompactionState()
     let listening = Mutex(Listening())
     let expiryTimer = Mutex(ExpiryTimer())
+    /// Held while the state is read and handed over, so that what was read later is never replaced by what was read
+    /// earlier.
+    let newsOrder = Mutex(())
     let place = PlaceCheck()
 
     private init(

@@ -147,7 +147,9 @@ final class NotificationService: Sendable {
     }
 
     /// Waits for the ends of these sessions' processes, and of no others for this group.
-    func watch(_ sessions: [Session], of group: LocalGroup) {
+    ///
+    /// - Returns: The sessions whose processes are dead already.
+    func watch(_ sessions: [Session], of group: LocalGroup) -> [SessionID] {
         let id = ObjectIdentifier(group)
         var ended: [SessionID] = []
         let hasChanged = state.withLock { state in
@@ -167,7 +169,7 @@ final class NotificationService: Sendable {
             return Set(known.keys) != Set(holders.keys)
         }
         if hasChanged { counter.raise() }
-        group.end(ended)
+        return ended
     }
 
     /// Forgets a group that is gone.

@@ -1,4 +1,5 @@
 internal import ByteCoding
+internal import CoreAPI
 internal import Platform
 
 /// What a session's record keeps of where its life can be seen: the byte that it locks, and the namespace in which its
@@ -10,6 +11,12 @@ struct SessionMark: Hashable, Sendable {
     init(lockedByte: Int, processNamespace: UInt64) {
         self.lockedByte = lockedByte
         self.processNamespace = processNamespace
+    }
+
+    /// Whether the number of the session's process means that process to this one. Where the system does not tell the
+    /// namespace, as without /proc, numbers mean nothing and only the byte counts.
+    var namesProcess: Bool {
+        processNamespace != 0 && processNamespace == ProcessIdentity.currentNamespace
     }
 
     var bytes: [UInt8] {

@@ -1,0 +1,38 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@testable internal import FileNotifyBackend
+
+@Suite("Expiries that somebody watches", .timeLimit(.minutes(2)))
+struct ExpiryTests {
+    @Test("S8: an expiry that cannot be recorded is tried again after a while, and no sooner")
+    func failingExpiry() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let clock = ManualClock()
+        let group = try await FileGroup.open(directory: path, options: FileGroupOptions(clock: clock))
+        let watch = try await group.watch()
+        try await group.put("brief", [1], lifetime: .expiring(after: .seconds(10)))
+        let due = clock.now().advanced(by: .seconds(10))
+        try await eventually("the expiry is waited for") { clock.nextWake == due }
+
+        // A published end behind which nothing was written: no request can be recorded.
+        let file = try OpenFile(path: path + "/journal-1", .write)
+        let word = try file.read(count: 8, at: 1_024)
+        try file.write([word[0] &+ 64], at: 1_024)
+        clock.advance(by: .seconds(10))
+        let next = clock.now().advanced(by: .milliseconds(250))
+        try await eventually("the next try waits") { clock.nextWake == next }
+        let standing = group.local.position.offset
+
+        try file.write([word[0]], at: 1_024)
+        clock.advance(by: .milliseconds(250))
+        try await eventually("it is recorded") { group.local.position.offset > standing }
+        #expect(try await group.get("brief") == nil)
+        watch.cancel()
+        await group.close()
+    }
+}
