@@ -84,7 +84,7 @@ struct FullDiskTests {
         #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"), "the disk is full still")
     }
 
-    @Test("S10: the space for a compaction grows with what the store holds, so what is deleted on a full disk comes back")
+    @Test("S10: the space for a compaction grows with the store, so what is deleted on a full disk comes back")
     func compactionOfALargeStore() async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path, size: "6m")

@@ -157,7 +157,8 @@ struct ReaderTests {
         await second.close()
     }
 
-    @Test("S10: another user looks where the modes let it, and is refused as forbidden where not",
+    @Test(
+        "S10: another user looks where the modes let it, and is refused as forbidden where not",
         .enabled(if: geteuid() == 0))
     func otherUser() async throws {
         let directory = try TemporaryDirectory()

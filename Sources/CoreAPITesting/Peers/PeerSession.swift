@@ -10,6 +10,7 @@ internal import Synchronization
 /// - `storm`: is interrupted by a signal every millisecond from now on; `stormed` answers how often it was
 /// - `alternate <name> <name> <count>`: posts two names in turn, each as often as that
 /// - `watchCycles <count>`: opens and ends watches
+/// - `another <directory>`: joins one more group, which commands mean from now on; what is observed adds up
 /// - `close`: leaves it
 /// - `put <key> <text>`, `get <key>`, `delete <key>`, `hold <key> <text>` (lives with the session)
 /// - `puts <prefix> <count>`: puts distinct keys `<prefix>0`...; answers with the last revision
@@ -33,6 +34,8 @@ internal import Synchronization
 final class PeerSession: Sendable {
     private struct State {
         var group: (any SharedGroup)?
+        /// Groups that stay open beside the one that commands mean.
+        var former: [any SharedGroup] = []
         var observed: (count: UInt64, state: UInt64) = (0, 0)
         var watched = Watched()
         var tasks: [Task<Void, Never>] = []
@@ -55,6 +58,10 @@ final class PeerSession: Sendable {
     func run(_ command: String, _ arguments: [String]) async throws(SharedCoreError) -> String {
         switch command {
         case "open": return try await open(arguments)
+        case "another":
+            let former = try opened()
+            state.withLock { $0.former.append(former) }
+            return try await open(arguments)
         case "arm":
             try program.arm(word(arguments, 0))
             return ""

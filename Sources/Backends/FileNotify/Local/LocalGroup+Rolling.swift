@@ -49,11 +49,12 @@ extension LocalGroup {
 
     /// Sees to it that there is space for one more journal, if there is any.
     func keepSpareSpace() {
-        _ = try? SpareSpace.keep(for: replica.read { state in Self.snapshotByteCount(of: &state) }, in: directory.directory)
+        let snapshot = replica.read { state in Self.snapshotByteCount(of: &state) }
+        _ = try? SpareSpace.keep(for: snapshot, in: directory.directory)
     }
 
-    /// Makes sure that a compaction has space, also when so many bytes are added to what the store holds; otherwise a full disk could become one
-    /// on which nobody can end anything any more.
+    /// Makes sure that a compaction has space, also when so many bytes are added to what the store holds; otherwise a
+    /// full disk could become one on which nobody can end anything any more.
     ///
     /// - Throws: `storageFull`.
     func requireSpareSpace(for byteCount: Int) throws(SharedCoreError) {
