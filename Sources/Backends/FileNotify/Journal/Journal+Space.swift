@@ -5,15 +5,17 @@ extension Journal {
     /// The space behind the records that only what makes room or ends something may use, so that a full disk never
     /// leaves a dead owner in place (contract S10).
     static let reserveByteCount = 64 << 10
+    /// The part of it that is kept for what ends something, whatever else ownership writes when it changes hands.
+    static let endingsByteCount = 16 << 10
     /// How much space is reserved at a time.
     static let growthByteCount = 256 << 10
 
     /// Makes sure that the file has space for a record, before a byte of it is written. Only for the lock's holder.
     ///
-    /// - Parameter mayUseReserve: Whether the record may use the space that is kept for endings.
+    /// - Parameter kept: How much of the space that is kept for a full disk has to be left.
     /// - Throws: `storageFull`.
-    func reserveSpace(for byteCount: Int, at tail: Int, mayUseReserve: Bool) throws(SharedCoreError) {
-        let needed = tail + byteCount + (mayUseReserve ? 0 : Self.reserveByteCount)
+    func reserveSpace(for byteCount: Int, at tail: Int, keeping kept: Int) throws(SharedCoreError) {
+        let needed = tail + byteCount + kept
         let reserved = reservedEnd
         guard needed > reserved else { return }
         reservedEnd = try SharedCoreError.wrapping { () throws(SystemCallError) in

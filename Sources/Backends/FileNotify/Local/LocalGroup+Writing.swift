@@ -133,7 +133,7 @@ extension LocalGroup {
         let frame = after.chain.frame(payload)
         after.offset += frame.count
         do throws(SharedCoreError) {
-            try journal.reserveSpace(for: frame.count, at: position.offset, mayUseReserve: effect.mayUseReserve)
+            try journal.reserveSpace(for: frame.count, at: position.offset, keeping: effect.untouchedReserve)
         } catch {
             // What was deleted still takes space in the journal: a compaction gives it back.
             if error.code == .storageFull { startCompaction() }
