@@ -33,6 +33,7 @@ let package = Package(
         .library(name: "Mailboxes", targets: ["Mailboxes"]),
         .library(name: "Coordination", targets: ["Coordination"]),
         .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
+        .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
@@ -76,6 +77,8 @@ let package = Package(
             "BundledHarnesses",
             knows: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", "Platform"]),
 
+        room("CoreAPITestingAdapters", knows: ["CoreAPITesting"]),
+
         // Programs.
         room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
         room("ExecutorRun", knows: ["CoreAPI", "Coordination", "MaildirCore", "Platform", "ProgramOutput"]),
@@ -106,6 +109,12 @@ let package = Package(
                 "CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", "Platform", "CLinux",
             ],
             path: "Tests/Support", swiftSettings: settings),
+        .target(
+            name: "Mutants", dependencies: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "Platform"],
+            path: "Tests/Mutants", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore-contract-table", dependencies: ["CoreAPITesting", "Mutants"],
+            path: "Tests/ContractTable", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-test-peer",
             dependencies: ["BundledHarnesses"],
@@ -113,11 +122,11 @@ let package = Package(
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
         tests(
-            "ContractTests",
-            of: ["CoreAPI", "StoreEngine", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
-        tests(
             "ConformanceTests",
-            of: ["CoreAPI", "BundledHarnesses", "InMemoryBackend", "FileNotifyBackend", "sharedcore-test-peer"]),
+            of: [
+                "CoreAPI", "BundledHarnesses", "CoreAPITestingAdapters", "Mutants", "sharedcore-test-peer",
+            ]),
+        tests("ConformanceXCTests", of: ["BundledHarnesses", "CoreAPITestingAdapters"]),
         tests(
             "FileNotifyTests",
             of: ["CoreAPI", "StoreEngine", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer"]),

@@ -4,9 +4,9 @@ internal import FileNotifyBackend
 internal import Platform
 
 extension FileHarness {
-    /// Plays the second process of a case over files, until the input ends. An address is a directory; with `disk:` before
-    /// it, commits survive the loss of power. Besides the commands of the suite there is `compact`, which replaces the
-    /// journal and answers whether this call did it.
+    /// Plays the second process of a case over files, until the input ends. An address is a directory and how it is
+    /// opened: `disk`, `silent` (as if the system said nothing of files), `trial` (of whether it does), `readOnly`. Besides
+    /// the commands of the suite there is `compact`, which replaces the journal and answers whether this call did it.
     package static func servePeer() async {
         let peer = ConformancePeer(
             arm: { place throws(SharedCoreError) in
@@ -21,17 +21,20 @@ extension FileHarness {
                 return try await group.compactNow() ? "true" : "false"
             },
             open: { address, description throws(SharedCoreError) in
+                let words = address.split(separator: " ").map(String.init)
                 var options = FileGroupOptions()
-                var directory = address
-                if directory.hasPrefix(diskMark) {
-                    directory.removeFirst(diskMark.count)
-                    options.durability = .disk
+                for word in words.dropFirst() {
+                    switch word {
+                    case "disk": options.durability = .disk
+                    case "silent": options.hearingTrial = .silent
+                    case "trial": options.hearingTrial = .always
+                    case "readOnly": options.access = .readOnly
+                    default: throw SharedCoreError(.invalidArgument, "The peer knows no such option.", at: word)
+                    }
                 }
+                let directory = words.first ?? ""
                 return try await FileGroup.open(directory: directory, as: description, options: options)
             })
         await peer.serve()
     }
-
-    /// What stands before the directory in the address of a group whose commits survive the loss of power.
-    static let diskMark = "disk:"
 }

@@ -47,7 +47,7 @@ private struct FileTestGroup: ConformanceGroup {
     let durability: Durability
     let settings: GroupSettings
 
-    var address: String { durability == .disk ? FileHarness.diskMark + directory : directory }
+    var address: String { durability == .disk ? directory + " disk" : directory }
 
     func open(
         _ description: SessionDescription, requiring requirements: Requirements

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static struct flock byte_range(short type, int64_t offset) {
@@ -118,6 +121,21 @@ bool clinux_event_is_overflow(uint32_t mask) {
 
 bool clinux_event_is_end(uint32_t mask) {
     return (mask & IN_IGNORED) != 0;
+}
+
+int clinux_file_system(int descriptor, uint64_t *kind) {
+    struct statfs status;
+    int error = result(fstatfs(descriptor, &status));
+    if (error == 0) *kind = (uint64_t)status.f_type & 0xffffffff;
+    return error;
+}
+
+int clinux_sleep_at(const void *address, uint32_t expected, uint32_t mask) {
+    return result(syscall(SYS_futex, address, FUTEX_WAIT_BITSET, expected, NULL, NULL, mask));
+}
+
+int clinux_wake_at(void *address, uint32_t mask) {
+    return result(syscall(SYS_futex, address, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, mask));
 }
 
 int clinux_name_thread(const char *name) {

@@ -1,5 +1,5 @@
 package import Coordination
-package import CoreAPI
+internal import CoreAPI
 package import ProgramOutput
 
 /// What became of an Executor's call-id.

@@ -1,5 +1,5 @@
 package import Coordination
-package import CoreAPI
+internal import CoreAPI
 
 /// What one Executor is asked to do.
 package struct ExecutorRequest: Sendable {

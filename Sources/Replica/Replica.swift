@@ -86,15 +86,18 @@ package final class Replica: Sendable {
     /// A watch of a session.
     ///
     /// - Parameters:
+    ///   - isParticipant: Whether the session is in the order, so that its end is that of the watch.
     ///   - catchUp: Brings the state up to date; called before each look.
     ///   - onCancel: Called once when the watch is cancelled or let go.
     package func watch(
-        _ prefixes: [KeyPrefix], from start: WatchStart, for session: SessionID,
+        _ prefixes: [KeyPrefix], from start: WatchStart, for session: SessionID, isParticipant: Bool = true,
         catchUp: @escaping @Sendable () throws(SharedCoreError) -> Void,
         onCancel: @escaping @Sendable () -> Void
     ) -> Watch {
         let id = content.withLock { content in
-            content.watches.add(WatchCursor(prefixes: prefixes, start: start, in: content.state), of: session)
+            content.watches.add(
+                WatchCursor(prefixes: prefixes, start: start, in: content.state), of: session,
+                isParticipant: isParticipant)
         }
         return Watch(
             next: { () async throws(SharedCoreError) -> WatchEvent? in
@@ -112,12 +115,13 @@ package final class Replica: Sendable {
 
     /// An observation of a session. See ``watch(_:from:for:catchUp:onCancel:)``.
     package func observe(
-        _ name: NotificationName, for session: SessionID,
+        _ name: NotificationName, for session: SessionID, isParticipant: Bool = true,
         catchUp: @escaping @Sendable () throws(SharedCoreError) -> Void,
         onCancel: @escaping @Sendable () -> Void
     ) -> Observation {
         let id = content.withLock { content in
-            content.observations.add(ObservationCursor(name: name, in: content.state), of: session)
+            content.observations.add(
+                ObservationCursor(name: name, in: content.state), of: session, isParticipant: isParticipant)
         }
         return Observation(
             next: { () async throws(SharedCoreError) -> NotificationDelivery? in

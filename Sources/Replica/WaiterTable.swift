@@ -29,6 +29,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
     private struct Slot {
         var cursor: Cursor
         let session: SessionID
+        let isParticipant: Bool
         var end: WaitResult?
         var waiters: [Waiter] = []
     }
@@ -39,9 +40,9 @@ struct WaiterTable<Cursor: ReplicaCursor> {
 
     var count: Int { slots.count }
 
-    mutating func add(_ cursor: Cursor, of session: SessionID) -> WaiterID {
+    mutating func add(_ cursor: Cursor, of session: SessionID, isParticipant: Bool) -> WaiterID {
         lastID += 1
-        slots[lastID] = Slot(cursor: cursor, session: session)
+        slots[lastID] = Slot(cursor: cursor, session: session, isParticipant: isParticipant)
         return lastID
     }
 
@@ -52,7 +53,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
         if ticket.isCancelled.load(ordering: .relaxed) { return .success(nil) }
         guard var slot = slots[id] else { return .success(nil) }
         if let end = slot.end { return end }
-        if state.sessions[slot.session] == nil { return .failure(.sessionEnded(slot.session)) }
+        if slot.isParticipant, state.sessions[slot.session] == nil { return .failure(.sessionEnded(slot.session)) }
         let element = slot.cursor.takeNext(in: &state)
         if element == nil {
             slot.waiters.append(Waiter(ticket: ticket, continuation: continuation))
@@ -74,7 +75,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
     mutating func takeReady(in state: inout StoreState, into woken: inout [Woken]) {
         for id in waiting {
             guard var slot = slots[id] else { continue }
-            guard state.sessions[slot.session] != nil else {
+            guard !slot.isParticipant || state.sessions[slot.session] != nil else {
                 finish(slot, with: .failure(.sessionEnded(slot.session)), id, into: &woken)
                 continue
             }

@@ -10,9 +10,9 @@ internal import Testing
 struct FullDiskTests {
     private static let isRoot = geteuid() == 0
 
-    /// A peer in a mount namespace of its own, in which `path` is a file system of one MiB.
-    private func firstPeer(at path: String) async throws -> PeerProcess {
-        let script = "mount -t tmpfs -o size=1m,mode=700 none '\(path)' && exec \"$0\""
+    /// A peer in a mount namespace of its own, in which `path` is a file system of one MiB unless said otherwise.
+    private func firstPeer(at path: String, size: String = "1m") async throws -> PeerProcess {
+        let script = "mount -t tmpfs -o size=\(size),mode=700 none '\(path)' && exec \"$0\""
         let unshare = Self.isRoot ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"]
         return try await PeerProcess.joining(path + "/group", through: unshare + ["sh", "-c", script])
     }
@@ -34,14 +34,16 @@ struct FullDiskTests {
         let count = try #require(refusal.last.flatMap { Int($0) })
         #expect(count > 50)
         #expect(try await peer.tell("get key") == "value old")
-        try peer.send("put key \(String(repeating: "n", count: 3500))")
+        // More than a compaction could make room for.
+        let new = String(repeating: "n", count: 200_000)
+        try peer.send("put key \(new)")
         #expect(try await peer.answer().hasPrefix("error storageFull"))
         #expect(try await peer.tell("get key") == "value old")
 
         try await peer.tell("clear full")
         #expect(try await peer.tell("compact") == "true")
-        try await peer.tell("put key \(String(repeating: "n", count: 3500))")
-        #expect(try await peer.tell("get key") == "value \(String(repeating: "n", count: 3500))")
+        try await peer.tell("put key \(new)")
+        #expect(try await peer.tell("get key") == "value \(new)")
     }
 
     @Test("S10: endings, releases and take-overs succeed on a full disk, and a newcomer can join for them")
@@ -60,5 +62,40 @@ struct FullDiskTests {
         try await third.tell("delete owner")
         #expect(try await first.tell("get owner") == "nothing", "a release")
         try await third.tell("close")
+    }
+
+    @Test("S10: endings, releases and take-overs go on succeeding on a full disk, for as long as anybody likes")
+    func endingsSucceedForEver() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path)
+        let second = try await peer(beside: first, at: directory.path)
+        #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
+        #expect(try await first.tell("fillUp 1").hasPrefix("storageFull"), "down to the last byte")
+        // Each round is a few hundred bytes, so this is many times what is kept for them at once.
+        for round in 0..<15 {
+            try await second.tell("takeOvers owner 100")
+            try await first.tell("takeOvers owner 100")
+            let guest = try await peer(beside: first, at: directory.path)
+            try await guest.tell("hold owner guest\(round)")
+            if round % 2 == 0 { guest.killNow() } else { try await guest.tell("close") }
+            #expect(try await first.tell("sessions").split(separator: " ").count == 2)
+            #expect(try await second.tell("get owner") == "nothing")
+        }
+        #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"), "the disk is full still")
+    }
+
+    @Test("S10: the space for a compaction grows with what the store holds, so what is deleted on a full disk comes back")
+    func compactionOfALargeStore() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "6m")
+        // Much more than what is kept at first.
+        try await first.tell("fill kept/ 300 3000")
+        #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
+        #expect(try await first.tell("compact") == "true", "with all of it in place")
+        try await first.tell("clear full")
+        #expect(try await first.tell("compact") == "true")
+        #expect(try await first.tell("compact") == "true", "the space for the next one is there again")
+        try await first.tell("fill again/ 100 3000")
+        #expect(try await first.tell("get kept/299") != "nothing")
     }
 }

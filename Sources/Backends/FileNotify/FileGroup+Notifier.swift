@@ -19,8 +19,8 @@ extension FileGroup {
             throw error
         }
         return local.replica.observe(
-            name, for: session.id,
-            catchUp: { [local] () throws(SharedCoreError) in try local.catchUp() },
+            name, for: session.id, isParticipant: !local.isReadOnly,
+            catchUp: { [local] () throws(SharedCoreError) in try local.catchUpInPlace() },
             onCancel: { [local] in local.stopListening(listener) })
     }
 

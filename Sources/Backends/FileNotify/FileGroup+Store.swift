@@ -8,7 +8,7 @@ extension FileGroup {
         try requireOpen()
         let stored = try await local.read(consistency) { state throws(SharedCoreError) in
             try self.requireSession(in: state)
-            return state.entry(key)
+            return state.entry(key).flatMap { self.isOver($0) ? nil : $0 }
         }
         return try stored?.entry(for: key)
     }
@@ -17,7 +17,7 @@ extension FileGroup {
         try requireOpen()
         let (revision, stored) = try await local.read(consistency) { state throws(SharedCoreError) in
             try self.requireSession(in: state)
-            return (state.revision, state.selection([prefix]))
+            return (state.revision, state.selection([prefix]).filter { !self.isOver($0.entry) })
         }
         return try Snapshot(revision: revision, stored: stored)
     }
@@ -44,8 +44,8 @@ extension FileGroup {
             throw error
         }
         return local.replica.watch(
-            prefixes, from: start, for: session.id,
-            catchUp: { [local] () throws(SharedCoreError) in try local.catchUp() },
+            prefixes, from: start, for: session.id, isParticipant: !local.isReadOnly,
+            catchUp: { [local] () throws(SharedCoreError) in try local.catchUpInPlace() },
             onCancel: { [local] in local.stopListening(listener) })
     }
 
@@ -59,11 +59,20 @@ extension FileGroup {
         try await local.endDead()
         return try await local.read(.linearizable) { state throws(SharedCoreError) in
             try self.requireSession(in: state)
-            return state.sessions.values.map(\.session).sorted { $0.id < $1.id }
+            // The end of a dead one cannot be recorded by whoever only looks.
+            let living = state.sessions.values.filter { !self.local.isReadOnly || !self.local.isDead($0) }
+            return living.map(\.session).sorted { $0.id < $1.id }
         }
     }
 
+    /// Whether an entry's time is over although it stands there, because whoever only looks cannot record its end.
+    private func isOver(_ entry: StoredEntry) -> Bool {
+        guard local.isReadOnly, let expiry = entry.expiry else { return false }
+        return expiry <= local.clock.now()
+    }
+
     func requireSession(in state: borrowing StoreState) throws(SharedCoreError) {
+        if local.isReadOnly { return }
         if state.sessions[session.id] == nil { throw .sessionEnded(session.id) }
     }
 }

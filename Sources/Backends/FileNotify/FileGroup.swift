@@ -13,25 +13,33 @@ internal import Synchronization
 /// Letting go of the last reference ends the session, as closing does.
 public final class FileGroup: SharedGroup {
     public let session: Session
-    public let capabilities: Capabilities
+
+    /// What the group promises. How a participant that waits is woken may change while it is open: the system gives a
+    /// user only so many watches.
+    public var capabilities: Capabilities {
+        Capabilities(
+            backend: promised.backend, features: promised.features, durability: promised.durability,
+            limits: promised.limits, wakeUp: local.wakeUp)
+    }
 
     let local: LocalGroup
-    let durability: Durability
-    private let lockedByte: Int
+    private let promised: Capabilities
+    /// The byte that the participant holds locked; nil for a reader.
+    private let lockedByte: Int?
     private let isClosed = Atomic(false)
 
     private init(
-        session: Session, capabilities: Capabilities, local: LocalGroup, durability: Durability, lockedByte: Int
+        session: Session, promised: Capabilities, local: LocalGroup, lockedByte: Int?
     ) {
         self.session = session
-        self.capabilities = capabilities
+        self.promised = promised
         self.local = local
-        self.durability = durability
         self.lockedByte = lockedByte
     }
 
     deinit {
-        if !isClosed.load(ordering: .acquiring) { local.abandon(session.id, lockedByte) }
+        guard !isClosed.load(ordering: .acquiring) else { return }
+        if let lockedByte { local.abandon(session.id, lockedByte) }
     }
 
     /// Joins the group whose files are in a directory, which is made when it is not there.
@@ -44,24 +52,28 @@ public final class FileGroup: SharedGroup {
     /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met,
     ///   ``SharedCoreError/Code/invalidArgument`` and ``SharedCoreError/Code/forbidden`` for a directory that cannot be
     ///   used, ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
-    ///   ``SharedCoreError/Code/storageFull``.
+    ///   ``SharedCoreError/Code/storageFull``; to look only, ``SharedCoreError/Code/unavailable`` when no participant has
+    ///   opened the group since the machine was started.
     public static func open(
         directory: String, as description: SessionDescription = SessionDescription(),
         options: FileGroupOptions = FileGroupOptions()
     ) async throws(SharedCoreError) -> FileGroup {
-        let durability: Durability = options.durability == .disk ? .disk : .process
-        let capabilities = Capabilities(
-            backend: "files",
-            features: [
-                .multipleProcesses, .promptDeathNotice, .stoppedWritersTolerated, .linearizableReads,
-                .resumableWatches, .previousValues, .deduplicatedRequests,
-            ],
-            durability: durability, limits: options.limits)
-        try capabilities.satisfy(options.requirements)
+        var features: Set<Capability> = [
+            .multipleProcesses, .stoppedWritersTolerated, .linearizableReads, .resumableWatches, .previousValues,
+        ]
+        if options.access == .participant { features.formUnion([.promptDeathNotice, .deduplicatedRequests]) }
+        let promised = Capabilities(
+            backend: "files", features: features,
+            durability: options.durability == .disk ? .disk : .process, limits: options.limits, wakeUp: .fileEvents)
+        try promised.satisfy(options.requirements)
         let local = try await GroupRegistry.shared.group(at: directory, options: options)
+        if options.access == .readOnly {
+            return FileGroup(
+                session: .reader(description, at: options.clock), promised: promised, local: local, lockedByte: nil)
+        }
         let (session, byte, written) = try await local.join(description)
         let group = FileGroup(
-            session: session, capabilities: capabilities, local: local, durability: durability, lockedByte: byte)
+            session: session, promised: promised, local: local, lockedByte: byte)
         try await group.settle(written)
         return group
     }
@@ -71,7 +83,7 @@ public final class FileGroup: SharedGroup {
         guard isClosed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
         else { return }
         local.replica.finish(session.id, with: nil)
-        await local.leave(session.id, lockedByte)
+        if let lockedByte { await local.leave(session.id, lockedByte) }
     }
 
     /// Replaces the journal by one with a snapshot now, whatever its length.
@@ -92,7 +104,7 @@ public final class FileGroup: SharedGroup {
 
     /// Returns when a commit survives what it has to.
     func settle(_ written: Written) async throws(SharedCoreError) {
-        guard durability == .disk else { return }
+        guard promised.durability == .disk else { return }
         try await local.durability.wait(for: written.journal, to: written.tail, in: local.directory)
     }
 }

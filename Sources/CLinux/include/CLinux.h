@@ -58,6 +58,19 @@ bool clinux_event_is_overflow(uint32_t mask);
 /// The watch is gone, with its file or its file system.
 bool clinux_event_is_end(uint32_t mask);
 
+// The file system.
+
+/// The number that tells what kind of file system a file is on.
+int clinux_file_system(int descriptor, uint64_t *kind);
+
+// Sleeping at a 32-bit word that several processes have mapped.
+
+/// Sleeps until somebody wakes those who sleep at the word for a bit of the mask. Returns 0 then, -EAGAIN at once when
+/// the word is not what was expected, and -EINTR for a signal.
+int clinux_sleep_at(const void *address, uint32_t expected, uint32_t mask);
+/// Wakes all who sleep at the word for a bit of the mask; gives their number.
+int clinux_wake_at(void *address, uint32_t mask);
+
 // Threads.
 
 /// Names the calling thread, at most 15 bytes.
@@ -78,6 +91,14 @@ static inline void clinux_store(void *address, uint64_t value) {
 static inline bool clinux_compare_exchange(void *address, uint64_t expected, uint64_t desired) {
     return __atomic_compare_exchange_n(
         (uint64_t *)address, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+static inline uint32_t clinux_load_half(const void *address) {
+    return __atomic_load_n((const uint32_t *)address, __ATOMIC_SEQ_CST);
+}
+
+static inline void clinux_increment_half(void *address) {
+    __atomic_fetch_add((uint32_t *)address, 1, __ATOMIC_SEQ_CST);
 }
 
 static inline uint64_t clinux_fetch_or(void *address, uint64_t bits) {

@@ -8,12 +8,17 @@ public struct Capabilities: Hashable, Sendable {
     public let durability: Durability
     /// The sizes that it accepts.
     public let limits: Limits
+    /// How a participant that waits is woken.
+    public let wakeUp: WakeUp
 
-    public init(backend: String, features: Set<Capability>, durability: Durability, limits: Limits) {
+    public init(
+        backend: String, features: Set<Capability>, durability: Durability, limits: Limits, wakeUp: WakeUp = .direct
+    ) {
         self.backend = backend
         self.features = features
         self.durability = durability
         self.limits = limits
+        self.wakeUp = wakeUp
     }
 
     /// Refuses what cannot be kept, for a backend to call when a group is opened.

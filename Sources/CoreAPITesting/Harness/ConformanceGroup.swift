@@ -7,7 +7,7 @@ public protocol ConformanceGroup: Sendable {
         _ description: SessionDescription, requiring requirements: Requirements
     ) async throws(SharedCoreError) -> any SharedGroup
 
-    /// What a second process is told to find the group, without spaces: a path, an endpoint. Empty for a group of one
+    /// What a second process is told to find the group, words with one space between them: a path, an endpoint. Empty for a group of one
     /// process.
     var address: String { get }
 

@@ -6,7 +6,8 @@ public struct GroupSettings: Sendable {
     public var clock: (any TimeSource)?
     /// The sizes that it accepts.
     public var limits: Limits?
-    /// The bytes of changes that it keeps for watches that fall behind.
+    /// The bytes of changes that it keeps for watches that fall behind. Where it is nil, cases expect that a few hundred
+    /// KiB are kept.
     public var historyByteCount: Int?
 
     public init(clock: (any TimeSource)? = nil, limits: Limits? = nil, historyByteCount: Int? = nil) {

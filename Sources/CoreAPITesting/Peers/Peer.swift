@@ -84,8 +84,19 @@ package final class Peer: Sendable {
     /// Sends a command without waiting for its answer.
     package func send(_ command: String) throws {
         note("to \(pid): \(command)")
-        let bytes = Array((command + "\n").utf8)
-        guard write(connection.descriptor, bytes, bytes.count) == bytes.count else {
+        try write([command])
+    }
+
+    /// Sends several commands at once without waiting for their answers.
+    package func send(_ commands: [String]) throws {
+        guard let first = commands.first, let last = commands.last else { return }
+        note("to \(pid): \(commands.count) commands from “\(first)” to “\(last)”")
+        try write(commands)
+    }
+
+    private func write(_ commands: [String]) throws {
+        let bytes = Array(commands.map { $0 + "\n" }.joined().utf8)
+        guard Glibc.write(connection.descriptor, bytes, bytes.count) == bytes.count else {
             throw SystemCallError("write", number: errno, at: "peer \(pid)")
         }
     }
@@ -108,9 +119,32 @@ package final class Peer: Sendable {
     @discardableResult
     package func tell(_ command: String, within limit: Duration = Patience.usual) async throws -> String {
         try send(command)
+        return try await done(within: limit)
+    }
+
+    /// The answer to a command that was sent, without the leading "ok".
+    ///
+    /// - Throws: ``PeerRefusal`` when the answer is no success.
+    @discardableResult
+    package func done(within limit: Duration = Patience.usual) async throws -> String {
         let line = try await answer(within: limit)
         guard line.hasPrefix("ok") else { throw PeerRefusal(line) }
         return String(line.dropFirst(3))
+    }
+
+    /// Waits for the next answer and makes sure that it is one of success.
+    package func succeeds(within limit: Duration = Patience.long) async throws {
+        let line = try await answer(within: limit)
+        guard line.hasPrefix("ok") else { throw PeerRefusal(line) }
+    }
+
+    /// What the peer has still answered, until its end.
+    package func lastAnswers() async throws -> [String] {
+        try await eventually("the connection with the peer \(pid) ends") { hasEnded.load(ordering: .acquiring) }
+        return lines.withLock { lines in
+            defer { lines = [] }
+            return lines
+        }
     }
 
     /// Starts the peer of a harness.
@@ -146,6 +180,11 @@ package final class Peer: Sendable {
     package func ended(within limit: Duration = Patience.usual) async throws {
         try await eventually("the peer \(pid) ends", within: limit) { processState == "Z" || processState == nil }
         reap()
+    }
+
+    /// Waits until it has ended, and does not wait for it as a parent: it stays as a zombie until the last reference goes.
+    package func becomesZombie(within limit: Duration = Patience.usual) async throws {
+        try await eventually("the peer \(pid) ends", within: limit) { processState == "Z" }
     }
 
     private var processState: Character? {

@@ -5,10 +5,17 @@ internal import Synchronization
 /// What a second process can be told to do.
 ///
 /// - `open <address>`: joins the group; answers with the session's id
+/// - `wakeUp`: answers how it is woken
+/// - `sync`: looks by itself
+/// - `storm`: is interrupted by a signal every millisecond from now on; `stormed` answers how often it was
+/// - `alternate <name> <name> <count>`: posts two names in turn, each as often as that
+/// - `watchCycles <count>`: opens and ends watches
 /// - `close`: leaves it
 /// - `put <key> <text>`, `get <key>`, `delete <key>`, `hold <key> <text>` (lives with the session)
 /// - `puts <prefix> <count>`: puts distinct keys `<prefix>0`...; answers with the last revision
 /// - `increment <key> <count>`: adds to a number, each time by compare-and-set; answers with the count
+/// - `announce <key> <text> <name> <state>`: puts and posts in one transaction
+/// - `pair <prefix> <number> <bytes>`: writes a ``NumberedPair``
 /// - `post <name> <state>`, `posts <name> <count>`
 /// - `fill <prefix> <count> <bytes>`: puts values of a size
 /// - `observe <name>`: begins to count what is delivered; `seen` answers with the count and the last state
@@ -17,6 +24,7 @@ internal import Synchronization
 /// - `await <key>`: waits until the key is there, through a watch
 /// - `fillUp <bytes>`: puts values of a size until there is no space; answers with the code of the refusal and the
 ///   number of values
+/// - `takeOvers <key> <count>`: takes what lives with a session over and gives it back, again and again
 /// - `clear <prefix>`: deletes what the prefix selects
 /// - `sessions`: answers with the ids of the participants
 /// - `child`: leaves a child behind that holds every descriptor; answers with its process id
@@ -51,6 +59,10 @@ final class PeerSession: Sendable {
             try program.arm(word(arguments, 0))
             return ""
         case "child": return String(try child())
+        case "storm":
+            SignalStorm.begin()
+            return ""
+        case "stormed": return String(SignalStorm.count)
         default: break
         }
         let group = try opened()
@@ -75,6 +87,15 @@ final class PeerSession: Sendable {
                 last = try await group.put(Key(word(arguments, 0) + String(index)), Array("\(index)".utf8)).revision
             }
             return last.description
+        case "announce":
+            let put = Transaction.Operation.put(try key(arguments, 0), Array(word(arguments, 1).utf8), .persistent)
+            let post = Transaction.Operation.post(
+                try NotificationName(word(arguments, 2)), state: UInt64(number(arguments, 3)))
+            return try await group.commit(Transaction(operations: [put, post])).revision.description
+        case "pair":
+            let transaction = try NumberedPair.transaction(
+                number(arguments, 1), byteCount: number(arguments, 2), under: word(arguments, 0))
+            return try await group.commit(transaction).revision.description
         case "fill":
             let value = [UInt8](repeating: 7, count: number(arguments, 2))
             for index in 0..<number(arguments, 1) {
@@ -91,6 +112,16 @@ final class PeerSession: Sendable {
                 }
             }
             return "never"
+        case "takeOvers":
+            let key = try key(arguments, 0)
+            for _ in 0..<number(arguments, 1) {
+                var takeOver = Transaction()
+                takeOver.delete(key)
+                takeOver.put(key, [1, 2, 3], lifetime: .session)
+                try await group.commit(takeOver)
+                try await group.delete(key)
+            }
+            return ""
         case "clear":
             var transaction = Transaction()
             transaction.deleteAll(under: try KeyPrefix(word(arguments, 0)))
@@ -105,6 +136,12 @@ final class PeerSession: Sendable {
             let name = try NotificationName(word(arguments, 0))
             for index in 1...max(1, number(arguments, 1)) { try await group.post(name, state: UInt64(index)) }
             return ""
+        case "alternate":
+            let names = [try NotificationName(word(arguments, 0)), try NotificationName(word(arguments, 1))]
+            for index in 0..<2 * number(arguments, 2) {
+                try await group.post(names[index % 2], state: UInt64(index / 2 + 1))
+            }
+            return ""
         case "observe":
             try await observe(NotificationName(word(arguments, 0)), in: group)
             return ""
@@ -117,6 +154,19 @@ final class PeerSession: Sendable {
             return try await watched(Revision(rawValue: UInt64(number(arguments, 0))))
         case "await":
             try await appearance(of: key(arguments, 0), in: group)
+            return ""
+        case "wakeUp":
+            switch group.capabilities.wakeUp {
+            case .direct: return "direct"
+            case .fileEvents: return "fileEvents"
+            case .sharedMemory: return "sharedMemory"
+            case .looking: return "looking"
+            }
+        case "sync":
+            try await group.sync()
+            return ""
+        case "watchCycles":
+            for _ in 0..<number(arguments, 0) { try await group.watch().cancel() }
             return ""
         case "sessions":
             return try await group.sessions().map(\.id.description).joined(separator: " ")
@@ -132,7 +182,7 @@ final class PeerSession: Sendable {
 
     private func open(_ arguments: [String]) async throws(SharedCoreError) -> String {
         let group = try await program.open(
-            word(arguments, 0), SessionDescription(role: .executor, name: "peer"))
+            arguments.joined(separator: " "), SessionDescription(role: .executor, name: "peer"))
         state.withLock { $0.group = group }
         return group.session.id.description
     }

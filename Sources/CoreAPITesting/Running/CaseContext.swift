@@ -1,4 +1,4 @@
-package import CoreAPI
+internal import CoreAPI
 
 /// What a case is given: groups of the backend under test, a seed, and a place to write down what happened.
 package final class CaseContext: Sendable {

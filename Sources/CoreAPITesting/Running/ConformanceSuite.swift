@@ -1,7 +1,8 @@
 /// Every case of the contract that a backend can be tried on.
 public enum ConformanceSuite {
     /// The cases in the order of the contract.
-    public static let cases: [ConformanceCase] = storeCases
+    public static let cases: [ConformanceCase] =
+        (storeCases + watchCases + notifierCases + sessionCases + processCases).sorted { $0.place < $1.place }
 
     /// The cases whose id or rule is named, or whose title holds the text.
     public static func cases(matching pattern: String) -> [ConformanceCase] {
@@ -9,6 +10,25 @@ public enum ConformanceSuite {
     }
 
     private static let storeCases: [ConformanceCase] = [
-        ValueCases.all
+        ValueCases.all, RevisionCases.all, RestartCases.revisions, ReadCases.all, TransactionCases.all,
+        CompareAndSetCases.all, RevisionCases.deletions, LifetimeCases.all, RestartCases.lifetimes, ValueCases.torn,
+        LimitCases.all, GroupCases.durability, RestartCases.all, RequestCases.all, ClosingCases.all, GroupCases.apart,
+        GroupCases.promises,
+    ].flatMap { $0 }
+
+    private static let watchCases: [ConformanceCase] = [
+        WatchOrderCases.all, WatchResumptionCases.all, SlowConsumerCases.all, WatchLifeCases.all,
+    ].flatMap { $0 }
+
+    private static let notifierCases: [ConformanceCase] = [
+        PostCases.all, DeliveryCases.all,
+    ].flatMap { $0 }
+
+    private static let sessionCases: [ConformanceCase] = [
+        SessionCases.all, SimulatedFaultCases.all,
+    ].flatMap { $0 }
+
+    private static let processCases: [ConformanceCase] = [
+        ManyProcessesCases.all, KilledProcessCases.all, StoppedProcessCases.all, HolderEndCases.all,
     ].flatMap { $0 }
 }

@@ -59,6 +59,13 @@ package final class TestGroup: Sendable {
         return peer
     }
 
+    /// Starts several processes and lets them join the group.
+    package func join(count: Int) async throws -> [Peer] {
+        var peers: [Peer] = []
+        for _ in 0..<count { peers.append(try await join()) }
+        return peers
+    }
+
     /// Starts a second process that has not joined yet.
     package func peer() async throws -> Peer {
         try await Peer.start(by: context.harness, noting: { [weak context] in context?.note($0) })

@@ -10,6 +10,11 @@ extension SharedCoreError {
         } else if error.isForbidden {
             self.init(
                 .forbidden, "This user may not do that here: check owner and mode.", at: error.location, cause: cause)
+        } else if error.cannotShareMemory {
+            self.init(
+                .unsupported,
+                "The file system does not let processes share memory. Give a directory on a local one.",
+                at: error.location, cause: cause)
         } else {
             self.init(.system, "The operating system refused it.", at: error.location, cause: cause)
         }

@@ -15,6 +15,9 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
         self.location = location
     }
 
+    /// The number of "operation not supported".
+    package static let unsupportedOperation = EOPNOTSUPP
+
     /// The system's text for the error number.
     package var text: String {
         var buffer = [CChar](repeating: 0, count: 256)
@@ -32,6 +35,10 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package var isStorageFull: Bool { number == ENOSPC || number == EDQUOT }
     /// Whether the user may not do this.
     package var isForbidden: Bool { number == EACCES || number == EPERM || number == EROFS }
+    /// Whether the file system cannot let processes share memory.
+    package var cannotShareMemory: Bool {
+        call == "mmap" && (number == ENODEV || number == EINVAL || number == ENOSYS || number == EOPNOTSUPP)
+    }
     /// Whether something on the path, or at its end, is no directory, or a link where none may be.
     package var isNotDirectory: Bool { number == ENOTDIR || number == ELOOP }
 }

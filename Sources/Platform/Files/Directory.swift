@@ -75,6 +75,7 @@ package final class Directory: Sendable {
     package func remove(_ name: String) throws(SystemCallError) -> Bool {
         do throws(SystemCallError) {
             _ = try SystemCall.run("unlinkat", at: path + "/" + name) { unlinkat(descriptor, name, 0) }
+            FileTrace.record(path + "/", .removed(name: name))
             return true
         } catch {
             guard error.isAbsent else { throw error }
@@ -89,11 +90,13 @@ package final class Directory: Sendable {
         let result = clinux_rename_without_replacing(descriptor, name, newName)
         if result == -EEXIST { return false }
         if result < 0 { throw SystemCallError("renameat2", number: -result, at: path + "/" + newName) }
+        FileTrace.record(path + "/", .renamed(from: name, to: newName))
         return true
     }
 
     /// Returns when the names in the directory are on the disk. Blocks.
     package func synchronizeNames() throws(SystemCallError) {
         _ = try SystemCall.run("fsync", at: path) { fsync(descriptor) }
+        FileTrace.record(path + "/", .namesSynced)
     }
 }

@@ -10,14 +10,37 @@ package final class MappedPage: Sendable {
 
     // The address is constant, and the memory behind it is only used by atomic operations.
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
+    #if FAIL_POINTS
+        private let file: OpenFile
+    #endif
 
-    /// Maps the page of a file that is open for writing.
-    package init(of file: OpenFile) throws(SystemCallError) {
+    /// Maps the page of a file that is open for writing; or only to look, when `isReadOnly`: then no word is changed.
+    ///
+    /// - Throws: An error with ``SystemCallError/cannotShareMemory`` where the file system does not let processes share
+    ///   memory.
+    package init(of file: OpenFile, isReadOnly: Bool = false) throws(SystemCallError) {
+        if FailPoint.fails("page.map") { throw SystemCallError("mmap", number: ENODEV, at: file.path) }
+        let protection = isReadOnly ? PROT_READ : PROT_READ | PROT_WRITE
         guard
-            let address = mmap(nil, Self.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0),
+            let address = mmap(nil, Self.byteCount, protection, MAP_SHARED, file.descriptor, 0),
             address != MAP_FAILED
         else { throw SystemCallError("mmap", number: errno, at: file.path) }
         base = address
+        #if FAIL_POINTS
+            self.file = file
+        #endif
+    }
+
+    /// Notes the word at a byte offset, which was changed.
+    @inline(__always)
+    private func trace(_ offset: Int) {
+        #if FAIL_POINTS
+            file.trace { number in
+                let word = load(at: offset)
+                let bytes = (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+                return .wrote(file: number, offset: offset, bytes: bytes)
+            }
+        #endif
     }
 
     deinit {
@@ -32,13 +55,39 @@ package final class MappedPage: Sendable {
     /// Sets the word at a byte offset.
     package func store(_ value: UInt64, at offset: Int) {
         clinux_store(base + offset, value)
+        trace(offset)
     }
 
     /// Sets the word at a byte offset when it is what was expected.
     ///
     /// - Returns: Whether it was.
     package func replace(_ expected: UInt64, with value: UInt64, at offset: Int) -> Bool {
-        clinux_compare_exchange(base + offset, expected, value)
+        let isReplaced = clinux_compare_exchange(base + offset, expected, value)
+        if isReplaced { trace(offset) }
+        return isReplaced
+    }
+
+    /// The lower half of the word at a byte offset: what ``sleep(at:while:for:)`` compares.
+    package func loadHalf(at offset: Int) -> UInt32 {
+        clinux_load_half(base + offset)
+    }
+
+    /// Changes the lower half of the word at a byte offset and wakes all who sleep at it for a bit of the mask.
+    package func wake(at offset: Int, for mask: UInt32) {
+        clinux_increment_half(base + offset)
+        _ = clinux_wake_at(base + offset, mask)
+    }
+
+    /// Sleeps as long as the lower half of the word at a byte offset is what was seen and nobody wakes those who sleep
+    /// there for a bit of the mask. Blocks; a signal may end it early.
+    package func sleep(at offset: Int, while seen: UInt32, for mask: UInt32) {
+        _ = clinux_sleep_at(base + offset, seen, mask)
+    }
+
+    /// Whether the system lets threads sleep at words of the page.
+    package func canSleep(at offset: Int) -> Bool {
+        // Another value than the present one, so that it returns at once.
+        clinux_sleep_at(base + offset, ~loadHalf(at: offset), .max) == -EAGAIN
     }
 
     /// Sets bits of the word at a byte offset.
@@ -46,6 +95,8 @@ package final class MappedPage: Sendable {
     /// - Returns: The word as it was before.
     @discardableResult
     package func insert(_ bits: UInt64, at offset: Int) -> UInt64 {
-        clinux_fetch_or(base + offset, bits)
+        let before = clinux_fetch_or(base + offset, bits)
+        trace(offset)
+        return before
     }
 }

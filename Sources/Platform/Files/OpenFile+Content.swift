@@ -41,6 +41,7 @@ extension OpenFile {
                 pwrite(descriptor, base + done, bytes.count - done, offset + done)
             }
         }
+        trace { .wrote(file: $0, offset: offset, bytes: Array(bytes)) }
     }
 
     /// Writes all of `bytes` from `offset` on.
@@ -62,11 +63,14 @@ extension OpenFile {
         try SystemCall.negated("posix_fallocate", at: path) {
             clinux_allocate(descriptor, Int64(range.lowerBound), Int64(range.count))
         }
+        trace { .extended(file: $0, byteCount: range.upperBound) }
     }
 
     /// Returns when the file's content is on the disk. Blocks: never for a thread of the cooperative pool.
     package func synchronizeContent() throws(SystemCallError) {
+        trace { .syncBegan(file: $0) }
         _ = try SystemCall.run("fdatasync", at: path) { fdatasync(descriptor) }
+        trace { .syncEnded(file: $0) }
     }
 
     /// Cuts the file, or extends it by a hole.

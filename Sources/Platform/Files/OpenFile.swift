@@ -51,6 +51,7 @@ package final class OpenFile: Sendable {
             openat(directory.descriptor, name, access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         }
         self.init(owning: descriptor, path: path)
+        if access == .create || access == .createNew { trace { .created(name: name, file: $0) } }
     }
 
     /// Opens a file by its path. A symbolic link in the place of its last part is refused.

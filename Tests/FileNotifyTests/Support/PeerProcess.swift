@@ -23,7 +23,7 @@ extension Peer {
     ) async throws -> Peer {
         let peer = try Peer(failPoint: failPoint, through: arguments)
         _ = try await peer.answer()
-        try await peer.tell("open \(disk ? "disk:" : "")\(directory)")
+        try await peer.tell("open \(directory)\(disk ? " disk" : "")")
         return peer
     }
 }

@@ -1,14 +1,22 @@
 internal import Platform
 internal import Synchronization
 
-/// The bells of a group as this process rings them. Each is opened once and stays open, so that a process that is
+/// The bells of a group as this process rings them, and the signals for those who cannot watch them. Each bell is opened once and stays open, so that a process that is
 /// killed between a commit and the ring still wakes the listeners: the kernel closes the file, which they hear too.
 final class BellRinger: Sendable {
     private let directory: Directory
+    private let page: GroupPage
     private let files = Mutex<[Int: OpenFile]>([:])
 
-    init(in directory: Directory) {
-        self.directory = directory
+    init(in directory: GroupDirectory) {
+        self.directory = directory.directory
+        self.page = directory.page
+    }
+
+    /// Tells what was published to whoever listens to any of the bells: `interest` is what the journal knows of.
+    func announce(_ bells: Bells, interest: Bells) {
+        page.signal(bells.intersection(page.signalInterest))
+        ring(bells.intersection(interest))
     }
 
     static func fileName(_ index: Int) -> String {
@@ -37,7 +45,7 @@ final class BellRinger: Sendable {
         for (index, file) in open {
             FailPoint.hit("ring.before")
             // One byte at the same place, so that a bell never grows.
-            if (try? file.write([0], at: 0)) != nil { rung.formUnion(Bells(rawValue: 1 << UInt64(index))) }
+            if (try? file.write([0], at: 0)) != nil { rung.formUnion(Bells(index: index)) }
             FailPoint.hit("ring.after")
         }
         return rung

@@ -11,6 +11,11 @@ struct Bells: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
+    /// One bell by its number.
+    init(index: Int) {
+        rawValue = 1 << UInt64(index)
+    }
+
     /// The bell that somebody listens to who watches a prefix.
     init(listeningTo prefix: KeyPrefix) {
         var hash = PathHash(domain: .keys)
@@ -36,6 +41,14 @@ struct Bells: OptionSet, Hashable, Sendable {
             hash.combine(byte)
         }
         self = bells.union(hash.bell)
+    }
+
+    /// The bit of a signal's mask that stands for no bell.
+    static let changeMask: UInt32 = 1 << 31
+
+    /// The bells as the mask of a signal, which has 31 bits for them: some share one.
+    var signalMask: UInt32 {
+        UInt32(truncatingIfNeeded: (rawValue | rawValue >> 31 | rawValue >> 62) & 0x7fff_ffff)
     }
 
     /// The numbers of the bells in the set.

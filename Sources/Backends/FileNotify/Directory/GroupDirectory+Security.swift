@@ -2,17 +2,20 @@ internal import CoreAPI
 internal import Platform
 
 extension GroupDirectory {
-    /// Opens a directory that only its owner may use, and makes it with its parents when it is not there.
+    /// Opens a directory that only its owner may use, and makes it with its parents when it is not there. To look only,
+    /// it may be anybody's that lets this user look, as long as only its owner may write there.
     ///
     /// - Throws: `invalidArgument` when the path cannot be that of a directory, `forbidden` when it is a symbolic link,
     ///   belongs to somebody else or is open to others.
-    static func secureDirectory(_ path: String) throws(SharedCoreError) -> Directory {
+    static func secureDirectory(
+        _ path: String, access: FileGroupOptions.Access
+    ) throws(SharedCoreError) -> Directory {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw SharedCoreError(
                 .invalidArgument, "The directory of a group is given by its absolute path.", at: path)
         }
-        let found = try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try create(path)
+        let found = try wrapping(access, path) { () throws(SystemCallError) in
+            if access == .participant { try create(path) }
             return try FileStatus(ofPath: path)
         }
         if found.isSymbolicLink {
@@ -27,6 +30,16 @@ extension GroupDirectory {
             let directory = try Directory(path: path)
             return (directory, try directory.status())
         }
+        if access == .readOnly {
+            guard status.permissions & 0o022 == 0 else {
+                throw SharedCoreError(
+                    .forbidden,
+                    "Others than its owner may write to the directory: its mode is "
+                        + "\(String(status.permissions, radix: 8)).",
+                    at: path)
+            }
+            return directory
+        }
         guard status.owner == FileStatus.currentUser else {
             throw SharedCoreError(
                 .forbidden,
@@ -40,6 +53,18 @@ extension GroupDirectory {
                 at: path)
         }
         return directory
+    }
+
+    /// Runs `body`; for a reader, who makes nothing, a group that is not there is one that nobody has opened yet.
+    static func wrapping<Value>(
+        _ access: FileGroupOptions.Access, _ path: String, _ body: () throws(SystemCallError) -> Value
+    ) throws(SharedCoreError) -> Value {
+        do throws(SystemCallError) {
+            return try body()
+        } catch {
+            if access == .readOnly, error.isAbsent { throw .unopened(path) }
+            throw SharedCoreError(error)
+        }
     }
 
     private static func create(_ path: String) throws(SystemCallError) {

@@ -8,22 +8,30 @@ internal import Platform
 final class GroupDirectory: Sendable {
     let directory: Directory
     let page: GroupPage
-    /// The identity of the directory, whatever its path.
-    let identity: FileStatus.Identity
+    let access: FileGroupOptions.Access
 
     /// How often the floor is read again when its journal is not there, before the group counts as damaged. Each time
     /// means that a whole compaction went by.
     private static let floorAttempts = 100
 
-    /// Opens the directory of a group, and makes it when it is not there.
-    init(path: String) throws(SharedCoreError) {
-        directory = try Self.secureDirectory(path)
+    /// Opens the directory of a group, and makes it when it is not there and may be made.
+    init(path: String, access: FileGroupOptions.Access = .participant) throws(SharedCoreError) {
+        self.access = access
+        directory = try Self.secureDirectory(path, access: access)
+        page = try GroupPage(in: directory, access: access)
+    }
+
+    /// The identity of the group, whatever its path: that of the file which lives as long as it.
+    var identity: FileStatus.Identity { page.identity }
+
+    /// Whether the path that the group was opened by leads to it still. One that cannot be looked at now counts as the
+    /// same: that is another fault.
+    var isInPlace: Bool {
         do throws(SystemCallError) {
-            identity = try directory.status().identity
+            return try FileStatus(ofPath: directory.path + "/" + GroupPage.fileName).identity == identity
         } catch {
-            throw SharedCoreError(error)
+            return !error.isAbsent && !error.isNotDirectory
         }
-        page = try GroupPage(in: directory)
     }
 
     static func journalName(_ generation: UInt64) -> String {
@@ -34,12 +42,12 @@ final class GroupDirectory: Sendable {
     func journal(_ generation: UInt64) throws(SharedCoreError) -> Journal? {
         let file: OpenFile
         do throws(SystemCallError) {
-            file = try OpenFile(Self.journalName(generation), in: directory, .write)
+            file = try OpenFile(Self.journalName(generation), in: directory, access == .readOnly ? .read : .write)
         } catch {
             if error.isAbsent { return nil }
             throw SharedCoreError(error)
         }
-        let journal = try Journal(file)
+        let journal = try Journal(file, isReadOnly: access == .readOnly)
         guard journal.generation == generation else {
             throw SharedCoreError(
                 .corrupt, "The file holds journal \(journal.generation), not the one that it is named for.",

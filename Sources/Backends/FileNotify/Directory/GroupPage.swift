@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 
 /// The first page of the file `sessions`, which lives as long as the group: the version of the layout, and the number of
-/// the journal from which the group is to be read.
+/// the journal from which the group is to be read. For those who cannot watch the bells, it also has a word to sleep at.
 ///
 /// The rest of the file is never written. Its bytes are what participants lock; see ``SessionLocks``.
 final class GroupPage: Sendable {
@@ -12,22 +12,31 @@ final class GroupPage: Sendable {
         static let magic = 0
         static let version = 8
         static let floor = 64
+        static let signal = 128
+        static let signalInterest = 192
     }
 
     private static let magic: UInt64 = 0x3150_5247_4353_4853
 
+    /// The identity of the file.
+    let identity: FileStatus.Identity
     private let file: OpenFile
     private let page: MappedPage
 
-    /// Opens the page of a group, and makes it when there is none.
-    init(in directory: Directory) throws(SharedCoreError) {
+    /// Opens the page of a group, and makes it when there is none and it may be made.
+    init(in directory: Directory, access: FileGroupOptions.Access) throws(SharedCoreError) {
         do throws(SystemCallError) {
-            file = try Self.open(in: directory)
-            guard try file.status().byteCount >= MappedPage.byteCount else {
+            file =
+                access == .readOnly
+                ? try OpenFile(Self.fileName, in: directory, .read) : try Self.open(in: directory)
+            let status = try file.status()
+            guard status.byteCount >= MappedPage.byteCount else {
                 throw SystemCallError("read", number: 0, at: file.path)
             }
-            page = try MappedPage(of: file)
+            identity = status.identity
+            page = try MappedPage(of: file, isReadOnly: access == .readOnly)
         } catch {
+            if access == .readOnly, error.isAbsent { throw .unopened(directory.path) }
             throw error.number == 0
                 ? SharedCoreError(.corrupt, "The file is shorter than its first page.", at: error.location)
                 : SharedCoreError(error)
@@ -54,6 +63,44 @@ final class GroupPage: Sendable {
         }
     }
 
+    // MARK: - Signals, for those who cannot watch the bells
+
+    /// Changes with every signal.
+    var signalCount: UInt32 { page.loadHalf(at: Word.signal) }
+
+    /// The bells for which writers must signal as well.
+    var signalInterest: Bells { Bells(rawValue: page.load(at: Word.signalInterest)) }
+
+    /// Tells writers to signal for these bells from now on.
+    func listenToSignals(for bells: Bells) {
+        guard !signalInterest.isSuperset(of: bells) else { return }
+        page.insert(bells.rawValue, at: Word.signalInterest)
+    }
+
+    /// Wakes those who sleep for any of the bells.
+    func signal(_ bells: Bells) {
+        guard !bells.isEmpty else { return }
+        page.wake(at: Word.signal, for: bells.signalMask)
+    }
+
+    /// Wakes those who sleep, so that each looks at what it sleeps for.
+    func signalChange() {
+        page.wake(at: Word.signal, for: Bells.changeMask)
+    }
+
+    /// Lets those who still listen say so again; the interest of the dead is gone.
+    func renewSignalInterest() {
+        guard !signalInterest.isEmpty else { return }
+        page.store(0, at: Word.signalInterest)
+        // Whoever wakes by this sets its bits before it looks, so what a writer publishes in between is seen.
+        page.wake(at: Word.signal, for: .max)
+    }
+
+    /// Sleeps until there is a signal for any of the bells, or for all, that `seen` does not count yet. Blocks.
+    func sleep(after seen: UInt32, for bells: Bells) {
+        page.sleep(at: Word.signal, while: seen, for: bells.signalMask | Bells.changeMask)
+    }
+
     /// Returns when the page is on the disk. Blocks.
     func synchronize() throws(SystemCallError) {
         try file.synchronizeContent()
@@ -74,6 +121,8 @@ final class GroupPage: Sendable {
                 let page = try MappedPage(of: new)
                 page.store(magic, at: Word.magic)
                 page.store(JournalHeader.layoutVersion, at: Word.version)
+                // Without power, a name may be kept and a content not; so the content comes first.
+                try new.synchronizeContent()
                 if try directory.rename(name, toFree: fileName) { return new }
             } catch {
                 _ = try? directory.remove(name)

@@ -4,24 +4,29 @@ internal import Platform
 /// frozen writer can be passed over (contract S10, S15).
 enum SpareSpace {
     static let fileName = "spare"
-    private static let leastContentByteCount = 64 << 10
+    /// What a journal has space for beyond its snapshot and what is kept for endings.
+    static let leastContentByteCount = 64 << 10
 
-    /// Makes the file unless it is there and large enough for a journal of a store of this size. Without space there is
-    /// none until there is space again.
-    static func keep(for storeByteCount: Int, in directory: Directory) {
-        let content = max(leastContentByteCount, storeByteCount + storeByteCount / 4)
+    /// Makes the file unless it is there and large enough for a journal with a snapshot of this size. Without space there
+    /// is none until there is space again.
+    static func keep(for snapshotByteCount: Int, in directory: Directory) throws(SystemCallError) {
+        let content = leastContentByteCount + snapshotByteCount
         let wanted = JournalHeader.byteCount + content + Journal.reserveByteCount
-        if let present = try? OpenFile(fileName, in: directory, .write) {
-            guard let found = try? present.status().byteCount, found < wanted else { return }
-            try? present.allocate(found..<wanted)
-            return
+        do throws(SystemCallError) {
+            let present = try OpenFile(fileName, in: directory, .write)
+            return try present.allocate(min(wanted, try present.status().byteCount)..<wanted)
+        } catch {
+            guard error.isAbsent else { throw error }
         }
         let name = fileName + "." + String(UInt64.random(in: 0...UInt64.max), radix: 16) + JournalBuilder.nameEnding
-        guard let file = try? OpenFile(name, in: directory, .createNew) else { return }
+        let file = try OpenFile(name, in: directory, .createNew)
         do throws(SystemCallError) {
             try file.allocate(0..<wanted)
             if try directory.rename(name, toFree: fileName) { return }
-        } catch {}
-        _ = try? directory.remove(name)
+        } catch {
+            _ = try? directory.remove(name)
+            throw error
+        }
+        try directory.remove(name)
     }
 }

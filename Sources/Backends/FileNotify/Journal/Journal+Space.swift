@@ -12,15 +12,34 @@ extension Journal {
 
     /// Makes sure that the file has space for a record, before a byte of it is written. Only for the lock's holder.
     ///
-    /// - Parameter kept: How much of the space that is kept for a full disk has to be left.
+    /// - Parameters:
+    ///   - kept: How much of the space that is kept for a full disk has to be left.
+    ///   - keepSpare: Makes sure, before the journal takes more space for records that leave all of it, that there is
+    ///     space for a compaction with so many more bytes.
     /// - Throws: `storageFull`.
-    func reserveSpace(for byteCount: Int, at tail: Int, keeping kept: Int) throws(SharedCoreError) {
+    func reserveSpace(
+        for byteCount: Int, at tail: Int, keeping kept: Int,
+        keepSpare: (_ byteCount: Int) throws(SharedCoreError) -> Void
+    ) throws(SharedCoreError) {
         let needed = tail + byteCount + kept
-        let reserved = reservedEnd
-        guard needed > reserved else { return }
-        reservedEnd = try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try file.allocate(from: reserved, to: needed, preferably: needed + Self.growthByteCount)
+        guard needed > reservedEnd else { return }
+        guard kept == Self.reserveByteCount else { return try takeSpace(to: needed) }
+        func take(_ end: Int) throws(SharedCoreError) {
+            try keepSpare(end - Self.reserveByteCount - tail)
+            try takeSpace(to: end)
         }
+        do throws(SharedCoreError) {
+            try take(needed + Self.growthByteCount)
+        } catch {
+            guard error.code == .storageFull else { throw error }
+            try take(needed)
+        }
+    }
+
+    private func takeSpace(to end: Int) throws(SharedCoreError) {
+        let reserved = reservedEnd
+        try SharedCoreError.wrapping { () throws(SystemCallError) in try file.allocate(reserved..<end) }
+        reservedEnd = end
     }
 }
 

@@ -26,10 +26,12 @@ final class Journal: ValueSource {
     let header: JournalHeader
     let file: OpenFile
     private let page: MappedPage
+    private let isReadOnly: Bool
 
     /// Opens a journal that is there.
-    init(_ file: OpenFile) throws(SharedCoreError) {
+    init(_ file: OpenFile, isReadOnly: Bool = false) throws(SharedCoreError) {
         self.file = file
+        self.isReadOnly = isReadOnly
         let start = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try file.read(count: JournalHeader.byteCount, at: 0)
         }
@@ -37,7 +39,9 @@ final class Journal: ValueSource {
             throw SharedCoreError(.corrupt, "A journal is shorter than its header.", at: file.path)
         }
         header = try JournalHeader(page: start, at: file.path)
-        page = try SharedCoreError.wrapping { () throws(SystemCallError) in try MappedPage(of: file) }
+        page = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try MappedPage(of: file, isReadOnly: isReadOnly)
+        }
     }
 
     var generation: UInt64 { header.generation }
@@ -74,7 +78,7 @@ final class Journal: ValueSource {
 
     /// Tells writers to ring these bells from now on.
     func listen(to bells: Bells) {
-        guard !bells.isEmpty else { return }
+        guard !bells.isEmpty, !isReadOnly else { return }
         page.insert(bells.rawValue, at: Word.interest)
     }
 

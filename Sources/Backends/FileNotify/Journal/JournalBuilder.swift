@@ -72,7 +72,7 @@ final class JournalBuilder {
             let needed = offset + frame.count + Journal.reserveByteCount
             if needed > reservedEnd {
                 reservedEnd = try file.allocate(
-                    from: reservedEnd, to: needed, preferably: needed + Journal.growthByteCount)
+                    from: reservedEnd, to: needed, preferably: needed + SpareSpace.leastContentByteCount)
             }
             try file.write(frame, at: offset)
         } catch {
@@ -88,6 +88,7 @@ final class JournalBuilder {
 
     /// Completes the journal and gives it its name.
     ///
+    /// - Parameter isDurable: Whether it is on the disk, with its name, when this returns. Blocks then.
     /// - Returns: Whether it is the journal of its generation now; false when another one was first.
     func place(
         incarnation: UInt64, bootID: BootID, hasSnapshot: Bool, predecessorTail: Int?, inherited: Bells, isDurable: Bool
@@ -116,5 +117,18 @@ final class JournalBuilder {
             throw SharedCoreError(error)
         }
         return try directory.keepsPlaced(generation)
+    }
+
+    /// Makes the journal that was placed, which has a snapshot, the one from which the group is to be read, once all of
+    /// it is on the disk. Blocks.
+    func settle() throws(SharedCoreError) {
+        do throws(SystemCallError) {
+            try file.synchronizeContent()
+            try directory.directory.synchronizeNames()
+            directory.page.raiseFloor(to: generation)
+            try directory.page.synchronize()
+        } catch {
+            throw SharedCoreError(error)
+        }
     }
 }

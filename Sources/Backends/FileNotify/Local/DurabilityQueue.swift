@@ -21,16 +21,11 @@ final class DurabilityQueue: Sendable {
 
     private let thread = SerialThread(name: "sc-sync")
     private let state = Mutex(State())
-    private let used = Atomic(false)
-
-    /// Whether anybody in this process wants commits on the disk.
-    var isUsed: Bool { used.load(ordering: .relaxed) }
 
     /// Returns when a journal is on the disk up to a place.
     ///
     /// - Throws: `outcomeUnknown` when the disk fails: the commit stands for all processes, and may be lost without power.
     func wait(for journal: Journal, to tail: Int, in directory: GroupDirectory) async throws(SharedCoreError) {
-        used.store(true, ordering: .relaxed)
         if journal.durableTail >= tail { return }
         let result = await withCheckedContinuation { continuation in
             let mustServe = state.withLock { state in
@@ -95,8 +90,13 @@ final class DurabilityQueue: Sendable {
             try before.file.synchronizeContent()
             present = before
         }
-        try directory.page.synchronize()
+        if present.header.hasSnapshot, directory.page.floor < present.generation {
+            // Its predecessors may have lost what the snapshot has: from now on nobody begins with them.
+            try present.file.synchronizeContent()
+            directory.page.raiseFloor(to: present.generation)
+        }
         try directory.directory.synchronizeNames()
+        try directory.page.synchronize()
         state.withLock { $0.preparedGeneration = max($0.preparedGeneration, journal.generation) }
     }
 }

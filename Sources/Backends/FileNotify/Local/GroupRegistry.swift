@@ -9,10 +9,12 @@ final class GroupRegistry: Sendable {
     static let shared = GroupRegistry()
 
     private struct Key: Hashable {
-        let directory: FileStatus.Identity
+        let group: FileStatus.Identity
         let limits: Limits
         let historyByteCount: Int
         let clock: ClockIdentity
+        let hearingTrial: Hearing.Trial
+        let access: FileGroupOptions.Access
     }
 
     private enum ClockIdentity: Hashable {
@@ -31,7 +33,7 @@ final class GroupRegistry: Sendable {
     /// The part of this process in a group, which is read when this process did not have it open.
     func group(at path: String, options: FileGroupOptions) async throws(SharedCoreError) -> LocalGroup {
         try await thread.run { () throws(SharedCoreError) in
-            let directory = try GroupDirectory(path: path)
+            let directory = try GroupDirectory(path: path, access: options.access)
             guard let key = Self.key(directory, options) else {
                 return try LocalGroup.load(directory, options: options)
             }
@@ -61,7 +63,7 @@ final class GroupRegistry: Sendable {
             return nil
         }
         return Key(
-            directory: directory.identity, limits: options.limits, historyByteCount: options.historyByteCount,
-            clock: clock)
+            group: directory.identity, limits: options.limits, historyByteCount: options.historyByteCount,
+            clock: clock, hearingTrial: options.hearingTrial, access: options.access)
     }
 }

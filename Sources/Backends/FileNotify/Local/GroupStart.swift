@@ -9,9 +9,14 @@ struct GroupStart {
     let options: FileGroupOptions
 
     private var bootID: BootID { options.clock.bootID }
-    private var isDurable: Bool { options.durability == .disk }
 
     func journal() throws(SharedCoreError) -> Journal {
+        if directory.access == .readOnly {
+            guard let journal = try directory.floorJournal(), journal.header.bootID == bootID else {
+                throw .unopened(directory.directory.path)
+            }
+            return journal
+        }
         while true {
             guard let journal = try floorJournal() else {
                 try makeFirst()
@@ -45,7 +50,7 @@ struct GroupStart {
         if try directory.journal(1) == nil {
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
-            SpareSpace.keep(for: 0, in: directory.directory)
+            _ = try? SpareSpace.keep(for: 0, in: directory.directory)
         }
         directory.page.raiseFloor(to: 1)
     }
@@ -55,11 +60,13 @@ struct GroupStart {
     /// out. Several may do this at once: the name of the new journal belongs to the first.
     private func beginIncarnation(after floor: Journal) throws(SharedCoreError) {
         let highest = try directory.generations().last ?? floor.generation
-        if highest > floor.generation, let journal = try directory.journal(highest),
+        // One that cannot be read is what the loss of power has left of it.
+        if highest > floor.generation, let journal = try? directory.journal(highest),
             journal.header.bootID == bootID, journal.header.hasSnapshot
         {
             // Somebody has done it and was ended before raising the floor.
             directory.page.raiseFloor(to: highest)
+            try SharedCoreError.wrapping { () throws(SystemCallError) in try directory.page.synchronize() }
             return
         }
         var (state, position) = try survivingState(from: floor)
@@ -107,8 +114,14 @@ struct GroupStart {
     ) throws(SharedCoreError) -> Bool {
         let builder = try JournalBuilder(generation, in: directory)
         try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
-        return try builder.place(
-            incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil, inherited: [],
-            isDurable: isDurable)
+        guard
+            try builder.place(
+                incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil, inherited: [],
+                isDurable: true)
+        else { return false }
+        // Whatever the durability: if this one could be lost, the next run of the machine would give out the same
+        // revisions once more.
+        try builder.settle()
+        return true
     }
 }

@@ -31,7 +31,7 @@ struct Listening {
         listeners[lastID] = Listener(prefixes: prefixes, bells: bells)
         var new = Bells()
         for index in bells.indices {
-            if counts[index] == 0 { new.formUnion(Bells(rawValue: 1 << UInt64(index))) }
+            if counts[index] == 0 { new.formUnion(Bells(index: index)) }
             counts[index] += 1
         }
         return (lastID, new)
@@ -45,7 +45,7 @@ struct Listening {
         var silent = Bells()
         for index in listener.bells.indices {
             counts[index] -= 1
-            if counts[index] == 0 { silent.formUnion(Bells(rawValue: 1 << UInt64(index))) }
+            if counts[index] == 0 { silent.formUnion(Bells(index: index)) }
         }
         return silent
     }

@@ -39,6 +39,8 @@ extension LocalGroup {
     ///
     /// - Returns: Whether this call has done it; false when another process does it or something came between.
     func compact() throws(SharedCoreError) -> Bool {
+        if isReadOnly { throw .readOnly(directory.directory.path) }
+        try lookAtPlace()
         let captured = try replica.update { state throws(SharedCoreError) -> Captured? in
             guard case .current = try self.follower.catchUp(&state) else { return nil }
             return Captured(
@@ -54,16 +56,17 @@ extension LocalGroup {
         let builder = try JournalBuilder(journal.generation + 1, in: directory)
         try captured.state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         FailPoint.hit("compaction.afterSnapshot")
-        let isDurable = durability.isUsed
-        if isDurable { try builder.synchronize() }
+        // Most of it outside the lock.
+        try builder.synchronize()
 
-        guard let inherited = try replace(captured.position, by: builder, isDurable: isDurable) else { return false }
-        FailPoint.hit("compaction.beforeFloor")
-        directory.page.raiseFloor(to: journal.generation + 1)
-        if isDurable { do throws(SystemCallError) { try directory.page.synchronize() } catch { return true } }
-        FailPoint.hit("compaction.afterFloor")
+        guard let inherited = try replace(captured.position, by: builder) else { return false }
         try catchUp()
         moveListeners(inherited, to: journal.generation + 1)
+        FailPoint.hit("compaction.beforeFloor")
+        // Without power, either the old journals are found or the new one, so nothing old is removed before the new one
+        // is on the disk, whatever the durability: a group must not be lost. A disk that refuses keeps the old ones.
+        guard (try? builder.settle()) != nil else { return true }
+        FailPoint.hit("compaction.afterFloor")
         directory.removeObsolete()
         keepSpareSpace()
         return true
@@ -96,7 +99,7 @@ extension LocalGroup {
     ///
     /// - Returns: The interest of the old journal; nil when another one has taken its place.
     private func replace(
-        _ position: JournalFollower.Position, by builder: JournalBuilder, isDurable: Bool
+        _ position: JournalFollower.Position, by builder: JournalBuilder
     ) throws(SharedCoreError) -> Bells? {
         var patience = Patience()
         while true {
@@ -114,7 +117,6 @@ extension LocalGroup {
                     return true
                 }
                 guard from.offset == tail else { return .overtaken }
-                if isDurable { try builder.synchronize() }
                 FailPoint.hit("compaction.beforeSeal")
                 guard journal.seal(at: tail) else { return .overtaken }
                 FailPoint.hit("compaction.afterSeal")
@@ -122,7 +124,7 @@ extension LocalGroup {
                 self.bells.prepare(inherited)
                 let isPlaced = try builder.place(
                     incarnation: journal.header.incarnation, bootID: journal.header.bootID, hasSnapshot: true,
-                    predecessorTail: tail, inherited: inherited, isDurable: isDurable)
+                    predecessorTail: tail, inherited: inherited, isDurable: false)
                 return isPlaced ? .done(inherited) : .overtaken
             }
             replica.wake()

@@ -11,22 +11,33 @@ extension LocalGroup {
     /// First the bells' files are watched, then the bits are set in the present journal, then the tail is read. A writer
     /// publishes first and reads the bits then: either it sees them, or its commit is before the look.
     func listen(to prefixes: [KeyPrefix], _ bells: Bells) async throws(SharedCoreError) -> Listening.ID {
+        try lookAtPlace()
         let service = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try NotificationService.shared()
         }
-        let id = listening.withLock { listening in
+        let id = try listening.withLock { listening throws(SharedCoreError) in
             let (id, new) = listening.add(prefixes, bells)
-            service.watch(new, of: self)
-            self.follower.listening.bitwiseOr(new.rawValue, ordering: .sequentiallyConsistent)
+            let unwatched = service.watch(new, of: self)
+            self.follower.listening.bitwiseOr(
+                new.subtracting(unwatched).rawValue, ordering: .sequentiallyConsistent)
+            do throws(SystemCallError) {
+                try self.signals.add(unwatched, of: self)
+            } catch {
+                self.end(id, &listening)
+                throw SharedCoreError(error)
+            }
             return id
         }
         do throws(SharedCoreError) {
             while true {
                 let standing = try replica.update { state throws(SharedCoreError) in
-                    self.follower.position(in: &state).journal.listen(to: bells)
+                    let watched = Bells(rawValue: self.follower.listening.load(ordering: .sequentiallyConsistent))
+                    self.follower.position(in: &state).journal.listen(to: bells.intersection(watched))
                     return try self.follower.catchUp(&state)
                 }
                 if case .current = standing { break }
+                // Whoever only looks goes on when somebody else has made it.
+                if isReadOnly { break }
                 // The journal is sealed and has no successor, in which the bits would have to be set: see to it that it
                 // has one. Any request does.
                 try await expire()
@@ -40,18 +51,35 @@ extension LocalGroup {
     }
 
     func stopListening(_ id: Listening.ID) {
-        listening.withLock { listening in
-            let silent = listening.remove(id)
-            guard !silent.isEmpty else { return }
-            self.follower.listening.bitwiseAnd(~silent.rawValue, ordering: .sequentiallyConsistent)
-            NotificationService.current?.unwatch(silent, of: self)
+        let isLast = listening.withLock { listening in
+            self.end(id, &listening)
+            return listening.isEmpty
         }
-        if listening.withLock({ $0.isEmpty }) { news() }
+        if isLast { news() }
+    }
+
+    private func end(_ id: Listening.ID, _ listening: inout Listening) {
+        let silent = listening.remove(id)
+        guard !silent.isEmpty else { return }
+        follower.listening.bitwiseAnd(~silent.rawValue, ordering: .sequentiallyConsistent)
+        signals.remove(silent)
+        NotificationService.current?.unwatch(silent, of: self)
+        if listening.isEmpty { NotificationService.current?.stopLooking(at: self) }
+    }
+
+    /// Listens to the bells whose files can be watched now, and no longer to the signals for them.
+    func listenToBells(_ bells: Bells) {
+        guard !bells.isEmpty else { return }
+        follower.listening.bitwiseOr(bells.rawValue, ordering: .sequentiallyConsistent)
+        position.journal.listen(to: bells)
+        signals.remove(bells)
     }
 
     /// A bell rang, or it is time to look anyway.
     func look() {
+        signals.renew()
         do throws(SharedCoreError) {
+            try lookAtPlace()
             try catchUp()
         } catch {
             // What is damaged stays damaged; for anything else the next look may do better.
@@ -63,6 +91,7 @@ extension LocalGroup {
     /// Looks at what matters to the listeners of this process: whose end would change what they watch, and when the
     /// next entry expires.
     func news() {
+        if isReadOnly { return }
         let prefixes = listening.withLock { $0.prefixes }
         let (holders, due) = replica.read { state in
             (prefixes.isEmpty ? [] : state.sessionsHolding(prefixes), state.nextExpiry())

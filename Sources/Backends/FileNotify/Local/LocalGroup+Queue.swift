@@ -55,15 +55,39 @@ extension LocalGroup {
         }
     }
 
+    /// What came of serving the queue once.
+    private enum Service {
+        case done
+        /// The lock could not be had or the order has moved.
+        case busy
+        /// The first request must be written also on a full disk, and there is no space.
+        case noRoom(SharedCoreError)
+    }
+
+    /// How often room is made for one request. One process may be in another's way.
+    private static let roomAttempts = 20
+
     private func serve() {
         var patience = Patience()
+        var roomAttempts = 0
         while true {
             if queue.endService() { return }
             do throws(SharedCoreError) {
-                if try serveOnce() {
+                switch try serveOnce() {
+                case .done:
                     patience.reset()
-                } else {
+                    roomAttempts = 0
+                case .busy:
                     try overtake(&patience)
+                case .noRoom(let error):
+                    roomAttempts += 1
+                    if (try? compact()) == true { break }
+                    if roomAttempts < Self.roomAttempts {
+                        usleep(5_000)
+                    } else {
+                        queue.takeFirst()?.finish(with: .failure(error))
+                        roomAttempts = 0
+                    }
                 }
             } catch {
                 // A fault of the group, not of a request: all who wait get it.
@@ -73,31 +97,33 @@ extension LocalGroup {
     }
 
     /// Writes what waits, under one lock.
-    ///
-    /// - Returns: False when the lock could not be had or the order has moved.
-    private func serveOnce() throws(SharedCoreError) -> Bool {
+    private func serveOnce() throws(SharedCoreError) -> Service {
         var rung = Bells()
         var locked: Journal?
         var answers: [(WriteRequest, WriteRequest.Answer)] = []
-        let isServed = try withLock { journal throws(SharedCoreError) -> Bool in
+        let service = try withLock { journal throws(SharedCoreError) -> Service in
             locked = journal
             while answers.count < Self.batchCount, let request = self.queue.takeFirst() {
                 do throws(SharedCoreError) {
-                    guard case .written(let written) = try self.record(request.judge, in: journal, ringing: &rung)
-                    else {
+                    switch try self.record(request.judge, in: journal, ringing: &rung) {
+                    case .written(let written):
+                        answers.append((request, .success(written)))
+                    case .moved:
                         self.queue.putBack(request)
-                        return false
+                        return .busy
+                    case .noRoom(let error):
+                        self.queue.putBack(request)
+                        return .noRoom(error)
                     }
-                    answers.append((request, .success(written)))
                 } catch {
                     answers.append((request, .failure(error)))
                 }
             }
-            return true
+            return .done
         }
         announce(rung, in: locked)
         for (request, answer) in answers { request.finish(with: answer) }
         if !answers.isEmpty { compactWhenLong() }
-        return isServed ?? false
+        return service ?? .busy
     }
 }

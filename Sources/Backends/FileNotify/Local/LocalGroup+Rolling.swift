@@ -33,6 +33,7 @@ extension LocalGroup {
         guard case .sealed = try catchUp() else { return }
         let position = position
         guard position.journal === journal else { return }
+        try lookAtPlace()
         // Listeners set their bits before they look at the word, so after the seal none is missing.
         let inherited = journal.interest
         bells.prepare(inherited)
@@ -46,15 +47,32 @@ extension LocalGroup {
         keepSpareSpace()
     }
 
-    /// Sees to it that there is space for one more journal.
+    /// Sees to it that there is space for one more journal, if there is any.
     func keepSpareSpace() {
-        let byteCount = replica.read { $0.byteCount }
-        SpareSpace.keep(for: byteCount, in: directory.directory)
+        _ = try? SpareSpace.keep(for: replica.read { state in Self.snapshotByteCount(of: &state) }, in: directory.directory)
+    }
+
+    /// Makes sure that a compaction has space, also when so many bytes are added to what the store holds; otherwise a full disk could become one
+    /// on which nobody can end anything any more.
+    ///
+    /// - Throws: `storageFull`.
+    func requireSpareSpace(for byteCount: Int) throws(SharedCoreError) {
+        let snapshot = replica.read { state in Self.snapshotByteCount(of: &state) }
+        try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try SpareSpace.keep(for: snapshot + byteCount, in: directory.directory)
+        }
+    }
+
+    /// About how long a snapshot is, rather more than less. What is in it beside the entries fits in what a journal has
+    /// at least.
+    private static func snapshotByteCount(of state: inout StoreState) -> Int {
+        state.byteCount + state.byteCount / 16 + 96 * (state.entryCount + state.sessions.count)
     }
 
     /// Wakes the listeners of the journal before, so that they come over and set their bits in the new one. Until then
     /// writers ring for them all the same; from then on only for those who came.
     func moveListeners(_ inherited: Bells, to generation: UInt64) {
+        directory.page.renewSignalInterest()
         let rung = bells.ring(inherited)
         let journal = position.journal
         if journal.generation == generation { journal.clearInheritedInterest(in: rung) }

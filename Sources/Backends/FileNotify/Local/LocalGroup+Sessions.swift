@@ -59,6 +59,7 @@ extension LocalGroup {
     /// Records the end of every session whose process is dead.
     func endDead() async throws(SharedCoreError) {
         try catchUp()
+        if isReadOnly { return }
         let present = replica.read { state in Array(state.sessions.values) }
         for session in present where isDead(session) { try await end(session.session.id) }
     }

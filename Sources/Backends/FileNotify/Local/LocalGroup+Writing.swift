@@ -13,7 +13,8 @@ extension LocalGroup {
     /// What one try to write came to.
     enum Attempt {
         case written(Written)
-        /// Another writer has the lock, or the journal is sealed and has no successor yet.
+        /// Another writer has the lock, or the journal is sealed and has no successor yet; or there is no space for a
+        /// record that must be written also on a full disk.
         case busy
     }
 
@@ -22,10 +23,21 @@ extension LocalGroup {
         case written(Written)
         /// The order goes on in another journal than the one that is locked.
         case moved
+        /// There is no space for a record that must be written also on a full disk, unless a compaction makes some.
+        case noRoom(SharedCoreError)
+    }
+
+    /// What came of writing a record.
+    private enum Appending {
+        case published(tail: Int)
+        /// The journal was sealed meanwhile, so that the record is none.
+        case sealed
+        case noRoom(SharedCoreError)
     }
 
     /// Gets a request its place in the order. When the lock is free, all of it happens on the calling thread.
     func write(_ judge: @escaping Judge) async throws(SharedCoreError) -> Written {
+        if isReadOnly { throw .readOnly(directory.directory.path) }
         if Task.isCancelled { throw .cancelled("commit") }
         if queue.isEmpty, case .written(let written) = try attempt(judge) { return written }
         return try await enqueue(judge)
@@ -33,6 +45,7 @@ extension LocalGroup {
 
     /// Gets a request its place in the order without anybody waiting for it.
     func writeInBackground(_ judge: @escaping Judge) {
+        if isReadOnly { return }
         if queue.isEmpty, let attempt = try? attempt(judge), case .written = attempt { return }
         let request = WriteRequest(judge) { _ in }
         if queue.add(request) { serveQueue() }
@@ -63,6 +76,7 @@ extension LocalGroup {
         _ body: (Journal) throws(SharedCoreError) -> Value
     ) throws(SharedCoreError) -> Value? {
         let value = try writer.withLockIfAvailable { _ throws(SharedCoreError) -> Value? in
+            try self.requirePlace()
             let journal = self.position.journal
             do throws(SystemCallError) {
                 guard try journal.file.tryLock(byteAt: Journal.lockByte) else { return nil }
@@ -106,20 +120,25 @@ extension LocalGroup {
             case .decided(.answer(let outcome), let position):
                 return .written(Written(outcome: outcome, journal: journal, tail: position.offset))
             case .decided(.record(let effect, let outcome), let position):
-                guard let tail = try append(effect, at: position, ringing: &rung) else { return .moved }
-                return .written(Written(outcome: outcome, journal: journal, tail: tail))
+                switch try append(effect, at: position, ringing: &rung) {
+                case .published(let tail): return .written(Written(outcome: outcome, journal: journal, tail: tail))
+                case .sealed: return .moved
+                case .noRoom(let error): return .noRoom(error)
+                }
             case .expire(let effect, let position):
-                guard try append(effect, at: position, ringing: &rung) != nil else { return .moved }
+                switch try append(effect, at: position, ringing: &rung) {
+                case .published: break
+                case .sealed: return .moved
+                case .noRoom(let error): return .noRoom(error)
+                }
             }
         }
     }
 
     /// Writes a record behind the tail and publishes it.
-    ///
-    /// - Returns: The new tail; nil when the journal was sealed meanwhile, so that the record is none.
     private func append(
         _ effect: Effect, at position: JournalFollower.Position, ringing rung: inout Bells
-    ) throws(SharedCoreError) -> Int? {
+    ) throws(SharedCoreError) -> Appending {
         let payload = try effect.payload()
         guard payload.count <= JournalChain.maximumPayloadByteCount else {
             throw SharedCoreError(
@@ -133,10 +152,14 @@ extension LocalGroup {
         let frame = after.chain.frame(payload)
         after.offset += frame.count
         do throws(SharedCoreError) {
-            try journal.reserveSpace(for: frame.count, at: position.offset, keeping: effect.untouchedReserve)
+            try journal.reserveSpace(
+                for: frame.count, at: position.offset, keeping: effect.untouchedReserve,
+                keepSpare: self.requireSpareSpace(for:))
         } catch {
+            guard error.code == .storageFull else { throw error }
+            if effect.untouchedReserve < Journal.reserveByteCount { return .noRoom(error) }
             // What was deleted still takes space in the journal: a compaction gives it back.
-            if error.code == .storageFull { startCompaction() }
+            startCompaction()
             throw error
         }
         let expected = Bells(of: effect).intersection(journal.interest)
@@ -151,7 +174,7 @@ extension LocalGroup {
             throw SharedCoreError(error)
         }
         FailPoint.hit("commit.beforePublish")
-        guard journal.publish(from: position.offset, to: after.offset) else { return nil }
+        guard journal.publish(from: position.offset, to: after.offset) else { return .sealed }
         FailPoint.hit("commit.afterPublish")
 
         var applied = effect
@@ -166,7 +189,7 @@ extension LocalGroup {
             return Bells(of: effect, in: &state)
         }
         rung.formUnion(changed)
-        return after.offset
+        return .published(tail: after.offset)
     }
 
     /// Tells what was done under the lock, after it: to those who wait in this process, and by those of the bells that
@@ -176,6 +199,6 @@ extension LocalGroup {
         replica.wake()
         guard !rung.isEmpty else { return }
         FailPoint.hit("commit.beforeRing")
-        bells.ring(rung.intersection(journal.interest))
+        bells.announce(rung, interest: journal.interest)
     }
 }

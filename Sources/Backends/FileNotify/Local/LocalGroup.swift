@@ -17,6 +17,8 @@ final class LocalGroup: Sendable {
     let follower: JournalFollower
     let sessionLocks: SessionLocks
     let bells: BellRinger
+    let hearing: Hearing
+    let signals: SignalListener
 
     /// Exclusion between the threads of this process, for whom the lock of the journal is one and the same.
     let writer = Mutex(())
@@ -25,21 +27,25 @@ final class LocalGroup: Sendable {
     let compaction = CompactionState()
     let listening = Mutex(Listening())
     let expiryTimer = Mutex(ExpiryTimer())
+    let place = PlaceCheck()
 
     private init(
         directory: GroupDirectory, clock: any TimeSource, state: StoreState, follower: JournalFollower,
-        sessionLocks: SessionLocks
+        sessionLocks: SessionLocks, hearing: Hearing
     ) {
         self.directory = directory
         self.clock = clock
         self.replica = Replica(state)
         self.follower = follower
         self.sessionLocks = sessionLocks
-        self.bells = BellRinger(in: directory.directory)
+        self.bells = BellRinger(in: directory)
+        self.hearing = hearing
+        self.signals = SignalListener(directory.page)
     }
 
     deinit {
         expiryTimer.withLock { $0.task?.cancel() }
+        signals.remove(.all)
         NotificationService.current?.forget(ObjectIdentifier(self))
     }
 
@@ -47,25 +53,48 @@ final class LocalGroup: Sendable {
     static func load(
         _ directory: GroupDirectory, options: FileGroupOptions
     ) throws(SharedCoreError) -> LocalGroup {
+        let hearing =
+            directory.access == .readOnly ? Hearing.looks : try Hearing(in: directory.directory, options.hearingTrial)
         let journal = try GroupStart(directory: directory, options: options).journal()
         let (follower, state) = try JournalFollower.load(
             journal, in: directory, limits: options.limits, historyByteCount: options.historyByteCount)
         let locks: SessionLocks
         do throws(SystemCallError) {
-            locks = try SessionLocks(in: directory.directory)
+            locks = try SessionLocks(in: directory.directory, access: directory.access)
         } catch {
             throw SharedCoreError(error)
         }
         let group = LocalGroup(
-            directory: directory, clock: options.clock, state: state, follower: follower, sessionLocks: locks)
+            directory: directory, clock: options.clock, state: state, follower: follower, sessionLocks: locks,
+            hearing: hearing)
         try group.catchUp()
+        _ = try? NotificationService.shared().register(group)
         return group
+    }
+
+    /// Whether this process only looks at the group.
+    var isReadOnly: Bool { directory.access == .readOnly }
+
+    /// How whoever waits in this process is woken.
+    var wakeUp: WakeUp {
+        switch hearing {
+        case .looks: .looking(every: NotificationService.lookInterval)
+        case .signals: .sharedMemory
+        case .bells:
+            (try? NotificationService.shared())?.isDeaf(to: self) == false ? .fileEvents : .sharedMemory
+        }
     }
 
     /// Applies everything that is published.
     @discardableResult
     func catchUp() throws(SharedCoreError) -> JournalFollower.Standing {
         try replica.update { state throws(SharedCoreError) in try self.follower.catchUp(&state) }
+    }
+
+    /// The same, for whoever waits for what others publish.
+    func catchUpInPlace() throws(SharedCoreError) {
+        try requirePlace()
+        try catchUp()
     }
 
     /// Where the replica stands.
@@ -81,6 +110,7 @@ final class LocalGroup: Sendable {
     func read<Value: Sendable>(
         _ consistency: ReadConsistency, _ body: (inout StoreState) throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
+        try requirePlace()
         switch try look(mayBeBehind: consistency == .causal, body) {
         case .value(let value): return value
         case .behind: try catchUp()

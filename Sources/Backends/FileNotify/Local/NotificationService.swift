@@ -6,12 +6,13 @@ internal import Synchronization
 /// which everybody looks without having heard anything.
 ///
 /// The system allows a user only some inotify instances and watches. As long as there is none left for a bell, its group
-/// is looked at every few milliseconds instead: one load from a shared page each time.
+/// sleeps at a word of its page instead; see ``SignalListener``. A group that may only be read is looked at again and
+/// again: one load from a shared page each time.
 final class NotificationService: Sendable {
     /// How often a group is looked at when no bell has rung: a bell is a hint and may be lost.
     private static let idleInterval = Duration.seconds(10)
-    /// How often a group is looked at that listens to a bell which cannot be watched.
-    private static let deafInterval = Duration.milliseconds(20)
+    /// How often a group is looked at that nobody can wake.
+    static let lookInterval = Duration.milliseconds(100)
 
     private struct Weak {
         weak var group: LocalGroup?
@@ -27,6 +28,8 @@ final class NotificationService: Sendable {
         var groups: [ObjectIdentifier: Weak] = [:]
         /// The bells that each group listens to, with the number of their watch; nil for one that cannot be watched.
         var bells: [ObjectIdentifier: [Int: Int32?]] = [:]
+        /// The groups that listen and that nobody can wake.
+        var lookers: Set<ObjectIdentifier> = []
         /// Who listens to a watched file.
         var listeners: [Int32: Set<ObjectIdentifier>] = [:]
         var holders: [ObjectIdentifier: [SessionID: Holder]] = [:]
@@ -36,8 +39,8 @@ final class NotificationService: Sendable {
         var events: FileEvents?
 
         /// The groups that listen to a bell which cannot be watched.
-        var deaf: [ObjectIdentifier] {
-            bells.filter { $0.value.values.contains(nil) }.map(\.key)
+        var deaf: Set<ObjectIdentifier> {
+            Set(bells.filter { $0.value.values.contains(nil) }.map(\.key))
         }
     }
 
@@ -67,18 +70,42 @@ final class NotificationService: Sendable {
 
     // MARK: - What is waited for
 
+    /// Lets a group take part in the looks of all, so that it does not keep old files open for ever.
+    func register(_ group: LocalGroup) {
+        state.withLock { $0.groups[ObjectIdentifier(group)] = Weak(group: group) }
+    }
+
     /// Begins to wait for bells of a group.
-    func watch(_ bells: Bells, of group: LocalGroup) {
+    ///
+    /// - Returns: Those that cannot be watched, at which the group must listen in another way.
+    func watch(_ bells: Bells, of group: LocalGroup) -> Bells {
         let id = ObjectIdentifier(group)
-        let isDeaf = state.withLock { state in
+        let (unwatched, isNewLooker) = state.withLock { state in
             state.groups[id] = Weak(group: group)
-            for index in bells.indices {
-                let watch = self.begin(index, of: group, &state)
-                state.bells[id, default: [:]][index] = .some(watch)
+            switch group.hearing {
+            case .bells:
+                var unwatched = Bells()
+                for index in bells.indices {
+                    let watch = self.begin(index, of: group, &state)
+                    state.bells[id, default: [:]][index] = .some(watch)
+                    if watch == nil { unwatched.formUnion(Bells(index: index)) }
+                }
+                return (unwatched, false)
+            case .signals:
+                return (bells, false)
+            case .looks:
+                return ([], state.lookers.insert(id).inserted)
             }
-            return !state.deaf.isEmpty
         }
-        if isDeaf { counter.raise() }
+        if isNewLooker { counter.raise() }
+        return unwatched
+    }
+
+    /// Whether a bell of the group that was to be watched could not be, or none could be.
+    func isDeaf(to group: LocalGroup) -> Bool {
+        state.withLock { state in
+            state.events == nil || state.bells[ObjectIdentifier(group)]?.values.contains(nil) == true
+        }
     }
 
     /// Watches a bell; nil when the system does not let it.
@@ -114,6 +141,11 @@ final class NotificationService: Sendable {
         }
     }
 
+    /// Looks no longer at a group that nobody can wake.
+    func stopLooking(at group: LocalGroup) {
+        state.withLock { _ = $0.lookers.remove(ObjectIdentifier(group)) }
+    }
+
     /// Waits for the ends of these sessions' processes, and of no others for this group.
     func watch(_ sessions: [Session], of group: LocalGroup) {
         let id = ObjectIdentifier(group)
@@ -146,6 +178,7 @@ final class NotificationService: Sendable {
             state.holders[id] = nil
             state.reported[id] = nil
             state.groups[id] = nil
+            state.lookers.remove(id)
         }
     }
 
@@ -163,16 +196,16 @@ final class NotificationService: Sendable {
         let clock = SystemClock()
         var nextLook = clock.now().advanced(by: Self.idleInterval)
         while true {
-            let (holders, events, deaf) = state.withLock { state in
-                (state.holders.flatMap { id, holders in holders.values.map { (id, $0) } }, state.events, state.deaf)
+            let (holders, events, lookers) = state.withLock { state in
+                (state.holders.flatMap { id, holders in holders.values.map { (id, $0) } }, state.events, state.lookers)
             }
             let wait = clock.now().duration(to: nextLook)
             let ready = Poll.wait(
                 for: [counter.descriptor, events?.descriptor ?? -1] + holders.map(\.1.process.descriptor),
-                timeout: deaf.isEmpty ? wait : min(wait, Self.deafInterval))
+                timeout: lookers.isEmpty ? wait : min(wait, Self.lookInterval))
             if ready[0] { counter.clear() }
 
-            var due = Set(deaf)
+            var due = lookers
             if ready[1], let events { collect(events.take(), &due) }
             let now = clock.now()
             if now >= nextLook {
@@ -207,16 +240,20 @@ final class NotificationService: Sendable {
             state.reported = [:]
             due.formUnion(state.groups.keys)
             if state.events == nil, !state.deaf.isEmpty { state.events = try? FileEvents() }
-            return Set(state.deaf)
+            return state.deaf
         }
         // Held out here, so that no group ends under the lock, which its end takes.
         for group in groups(deaf) {
             let id = ObjectIdentifier(group)
             state.withLock { state in
+                var regained = Bells()
                 for (index, known) in state.bells[id] ?? [:] where known == nil {
                     let watch = self.begin(index, of: group, &state)
                     state.bells[id]?[index] = .some(watch)
+                    if watch != nil { regained.formUnion(Bells(index: index)) }
                 }
+                // Before this look of everybody, so that nothing is missed between the two ways of listening.
+                group.listenToBells(regained)
             }
         }
     }

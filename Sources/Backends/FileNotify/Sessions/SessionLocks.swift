@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -8,17 +9,19 @@ internal import Synchronization
 /// The kernel gives a byte back when its process ends, by whatever end. Two descriptions: one holds the locks, the other
 /// looks, because a description does not see its own.
 final class SessionLocks: Sendable {
-    private let holding: OpenFile
+    /// Nil for a reader, which holds none.
+    private let holding: OpenFile?
     private let looking: OpenFile
     private let held = Mutex<Set<Int>>([])
 
-    init(in directory: Directory) throws(SystemCallError) {
-        holding = try OpenFile(GroupPage.fileName, in: directory, .write)
+    init(in directory: Directory, access: FileGroupOptions.Access) throws(SystemCallError) {
+        holding = access == .readOnly ? nil : try OpenFile(GroupPage.fileName, in: directory, .write)
         looking = try OpenFile(GroupPage.fileName, in: directory, .read)
     }
 
     /// Locks a byte that nobody has.
     func acquire() throws(SystemCallError) -> Int {
+        guard let holding else { throw SystemCallError("fcntl(F_OFD_SETLK)", number: EACCES, at: looking.path) }
         while true {
             let byte = Int.random(in: MappedPage.byteCount..<1 << 62)
             guard held.withLock({ $0.insert(byte).inserted }) else { continue }
@@ -34,7 +37,7 @@ final class SessionLocks: Sendable {
 
     func release(_ byte: Int) {
         guard held.withLock({ $0.remove(byte) }) != nil else { return }
-        holding.unlock(byteAt: byte)
+        holding?.unlock(byteAt: byte)
     }
 
     /// Whether anybody holds a byte, this process included.

@@ -1,8 +1,8 @@
-/// How long tests wait for what must come: long enough for a slow and busy machine, since only a failing test waits it
+/// How long a case waits for what must come: long enough for a slow and busy machine, since only a failing case waits it
 /// out.
 package enum Patience {
-    /// The usual limit.
-    package static let usual: Duration = .seconds(30)
-    /// The limit for a test that does a lot of work.
+    /// The usual limit of this task and its children. Whoever expects failures lowers it.
+    @TaskLocal package static var usual: Duration = .seconds(30)
+    /// The limit for something that does a lot of work.
     package static let long: Duration = .seconds(240)
 }

@@ -19,15 +19,18 @@ package struct WatchMirror: Sendable {
 
     private let prefixes: [KeyPrefix]
     private let keepsChanges: Bool
+    private let previousValues: Bool
     /// Whether the events so far began with a snapshot, so that what stood before each change is known.
     private var isComplete = false
 
     /// - Parameters:
     ///   - prefixes: What the watch selects.
     ///   - keepsChanges: Whether ``changes`` is filled.
-    package init(of prefixes: [KeyPrefix] = [.all], keepsChanges: Bool = true) {
+    ///   - previousValues: Whether a change carries what stood there before (``Capability/previousValues``).
+    package init(of prefixes: [KeyPrefix] = [.all], keepsChanges: Bool = true, previousValues: Bool = true) {
         self.prefixes = prefixes
         self.keepsChanges = keepsChanges
+        self.previousValues = previousValues
     }
 
     package mutating func apply(_ event: WatchEvent) {
@@ -78,20 +81,25 @@ package struct WatchMirror: Sendable {
     private mutating func check(_ change: Change, in set: ChangeSet) {
         let place = "\(change.key) at revision \(set.revision)"
         if !isSelected(change.key) { breach("a change of the foreign key \(place)") }
-        if isComplete, change.old != entries[change.key] { breach("an old value that did not stand there: \(place)") }
+        if previousValues, isComplete, change.old != entries[change.key] {
+            breach("an old value that did not stand there: \(place)")
+        }
+        // What stood there before, and whether that is known.
+        let old = previousValues ? change.old : entries[change.key]
+        let isOldKnown = previousValues || isComplete
         switch change.kind {
         case .put:
             guard let new = change.new else { return breach("a put without a new value: \(place)") }
             if new.key != change.key || new.revision != set.revision { breach("a put of another commit: \(place)") }
-            if let old = change.old, ![old.creationRevision, set.revision].contains(new.creationRevision) {
+            if let old, ![old.creationRevision, set.revision].contains(new.creationRevision) {
                 breach("a creation revision that is neither the old one nor this one: \(place)")
             }
-            if change.old == nil, new.creationRevision != set.revision {
+            if isOldKnown, old == nil, new.creationRevision != set.revision {
                 breach("a creation that does not name its own revision: \(place)")
             }
         case .deleted, .expired, .sessionEnded:
             if change.new != nil { breach("an end with a new value: \(place)") }
-            if change.old == nil { breach("an end of what did not stand there: \(place)") }
+            if isOldKnown, old == nil { breach("an end of what did not stand there: \(place)") }
         }
     }
 

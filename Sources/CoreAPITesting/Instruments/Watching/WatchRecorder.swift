@@ -19,14 +19,19 @@ package final class WatchRecorder: Sendable {
         guard let first = try await watch.next() else {
             throw ConditionNotMet(expectation: "a watch begins with a snapshot", limit: .zero)
         }
-        var mirror = WatchMirror(of: prefixes, keepsChanges: keepsChanges)
+        var mirror = WatchMirror(
+            of: prefixes, keepsChanges: keepsChanges,
+            previousValues: store.capabilities.features.contains(.previousValues))
         mirror.apply(first)
         self.init(watch, mirror: mirror)
     }
 
     /// Starts to record a watch, from its first event on.
-    package convenience init(_ watch: Watch, of prefixes: [KeyPrefix] = [.all], keepsChanges: Bool = true) {
-        self.init(watch, mirror: WatchMirror(of: prefixes, keepsChanges: keepsChanges))
+    package convenience init(
+        _ watch: Watch, of prefixes: [KeyPrefix] = [.all], keepsChanges: Bool = true, previousValues: Bool = true
+    ) {
+        self.init(
+            watch, mirror: WatchMirror(of: prefixes, keepsChanges: keepsChanges, previousValues: previousValues))
     }
 
     private init(_ watch: Watch, mirror: WatchMirror) {

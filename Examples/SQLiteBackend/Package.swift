@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "SQLiteBackend",
+    products: [.library(name: "SQLiteBackend", targets: ["SQLiteBackend"])],
+    dependencies: [
+        .package(name: "SharedCore", path: "../.."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        .target(
+            name: "SQLiteBackend",
+            dependencies: [
+                .product(name: "CoreAPI", package: "SharedCore"), .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "sqlite-peer",
+            dependencies: ["SQLiteBackend", .product(name: "CoreAPITesting", package: "SharedCore")],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SQLiteBackendTests",
+            dependencies: [
+                "SQLiteBackend", "sqlite-peer",
+                .product(name: "CoreAPI", package: "SharedCore"),
+                .product(name: "CoreAPITesting", package: "SharedCore"),
+                .product(name: "CoreAPITestingAdapters", package: "SharedCore"),
+            ],
+            swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,42 @@
+import CoreAPI
+import CoreAPITesting
+import Foundation
+import SQLiteBackend
+
+/// How the suite gets at this backend.
+struct SQLiteHarness: ConformanceHarness {
+    let name = "sqlite"
+
+    /// Built beside the tests.
+    var peer: PeerProgram? {
+        let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
+        return PeerProgram(path: URL(filePath: bundle).deletingLastPathComponent().path + "/sqlite-peer")
+    }
+
+    func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "sqlite-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        return SQLiteTestGroup(directory: directory, settings: settings)
+    }
+}
+
+private struct SQLiteTestGroup: ConformanceGroup {
+    let directory: URL
+    let settings: GroupSettings
+
+    var address: String { directory.appending(path: "group.sqlite").path }
+
+    func open(
+        _ description: SessionDescription, requiring requirements: Requirements
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        try await SQLiteGroup.open(
+            path: address, as: description,
+            options: SQLiteGroupOptions(
+                requirements: requirements, limits: settings.limits ?? Limits(),
+                historyByteCount: settings.historyByteCount ?? 1 << 20, clock: settings.clock ?? LinuxClock()))
+    }
+
+    func remove() async {
+        try? FileManager.default.removeItem(at: directory)
+    }
+}

@@ -1,0 +1,65 @@
+internal import CoreAPI
+internal import Platform
+
+/// How this process hears of what is published in a group.
+package enum Hearing: Hashable, Sendable {
+    /// By watching the files of the bells; where the system gives no watch, by signals.
+    case bells
+    /// By sleeping at a word of the group's page.
+    case signals
+    /// By looking again and again, for whoever may write nothing, not even that it listens.
+    case looks
+
+    /// Whether a file system is tried out before it is relied on.
+    package enum Trial: Hashable, Sendable {
+        /// Unless it is known to report every write.
+        case unlessKnown
+        case always
+        /// It is not, and counts as one that reports nothing.
+        case silent
+    }
+
+    /// Finds out how a group can be heard whose directory this is.
+    ///
+    /// - Throws: `unsupported` when its file system lets processes neither watch files nor share memory.
+    init(in directory: Directory, _ trial: Trial) throws(SharedCoreError) {
+        self = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            switch trial {
+            case .silent:
+                return .signals
+            case .unlessKnown where try directory.fileSystemKind().reportsWrites:
+                return .bells
+            case .unlessKnown, .always:
+                return try Self.tryOut(directory) ? .bells : .signals
+            }
+        }
+    }
+
+    /// How long a report of a write may take. The file systems that report writes do so within the write.
+    private static let reportLimit = Duration.milliseconds(100)
+
+    /// Whether the file system reports a write to a file of the directory. Makes sure that it lets processes share
+    /// memory, which the commit protocol needs in any case.
+    private static func tryOut(_ directory: Directory) throws(SystemCallError) -> Bool {
+        let name = "trial." + String(UInt64.random(in: 0...UInt64.max), radix: 16) + JournalBuilder.nameEnding
+        let written = try OpenFile(name, in: directory, .createNew)
+        defer { _ = try? directory.remove(name) }
+        // Locked, so that nobody takes it for what somebody who was killed has left.
+        _ = try written.tryLock(byteAt: Journal.lockByte)
+        try written.allocate(0..<MappedPage.byteCount)
+        let other = try OpenFile(name, in: directory, .write)
+        let page = try MappedPage(of: written)
+        let otherPage = try MappedPage(of: other)
+        page.store(1, at: 0)
+        guard otherPage.load(at: 0) == 1, otherPage.canSleep(at: 0) else {
+            throw SystemCallError("mmap", number: SystemCallError.unsupportedOperation, at: directory.path)
+        }
+        guard let events = try? FileEvents(), (try? events.watchWrites(to: other)) != nil else {
+            // Not the file system's fault: each bell is tried again.
+            return true
+        }
+        try written.write([1], at: 0)
+        let isReported = Poll.wait(for: [events.descriptor], timeout: reportLimit)[0] && !events.take().isEmpty
+        return isReported && !FailPoint.fails("trial.report")
+    }
+}

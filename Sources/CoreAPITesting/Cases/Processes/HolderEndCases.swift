@@ -1,0 +1,82 @@
+internal import CoreAPI
+internal import Glibc
+
+/// L1, L2, L3: what a process held does not outlive it.
+enum HolderEndCases {
+    static let all = [endFreesForAll, sessionsNameTheirProcess, newcomersDoNotBelieve]
+
+    static let endFreesForAll = ConformanceCase(
+        "L1f", "a holder's end frees what it held, in one revision, and its watchers hear of it (L3)",
+        promises: [.multipleProcesses, .promptDeathNotice]
+    ) { context in
+        for end in HolderEnd.allCases {
+            try await context.withGroup { group in
+                let store = try await group.open()
+                let recorder = try await WatchRecorder(store, of: ["owner"])
+                let peer = try await group.join()
+                try await peer.tell("hold owner/a peer")
+                try await peer.tell("hold owner/b peer")
+                try await eventually("the watch sees the holder") { recorder.mirror.entries.count == 2 }
+
+                let child = try await end.happen(to: peer)
+                defer { if let child { kill(child, SIGKILL) } }
+                try await eventually("what one held that was \(end.rawValue) is gone", within: .seconds(10)) {
+                    recorder.mirror.entries.isEmpty
+                }
+                let kinds = recorder.mirror.changes.filter { $0.new == nil }.map(\.kind)
+                try expect(
+                    kinds, is: [.sessionEnded, .sessionEnded], "the ends of what one held that was \(end.rawValue)")
+                try expect(recorder.mirror.changedRevisions.count, is: 3, "the number of commits: both ends in one")
+                try expect(recorder.mirror.breaches, is: [], "breaches of the watch's order")
+                try expect(
+                    try await store.sessions().map(\.id), is: [store.session.id], "who is left of one \(end.rawValue)")
+                let taken = try await store.put("owner/a", [1], lifetime: .session, if: .absent("owner/a"))
+                try expect(taken.changed, "another one takes what is free")
+            }
+        }
+    }
+
+    static let sessionsNameTheirProcess = ConformanceCase(
+        "L2b", "a session says which process it is of", promises: [.multipleProcesses]
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open("m", role: .main)
+            let peers = [try await group.join(), try await group.join()]
+            let sessions = try await store.sessions()
+            let pids = sessions.map(\.process.pid)
+            try expect(pids.sorted(), is: ([getpid()] + peers.map(\.pid)).sorted(), "the ids of the processes")
+            try expect(Set(sessions.map(\.process)).count, is: 3, "the number of different processes")
+            try expect(Set(sessions.map(\.process.bootID)).count, is: 1, "the number of runs of the machine")
+            for session in sessions {
+                let role: SessionRole = session.id == store.session.id ? .main : .executor
+                try expect(session.role, is: role, "the role of process \(session.process)")
+                let isOwn = session.process.pid == getpid()
+                try expect(isOwn, is: role == .main, "whether session \(session.id) is of this process")
+            }
+            for peer in peers {
+                let seen = try await peer.tell("sessions").split(separator: " ").map(String.init).sorted()
+                try expect(
+                    seen, is: sessions.map(\.id.description).sorted(), "the participants for process \(peer.pid)")
+            }
+        }
+    }
+
+    static let newcomersDoNotBelieve = ConformanceCase(
+        "L3b", "a newcomer never believes a dead owner, also when nobody was there to see its end",
+        promises: [.multipleProcesses, .promptDeathNotice]
+    ) { context in
+        for end in HolderEnd.allCases {
+            try await context.withGroup { group in
+                let peer = try await group.join()
+                try await peer.tell("hold owner peer")
+                let child = try await end.happen(to: peer)
+                defer { if let child { kill(child, SIGKILL) } }
+                let store = try await group.open()
+                try expect(try await store.get("owner"), is: nil, "what one held that was \(end.rawValue)")
+                try expect(
+                    try await store.sessions().map(\.id), is: [store.session.id],
+                    "who is there after one that was \(end.rawValue)")
+            }
+        }
+    }
+}

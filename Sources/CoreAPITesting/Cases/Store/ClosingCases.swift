@@ -1,0 +1,245 @@
+internal import CoreAPI
+
+/// S13: closing and cancelling.
+enum ClosingCases {
+    static let all = [
+        useAfterCloseIsTyped, closeUnblocks, closeMeetsCalls, cancelledCommitsDoNothing, cancellationIsAllOrNothing,
+        cancelledWaitsEnd, cancelledWaitsSwallowNothing,
+    ]
+
+    static let useAfterCloseIsTyped = ConformanceCase(
+        "S13a", "after `close` every call is `closed`; closing again is harmless"
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            let witness = try await group.open()
+            let before = try await store.put("k", [1]).revision
+            await store.close()
+            await store.close()
+            _ = try await together(4) { _ in await store.close() }
+
+            let calls: [(String, @Sendable () async throws -> Void)] = [
+                ("get", { _ = try await store.get("k") }),
+                ("get, causal", { _ = try await store.get("k", consistency: .causal) }),
+                ("list", { _ = try await store.list() }),
+                ("list, causal", { _ = try await store.list(.all, consistency: .causal) }),
+                ("put", { try await store.put("k", [2]) }),
+                ("put on a condition", { try await store.put("k", [2], if: .absent("other")) }),
+                ("commit of nothing", { _ = try await store.commit(Transaction()) }),
+                ("delete", { try await store.delete("k") }),
+                ("watch", { _ = try await store.watch() }),
+                ("watch from now", { _ = try await store.watch(.all, from: .now) }),
+                ("watch after a revision", { _ = try await store.watch(.all, from: .after(before)) }),
+                ("sync", { try await store.sync() }),
+                ("sessions", { _ = try await store.sessions() }),
+                ("post", { try await store.post("news") }),
+                ("observe", { _ = try await store.observe("news") }),
+                ("state", { _ = try await store.state(of: "news") }),
+            ]
+            for (what, call) in calls { try await expect(.closed, from: what, call) }
+            try await witness.catchUp()
+            let entry = try await witness.get("k")
+            try expect(entry?.value == [1] && entry?.revision == before, "another handle finds what was put before")
+            try expect(try await witness.state(of: "news"), is: .never, "what was posted after the close")
+            try expect(try await witness.sessions().map(\.id), is: [witness.session.id], "the sessions that are left")
+        }
+    }
+
+    static let closeUnblocks = ConformanceCase(
+        "S13b", "`close` ends whoever waits at a watch or an observation (W4)"
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            let watches = [try await store.watch(.all, from: .now), try await store.watch("a", from: .now)]
+            let observations = [try await store.observe("a"), try await store.observe("b")]
+            let waiting = Box(0)
+            let waiters =
+                watches.map { watch in
+                    Task { () async throws -> Bool in
+                        waiting.update { $0 += 1 }
+                        return try await watch.next() == nil
+                    }
+                }
+                + observations.map { observation in
+                    Task { () async throws -> Bool in
+                        waiting.update { $0 += 1 }
+                        return try await observation.next() == nil
+                    }
+                }
+            defer { for waiter in waiters { waiter.cancel() } }
+            try await eventually("all wait") { waiting.value == 4 }
+            await store.close()
+            for (number, waiter) in waiters.enumerated() {
+                let hasEnded = try await within(Patience.usual, "waiter \(number) ends") { try await waiter.value }
+                try expect(hasEnded, "waiter \(number) gets the end, not an event")
+            }
+            // The end lasts, also for one who comes later.
+            for watch in watches {
+                let event = try await within(Patience.usual, "a closed watch ends") { try await watch.next() }
+                try expect(event, is: nil, "the next event of a closed watch")
+            }
+            for observation in observations {
+                let delivery = try await within(Patience.usual, "a closed observation ends") {
+                    try await observation.next()
+                }
+                try expect(delivery, is: nil, "the next delivery of a closed observation")
+            }
+        }
+    }
+
+    static let closeMeetsCalls = ConformanceCase(
+        "S13c", "calls in flight when the handle closes take effect whole or are refused"
+    ) { context in
+        try await context.withGroup { group in
+            let witness = try await group.open()
+            var total = 0
+            for round in 0..<20 {
+                let store = try await group.open()
+                let key = try Key("round/\(round)")
+                let counts = try await together(5) { number -> Int in
+                    if number == 4 {
+                        await store.close()
+                        return 0
+                    }
+                    for done in 0..<50 {
+                        let outcome = try await attempt {
+                            try await store.commit(
+                                Transaction(operations: [.post("count", state: nil), .put(key, [1], .persistent)]))
+                        }
+                        if case .failure(let error) = outcome {
+                            // The session's end may be noticed before the handle's.
+                            let isClosed = error.code == .closed || error.code == .sessionEnded
+                            try expect(isClosed, "a call at the close is `closed`, not: \(error)")
+                            return done
+                        }
+                    }
+                    return 50
+                }
+                let done = counts.reduce(0, +)
+                total += done
+                try await witness.catchUp()
+                let count = try await witness.state(of: "count").count
+                try expect(count, is: UInt64(total), "the number of commits that took effect by round \(round)")
+                let isThere = try await witness.get(key) != nil
+                try expect(isThere, is: done > 0, "whether the key of round \(round) is there")
+            }
+        }
+    }
+
+    static let cancelledCommitsDoNothing = ConformanceCase(
+        "S13d", "a task that was cancelled before its commit does nothing"
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            let before = try await store.put("k", [1]).revision
+            let gate = Latch()
+            let task = Task {
+                await gate.pass()
+                return try await code { try await store.put("k", [2]) }
+            }
+            task.cancel()
+            gate.open()
+            let outcome = try await within(Patience.usual, "the cancelled commit ends") { try await task.value }
+            try expect(outcome, is: .cancelled, "the code of the cancelled commit")
+            try expect(try await store.get("k")?.revision, is: before, "the revision of the entry")
+        }
+    }
+
+    static let cancellationIsAllOrNothing = ConformanceCase(
+        "S13e", "cancelled at any moment, a commit is done when it says so, and not done when it was `cancelled`"
+    ) { context in
+        try await context.withGroup { group in
+            let handles = try await group.open(count: 4)
+            let seed = context.seed.rawValue
+            let counts = try await together(4) { number -> Int in
+                var random = SplitMix64(seed: seed &+ UInt64(number))
+                var done = 0
+                for _ in 0..<400 {
+                    let task = Task { try await code { try await handles[number].post("count") } }
+                    for _ in 0..<Int.random(in: 0...3, using: &random) { await Task.yield() }
+                    task.cancel()
+                    let outcome = try await within(Patience.usual, "a cancelled commit ends") { try await task.value }
+                    try expect(outcome == nil || outcome == .cancelled, "the commit is done or `cancelled`")
+                    if outcome == nil { done += 1 }
+                }
+                return done
+            }
+            try await handles[0].catchUp()
+            let count = try await handles[0].state(of: "count").count
+            try expect(count, is: UInt64(counts.reduce(0, +)), "the number of posts, by those that returned")
+        }
+    }
+
+    static let cancelledWaitsEnd = ConformanceCase(
+        "S13f", "a cancelled wait ends, though nothing comes (W4)"
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            let watch = try await store.watch(.all, from: .now)
+            let observation = try await store.observe("news")
+            for _ in 0..<50 {
+                let begun = Box(0)
+                let waits = Task {
+                    begun.update { $0 += 1 }
+                    return try await watch.next()
+                }
+                let wakes = Task {
+                    begun.update { $0 += 1 }
+                    return try await observation.next()
+                }
+                try await eventually("both wait") { begun.value == 2 }
+                waits.cancel()
+                wakes.cancel()
+                let event = try await within(Patience.usual, "the watch's wait ends") { try await waits.value }
+                try expect(event, is: nil, "what a cancelled wait at a watch gets")
+                let delivery = try await within(Patience.usual, "the observation's wait ends") { try await wakes.value }
+                try expect(delivery, is: nil, "what a cancelled wait at an observation gets")
+            }
+            // The watch and the observation are unharmed.
+            let commit = try await store.commit(
+                Transaction(operations: [.put("k", [1], .persistent), .post("news", state: 3)]))
+            let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
+            try expect(event?.revision, is: commit.revision, "the revision of the next event")
+            let delivery = try await within(Patience.usual, "the observation goes on") { try await observation.next() }
+            try expect(delivery?.revision, is: commit.revision, "the revision of the next delivery")
+        }
+    }
+
+    static let cancelledWaitsSwallowNothing = ConformanceCase(
+        "S13g", "a cancelled wait ends promptly and swallows nothing (W4)"
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            let watch = try await store.watch(.all, from: .now)
+            let observation = try await store.observe("news")
+            var written: [Revision] = []
+            var seen: [Revision] = []
+            var posts: UInt64 = 0
+            for round in 0..<100 {
+                let waits = Task { try await watch.next() }
+                let wakes = Task { try await observation.next() }
+                async let commit = store.commit(
+                    Transaction(operations: [.put("k", [UInt8(round)], .persistent), .post("news", state: nil)]))
+                if round.isMultiple(of: 2) { await Task.yield() }
+                waits.cancel()
+                wakes.cancel()
+                if let event = try await within(Patience.usual, "the wait ends", { try await waits.value }) {
+                    seen.append(event.revision)
+                }
+                if let delivery = try await within(Patience.usual, "the wait ends", { try await wakes.value }) {
+                    posts += delivery.count
+                }
+                written.append(try await commit.revision)
+            }
+            while seen.count < written.count,
+                let event = try await within(Patience.usual, "an event that nobody took", { try await watch.next() })
+            { seen.append(event.revision) }
+            while posts < 100,
+                let delivery = try await within(
+                    Patience.usual, "a post that nobody took", { try await observation.next() })
+            { posts += delivery.count }
+            try expect(seen, is: written, "the revisions that the watch delivered, by those that were committed")
+            try expect(posts, is: 100, "the number of posts that were delivered")
+        }
+    }
+}

@@ -1,0 +1,16 @@
+internal import CoreAPITesting
+
+extension CaseResult {
+    /// What is wrong with the result in the eyes of a test; nil when nothing is.
+    func problem(leavingOut gaps: [String: String]) -> String? {
+        let id = conformanceCase.id
+        switch outcome {
+        case .passed:
+            return gaps[id].map { "\(id) is said to be left out (\($0)), but it passes." }
+        case .failed(let message):
+            return "\(id): \(message)"
+        case .unsupported(let reason), .skipped(let reason):
+            return gaps[id] == nil ? "\(id) was \(outcome.word): \(reason)" : nil
+        }
+    }
+}

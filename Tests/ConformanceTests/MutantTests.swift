@@ -1,0 +1,28 @@
+import CoreAPITesting
+import Mutants
+import Testing
+
+/// The suite is worth what it catches.
+@Suite("Mutants: a broken backend is caught, by the rule that it breaks", .serialized)
+struct MutantTests {
+    @Test("A mutant fails a case of its rules", arguments: Mutant.all)
+    func caught(mutant: Mutant) async {
+        let harness = mutant.harness
+        let cases = ConformanceSuite.cases.filter { mutant.rules.contains($0.rule) }
+        for conformanceCase in cases {
+            let result = await Patience.$usual.withValue(.seconds(2)) {
+                await conformanceCase.run(on: harness, seed: 1)
+            }
+            if case .failed = result.outcome { return }
+        }
+        Issue.record("No case of \(mutant.rules) has noticed a backend that \(mutant.name): \(cases.map(\.id))")
+    }
+
+    @Test(
+        "The harness of the mutants is not what fails: without a damage every case passes",
+        arguments: ConformanceSuite.cases)
+    func withoutDamage(conformanceCase: ConformanceCase) async {
+        let result = await conformanceCase.run(on: Mutant.intact)
+        if case .failed(let message) = result.outcome { Issue.record("\(message)") }
+    }
+}

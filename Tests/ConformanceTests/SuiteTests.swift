@@ -1,0 +1,32 @@
+import CoreAPITesting
+import Testing
+
+/// The ids are what gaps, reports and people name, so they must be right.
+@Suite("The suite's cases")
+struct SuiteTests {
+    @Test("Every case has an id of its own: a rule and a letter")
+    func ids() {
+        let ids = ConformanceSuite.cases.map(\.id)
+        for id in ids { #expect(id.wholeMatch(of: /[SWNL][1-9][0-9]?[a-z]/) != nil, "\(id)") }
+        #expect(ids.count == Set(ids).count, "\(ids)")
+    }
+
+    @Test("The cases of a rule stand together, in the order of their letters")
+    func order() {
+        var rules: [String] = []
+        for conformanceCase in ConformanceSuite.cases where rules.last != conformanceCase.rule {
+            rules.append(conformanceCase.rule)
+        }
+        #expect(rules.count == Set(rules).count, "\(rules)")
+        for rule in rules {
+            let ids = ConformanceSuite.cases.filter { $0.rule == rule }.map(\.id)
+            #expect(ids == ids.sorted(), "\(ids)")
+        }
+    }
+
+    @Test("A gap names a case that there is")
+    func gaps() {
+        let ids = Set(ConformanceSuite.cases.map(\.id))
+        for gaps in BundledBackend.expectedGaps.values { #expect(ids.isSuperset(of: gaps.keys)) }
+    }
+}

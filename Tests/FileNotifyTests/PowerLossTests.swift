@@ -1,0 +1,154 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import Glibc
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+/// The power fails after every single thing that was done to the files, and what was not synced is lost, kept, or torn
+/// page by page.
+@Suite("The loss of power", .serialized, .timeLimit(.minutes(10)))
+struct PowerLossTests {
+    /// What was committed, and the state after each commit.
+    private struct Story {
+        var states: [[Key: [UInt8]]] = [[:]]
+        var revisions: [UInt64] = [0]
+
+        mutating func put(_ key: Key, _ value: [UInt8], in group: FileGroup) async throws {
+            var state = states[states.count - 1]
+            state[key] = value
+            states.append(state)
+            revisions.append(try await group.put(key, value).revision.rawValue)
+            FileTrace.mark(states.count - 1)
+        }
+    }
+
+    private func value(_ number: Int) -> [UInt8] {
+        // Some lie in one page, some across two, some in pages of their own.
+        [UInt8](repeating: UInt8(number % 251 + 1), count: [40, 700, 5_000, 90, 9_000][number % 5])
+    }
+
+    /// Opens what every loss of power may have left, on a machine that was started anew.
+    ///
+    /// - Parameter isDurable: Whether what had returned must be there.
+    private func judge(
+        _ events: [FileTrace.Event], _ story: Story, tears: Int, isDurable: Bool, seed: UInt64 = 1
+    ) async throws {
+        // In memory where there is such a place: thousands of groups are opened, and none has to last.
+        let place = try TemporaryDirectory(in: access("/dev/shm", W_OK) == 0 ? "/dev/shm" : nil)
+        var random = SplitMix64(seed: seed)
+        var model = DiskModel()
+        var returned = 0
+        var judged = 0
+        #expect(events.count > 50, "something was recorded")
+        for (index, event) in events.enumerated() {
+            model.apply(event)
+            if case .mark(let number) = event {
+                returned = number
+                continue
+            }
+            for fate in [.lost, .kept] + [DiskModel.Fate](repeating: .torn, count: tears) {
+                let path = place.path(of: "\(index)")
+                try model.leave(fate, in: path, &random)
+                defer { TemporaryDirectory.remove(path) }
+                let clock = ManualClock()
+                for _ in 0..<50 { clock.reboot() }
+                do {
+                    let group = try await FileGroup.open(directory: path, options: FileGroupOptions(clock: clock))
+                    var found: [Key: [UInt8]] = [:]
+                    for entry in try await group.list().entries { found[entry.key] = entry.value }
+                    let least = isDurable ? returned : 0
+                    #expect(
+                        story.states[least...].contains(found),
+                        "after event \(index) of \(events.count), \(fate): not a prefix with \(least) commits")
+                    #expect(
+                        !isDurable || group.session.id.rawValue > story.revisions[...returned].max() ?? 0,
+                        "after event \(index), \(fate): a revision that was given out before")
+                    try await group.put("after", [1])
+                    let second = try await FileGroup.open(directory: path, options: FileGroupOptions(clock: clock))
+                    #expect(try await second.list().entries.count == found.count + 1)
+                    await second.close()
+                    await group.close()
+                    judged += 1
+                } catch {
+                    Issue.record("after event \(index) of \(events.count) (\(event)), \(fate): \(error)")
+                    return
+                }
+            }
+        }
+        #expect(judged > events.count)
+    }
+
+    @Test("S3, S9, S10: everything that had returned stands, what stands is a prefix, and no revision comes twice")
+    func commits() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        FileTrace.begin(in: path)
+        let options = FileGroupOptions(durability: .disk, clock: ManualClock())
+        let group = try await FileGroup.open(directory: path, options: options)
+        var story = Story()
+        for number in 1...25 { try await story.put(Key("key\(number % 7)"), value(number), in: group) }
+        let events = FileTrace.end()
+        try await judge(events, story, tears: 2, isDurable: true)
+        await group.close()
+    }
+
+    @Test("S10: a compaction loses nothing, also one by a participant that asks for less")
+    func compactions() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        FileTrace.begin(in: path)
+        let clock = ManualClock()
+        let group = try await FileGroup.open(
+            directory: path, options: FileGroupOptions(durability: .disk, clock: clock))
+        // Sizes of its own, so that it has an own part, as a process has.
+        let other = try await FileGroup.open(
+            directory: path, options: FileGroupOptions(historyByteCount: 1_000, clock: clock))
+        var story = Story()
+        for number in 1...16 {
+            try await story.put(Key("key\(number % 5)"), value(number), in: group)
+            if number % 4 == 0 { #expect(try await (number % 8 == 0 ? group : other).compactNow()) }
+        }
+        let events = FileTrace.end()
+        try await judge(events, story, tears: 2, isDurable: true)
+        await other.close()
+        await group.close()
+    }
+
+    @Test("S3, S10: neither does a start of the machine, whenever the power fails again")
+    func starts() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        FileTrace.begin(in: path)
+        let clock = ManualClock()
+        let options = FileGroupOptions(durability: .disk, clock: clock)
+        var story = Story()
+        for run in 0..<3 {
+            let group = try await FileGroup.open(directory: path, options: options)
+            for number in 1...5 { try await story.put(Key("key\(number)"), value(run * 5 + number), in: group) }
+            clock.reboot()
+            // Its session is over in the new run; this only lets go of it.
+            await group.close()
+        }
+        let events = FileTrace.end()
+        try await judge(events, story, tears: 2, isDurable: true)
+    }
+
+    @Test("S9: without durability on the disk a prefix stands, and the group opens in any case")
+    func withoutDurability() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        FileTrace.begin(in: path)
+        let clock = ManualClock()
+        let group = try await FileGroup.open(directory: path, options: FileGroupOptions(clock: clock))
+        var story = Story()
+        for number in 1...15 {
+            try await story.put(Key("key\(number % 5)"), value(number), in: group)
+            if number % 5 == 0 { #expect(try await group.compactNow()) }
+        }
+        let events = FileTrace.end()
+        try await judge(events, story, tears: 2, isDurable: false)
+        await group.close()
+    }
+}

@@ -1,0 +1,194 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import Glibc
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@Suite("A group that is opened to look only", .timeLimit(.minutes(5)))
+struct ReaderTests {
+    private var readOnly: FileGroupOptions { FileGroupOptions(access: .readOnly) }
+
+    /// Everything in a group's files that a writer could have changed.
+    private func content(of path: String) throws -> [String: [UInt8]] {
+        var content: [String: [UInt8]] = [:]
+        for name in try Directory(path: path).names() {
+            let file = try OpenFile(path: path + "/" + name, .read)
+            content[name] = try file.read(count: file.status().byteCount, at: 0)
+        }
+        return content
+    }
+
+    @Test("S4, L1: a reader sees every commit at once, is no participant, and changes no byte of any file")
+    func looksOnly() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path)
+        try await peer.tell("put a/key one")
+        try await peer.tell("fill big 1 100000")
+        let before = try content(of: path)
+
+        let reader = try await FileGroup.open(directory: path, options: readOnly)
+        #expect(try await reader.text("a/key") == "one")
+        #expect(try await reader.get("big0")?.value.count == 100_000)
+        #expect(try await reader.list("a").entries.map(\.key) == ["a/key"])
+        let participants = try await reader.sessions()
+        #expect(participants.map(\.process.pid) == [peer.pid])
+        let watch = try await reader.watch()
+        _ = try await watch.next()
+        watch.cancel()
+        let observation = try await reader.observe("name")
+        observation.cancel()
+        #expect(try await reader.state(of: "name") == .never)
+        try await reader.sync()
+        #expect(try content(of: path) == before)
+
+        for count in 0..<50 {
+            try await peer.tell("put a/key \(count)")
+            #expect(try await reader.text("a/key") == "\(count)")
+        }
+        #expect(try await peer.tell("sessions").split(separator: " ").count == 1)
+        await reader.close()
+        #expect(try await code { try await reader.get("a/key") } == .closed)
+    }
+
+    @Test("W1, N2, N7: its watches and observations are complete, and it says that it looks at an interval")
+    func watches() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path)
+        let reader = try await FileGroup.open(directory: path, options: readOnly)
+        guard case .looking(let interval) = reader.capabilities.wakeUp else {
+            Issue.record("a reader looks by itself")
+            return
+        }
+        #expect(interval <= .milliseconds(250))
+        let recorder = try await WatchRecorder(reader, of: ["k"])
+        let observed = ObservationRecorder(try await reader.observe("name"))
+        for index in 0..<20 {
+            let revision = Revision(rawValue: UInt64(try await peer.tell("put k/\(index) x")) ?? 0)
+            try await peer.tell("post name \(index)")
+            // The looks of all come every ten seconds, so without the reader's own these would take minutes.
+            try await recorder.reaches(revision)
+            try await observed.reaches(UInt64(index + 1))
+            if index % 5 == 0 { #expect(try await peer.tell("compact") == "true") }
+        }
+        #expect(recorder.mirror.breaches.isEmpty && recorder.mirror.laggedCount == 0)
+        #expect(recorder.mirror.changedRevisions.count == 20)
+        #expect(observed.count == 20)
+        try await recorder.stop()
+        try await observed.stop()
+        await reader.close()
+    }
+
+    @Test("S10: what writes is refused as forbidden, and nothing is written")
+    func refusesToWrite() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path)
+        let reader = try await FileGroup.open(directory: path, options: readOnly)
+        #expect(try await code { try await reader.put("key", [1]) } == .forbidden)
+        #expect(try await code { try await reader.delete("key") } == .forbidden)
+        #expect(try await code { try await reader.post("name") } == .forbidden)
+        #expect(try await code { try await reader.compactNow() } == .forbidden)
+        #expect(try await group.list().entries.isEmpty)
+        #expect(try await group.sessions().map(\.id) == [group.session.id])
+        await reader.close()
+        await group.close()
+    }
+
+    @Test("E1: where no participant was before, a reader makes nothing and says so as unavailable")
+    func comesFirst() async throws {
+        let directory = try TemporaryDirectory()
+        let options = readOnly
+        for name in ["group", "a/b/group"] {
+            #expect(
+                try await code { try await FileGroup.open(directory: directory.path(of: name), options: options) }
+                    == .unavailable)
+        }
+        #expect(directory.names.isEmpty)
+
+        // The machine was started anew, and no participant has begun its new run.
+        let path = directory.path(of: "group")
+        await (try await FileGroup.open(directory: path)).close()
+        var later = readOnly
+        later.clock = ManualClock()
+        let elsewhere = later
+        #expect(try await code { try await FileGroup.open(directory: path, options: elsewhere) } == .unavailable)
+    }
+
+    @Test("a requirement that a reader gives up is refused as unsupported")
+    func givesUp() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path)
+        for feature: Capability in [.promptDeathNotice, .deduplicatedRequests] {
+            var options = readOnly
+            options.requirements = Requirements(features: [feature])
+            let refused = options
+            #expect(try await code { try await FileGroup.open(directory: path, options: refused) } == .unsupported)
+        }
+        await group.close()
+    }
+
+    @Test("S8, L3: it does not show what is over, also when no participant is left to record it")
+    func hidesWhatIsOver() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let clock = ManualClock()
+        let group = try await FileGroup.open(directory: path, options: FileGroupOptions(clock: clock))
+        try await group.put("brief", [1], lifetime: .expiring(after: .seconds(10)))
+        let reader = try await FileGroup.open(
+            directory: path, options: FileGroupOptions(clock: clock, access: .readOnly))
+        #expect(try await reader.get("brief") != nil)
+        await group.close()
+        clock.advance(by: .seconds(11))
+        #expect(try await reader.get("brief") == nil)
+        #expect(try await reader.list().entries.isEmpty)
+        await reader.close()
+
+        let other = directory.path(of: "other")
+        let peer = try await PeerProcess.joining(other)
+        let second = try await FileGroup.open(directory: other, options: readOnly)
+        #expect(try await second.sessions().count == 1)
+        peer.killNow()
+        #expect(try await second.sessions().isEmpty)
+        await second.close()
+    }
+
+    @Test("S10: another user looks where the modes let it, and is refused as forbidden where not",
+        .enabled(if: geteuid() == 0))
+    func otherUser() async throws {
+        let directory = try TemporaryDirectory()
+        #expect(chmod(directory.path, 0o755) == 0)
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("key", text: "one")
+        let peer = try PeerProcess(through: ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"])
+        _ = try await peer.answer()
+        try peer.send("open \(path) readOnly")
+        #expect(try await peer.answer().hasPrefix("error forbidden"))
+
+        #expect(chmod(path, 0o755) == 0)
+        try peer.send("open \(path) readOnly")
+        #expect(try await peer.answer().hasPrefix("error forbidden"), "the files are closed still")
+        for name in try groupNames(in: directory) { #expect(chmod(path + "/" + name, 0o644) == 0) }
+        try await peer.tell("open \(path) readOnly")
+        #expect(try await peer.tell("get key") == "value one")
+        try await peer.tell("observe name")
+        try await group.put("key", text: "two")
+        #expect(try await peer.tell("get key") == "value two")
+        try await group.post("name", state: 7)
+        try await eventually("the other user's observer knows") { try await peer.tell("seen") == "1 7" }
+        try peer.send("put key three")
+        #expect(try await peer.answer().hasPrefix("error forbidden"))
+
+        #expect(chmod(path, 0o777) == 0)
+        let second = try PeerProcess(through: ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"])
+        _ = try await second.answer()
+        try second.send("open \(path) readOnly")
+        #expect(try await second.answer().hasPrefix("error forbidden"), "anybody may have put anything there")
+        await group.close()
+    }
+}

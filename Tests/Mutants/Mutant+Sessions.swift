@@ -1,0 +1,39 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import InMemoryBackend
+
+extension Mutant {
+    static let sessions: [Mutant] = [
+        Mutant("forgets a death", caughtBy: "L1") { damage in
+            damage.kill = { _ in }
+        },
+        Mutant("lists sessions that have ended", caughtBy: "L1") { damage in
+            let seen = Box<[Session]>([])
+            damage.sessions = { group throws(SharedCoreError) in
+                let now = try await group.sessions()
+                return seen.update { seen in
+                    seen += now.filter { session in !seen.contains { $0.id == session.id } }
+                    return seen.sorted { $0.id < $1.id }
+                }
+            }
+        },
+        Mutant("keeps the session of a handle that was let go", caughtBy: "L1") { damage in
+            damage.endsWhenLetGo = false
+        },
+        Mutant("does not name its sessions", caughtBy: "L2") { damage in
+            damage.open = { space, description, requirements throws(SharedCoreError) in
+                try await space.open(
+                    "group", as: SessionDescription(role: description.role, name: ""), requirements: requirements)
+            }
+        },
+        Mutant("gives every session the same role", caughtBy: "L2") { damage in
+            damage.open = { space, description, requirements throws(SharedCoreError) in
+                try await space.open(
+                    "group", as: SessionDescription(role: .tool, name: description.name), requirements: requirements)
+            }
+        },
+        Mutant("takes a stop for a death", caughtBy: "S15") { damage in
+            damage.stop = { $0.simulateKill() }
+        },
+    ]
+}

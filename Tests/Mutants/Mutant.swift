@@ -1,0 +1,28 @@
+package import CoreAPITesting
+
+/// A backend in memory with one line of damage, which the cases of its rules must catch.
+package struct Mutant: Sendable, CustomStringConvertible {
+    /// What is wrong with it, as a phrase: "drops every deletion".
+    package let name: String
+    /// The rules of which at least one case must fail.
+    package let rules: [String]
+    let damage: Damage
+
+    init(_ name: String, caughtBy rules: String..., damage change: (inout Damage) -> Void) {
+        self.name = name
+        self.rules = rules
+        var damage = Damage()
+        change(&damage)
+        self.damage = damage
+    }
+
+    package var description: String { name }
+
+    package static let all = store + watches + notifications + sessions
+
+    /// How the suite gets at it.
+    package var harness: any ConformanceHarness { MutantHarness(name: name, damage: damage) }
+
+    /// The same harness without a damage: whatever fails there is not the damage's doing.
+    package static var intact: any ConformanceHarness { MutantHarness(name: "no damage", damage: Damage()) }
+}
