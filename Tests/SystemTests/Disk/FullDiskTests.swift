@@ -76,4 +76,29 @@ struct FullDiskTests {
         #expect(try await within(.seconds(60), "Main ends") { await main.end() } == .exited(0))
         #expect(try post.misunderstandings() == [])
     }
+
+    @Test("S10, C6: while the disk stays full, one Executor after the other owns, and endings have room beyond that")
+    func staysFull() async throws {
+        try await fillDisk()
+        for number in 1...10 {
+            let executor = try post.push("call-\(number)", through: enter)
+            _ = try await within(.seconds(60), "Executor \(number) owns") { [peer] in
+                try await peer.tell("await .sharedcore/ownership/owner")
+            }
+            executor.signal(SIGTERM)
+            #expect(try await within(.seconds(60), "the Executor ends") { await executor.end() } == .exited(1))
+            #expect(try await peer.tell("get .sharedcore/ownership/owner") == "nothing", "\(number)")
+        }
+        let last = try post.push("call", through: enter)
+        try await peer.tell("await .sharedcore/ownership/owner")
+        // More than years of ownership leave on the timeline, whether or not there is room for all of it.
+        try peer.send("fill .sharedcore/timeline/x 2000 64")
+        _ = try await peer.answer()
+        last.signal(SIGKILL)
+        #expect(await last.end() == .killed(by: SIGKILL))
+        let newcomer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")), through: enter)
+        _ = try await newcomer.answer()
+        try await newcomer.tell("open \(post.group)")
+        #expect(try await newcomer.tell("get .sharedcore/ownership/owner") == "nothing")
+    }
 }

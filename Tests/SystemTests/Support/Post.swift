@@ -66,7 +66,7 @@ final class Post: Sendable {
             "sharedcore-executor",
             [
                 "--directory", group, "--call-id", callID, "--maildir", maildir, "--start-ms", "\(startMilliseconds)",
-                "--deadline-ms", "\(deadline.components.seconds * 1000)", "--budget-ms", "120000",
+                "--deadline-ms", "\(Int(deadline / .milliseconds(1)))", "--budget-ms", "120000",
             ],
             environment: failPoint.map { ["SHAREDCORE_FAIL_POINT": $0] } ?? [:], through: arguments)
     }

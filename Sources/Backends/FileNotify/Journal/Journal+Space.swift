@@ -5,23 +5,25 @@ extension Journal {
     /// The space behind the records that only what makes room or ends something may use, so that a full disk never
     /// leaves a dead owner in place (contract S10).
     static let reserveByteCount = 64 << 10
+    /// The part of it that is kept for what ends something, whatever else ownership writes when it changes hands.
+    static let endingsByteCount = 16 << 10
     /// How much space is reserved at a time.
     static let growthByteCount = 256 << 10
 
     /// Makes sure that the file has space for a record, before a byte of it is written. Only for the lock's holder.
     ///
     /// - Parameters:
-    ///   - mayUseReserve: Whether the record may use the space that is kept for endings.
-    ///   - keepSpare: Makes sure, before the journal takes more space for records that may not, that there is space for a
-    ///     compaction with so many more bytes.
+    ///   - kept: How much of the space that is kept for a full disk has to be left.
+    ///   - keepSpare: Makes sure, before the journal takes more space for records that leave all of it, that there is
+    ///     space for a compaction with so many more bytes.
     /// - Throws: `storageFull`.
     func reserveSpace(
-        for byteCount: Int, at tail: Int, mayUseReserve: Bool,
+        for byteCount: Int, at tail: Int, keeping kept: Int,
         keepSpare: (_ byteCount: Int) throws(SharedCoreError) -> Void
     ) throws(SharedCoreError) {
-        let needed = tail + byteCount + (mayUseReserve ? 0 : Self.reserveByteCount)
+        let needed = tail + byteCount + kept
         guard needed > reservedEnd else { return }
-        guard !mayUseReserve else { return try takeSpace(to: needed) }
+        guard kept == Self.reserveByteCount else { return try takeSpace(to: needed) }
         func take(_ end: Int) throws(SharedCoreError) {
             try keepSpare(end - Self.reserveByteCount - tail)
             try takeSpace(to: end)

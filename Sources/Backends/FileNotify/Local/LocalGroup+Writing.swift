@@ -166,11 +166,11 @@ extension LocalGroup {
         after.offset += frame.count
         do throws(SharedCoreError) {
             try journal.reserveSpace(
-                for: frame.count, at: position.offset, mayUseReserve: effect.mayUseReserve,
+                for: frame.count, at: position.offset, keeping: effect.untouchedReserve,
                 keepSpare: self.requireSpareSpace(for:))
         } catch {
             guard error.code == .storageFull else { throw error }
-            if effect.mayUseReserve { return .noRoom(error) }
+            if effect.untouchedReserve < Journal.reserveByteCount { return .noRoom(error) }
             // What was deleted still takes space in the journal: a compaction gives it back.
             startCompaction()
             throw error
