@@ -31,8 +31,8 @@ extension BundledBackend {
     static let expectedGaps: [BundledBackend: [String: String]] = [
         .memory: gaps("a group in memory is gone when everybody has left", "S3c", "S8j", "S8k", "S10h").merging(
             gaps(
-                "a group in memory is of one process", "S6c", "S6d", "S14b", "S9b", "S9c", "S9d", "S14c",
-                "S15b", "S15c", "S15d",
+                "a group in memory is of one process", "S6c", "S6d", "S9b", "S9c", "S9d", "S14b", "S15b", "S15c",
+                "S15d",
                 "W1j", "N1c", "N3d", "N4c", "N9a", "N9b", "L1e", "L1f", "L2b", "L3b")
         ) { first, _ in first },
         .files: simulatedFaults,

@@ -59,6 +59,15 @@ struct Damage: Sendable {
         }
     }
 
+    /// Does something when the first handle of a group is opened, for damages that remember.
+    mutating func beginning(_ begin: @escaping @Sendable () -> Void) {
+        open = { space, description, requirements throws(SharedCoreError) in
+            let group = try await space.open("group", as: description, requirements: requirements)
+            if try await group.sessions().count == 1 { begin() }
+            return group
+        }
+    }
+
     /// Changes every operation that is written.
     mutating func operations(
         _ change: @escaping @Sendable (Transaction.Operation) -> Transaction.Operation?

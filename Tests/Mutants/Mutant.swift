@@ -18,7 +18,8 @@ package struct Mutant: Sendable, CustomStringConvertible {
 
     package var description: String { name }
 
-    package static let all = store + watches + notifications + sessions
+    package static let all =
+        store + transactions + lifetimes + limits + requests + closing + watches + notifications + sessions
 
     /// How the suite gets at it.
     package var harness: any ConformanceHarness { MutantHarness(name: name, damage: damage) }

@@ -132,12 +132,6 @@ package final class Peer: Sendable {
         return String(line.dropFirst(3))
     }
 
-    /// Waits for the next answer and makes sure that it is one of success.
-    package func succeeds(within limit: Duration = Patience.long) async throws {
-        let line = try await answer(within: limit)
-        guard line.hasPrefix("ok") else { throw PeerRefusal(line) }
-    }
-
     /// What the peer has still answered, until its end.
     package func lastAnswers() async throws -> [String] {
         try await eventually("the connection with the peer \(pid) ends") { hasEnded.load(ordering: .acquiring) }

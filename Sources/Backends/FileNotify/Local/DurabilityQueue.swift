@@ -102,12 +102,13 @@ final class DurabilityQueue: Sendable {
             try before.file.synchronizeContent()
             present = before
         }
+        try directory.directory.synchronizeNames()
         if present.header.hasSnapshot, directory.page.floor < present.generation {
-            // Its predecessors may have lost what the snapshot has: from now on nobody begins with them.
+            // Placed by a compaction that has come no further. Its predecessor need not be on the disk to the end, so the
+            // group must be read from here.
             try present.file.synchronizeContent()
             directory.page.raiseFloor(to: present.generation)
         }
-        try directory.directory.synchronizeNames()
         try directory.page.synchronize()
         state.withLock { $0.preparedGeneration = max($0.preparedGeneration, journal.generation) }
     }

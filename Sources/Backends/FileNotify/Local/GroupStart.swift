@@ -69,7 +69,6 @@ struct GroupStart {
     private func beginIncarnation(after floor: Journal, atFloor number: UInt64) throws(SharedCoreError) {
         let highest = try directory.generations().last ?? floor.generation
         guard directory.page.floor == number else { return }
-        // One that cannot be read is what the loss of power has left of it.
         if highest > floor.generation, let journal = try directory.survivingJournal(highest),
             journal.header.bootID == bootID, journal.header.hasSnapshot
         {
@@ -88,7 +87,6 @@ struct GroupStart {
         let generation = max(highest + 1, number)
         if try place(state, as: generation, incarnation: position.journal.header.incarnation + 1) {
             FailPoint.hit("restart.afterPlace")
-            directory.page.raiseFloor(to: generation)
             directory.removeObsolete()
         }
     }

@@ -104,7 +104,7 @@ enum DeliveryCases {
     ) { context in
         try await context.withGroup { group in
             let handles = try await group.open(count: 5)
-            let names = try ["news", "new", "news/", "news/x", "News", "neẃs", "ne\u{301}ws"].map {
+            let names = try ["news", "new", "other", "news/", "news/x", "News", "neẃs", "ne\u{301}ws"].map {
                 try NotificationName($0)
             }
             var recorders: [(name: NotificationName, recorder: ObservationRecorder)] = []

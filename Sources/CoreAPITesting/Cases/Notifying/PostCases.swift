@@ -19,10 +19,12 @@ enum PostCases {
                 let expected = NotificationState(
                     state: word, count: UInt64(number + 1), revision: revision, origin: store.session.id)
                 try expect(try await store.state(of: "news"), is: expected, "the state for its poster")
+                try await reader.catchUp()
                 try expect(try await reader.state(of: "news"), is: expected, "the state for another handle")
             }
             let revision = try await reader.post("news")
             let expected = NotificationState(state: 42, count: 6, revision: revision, origin: reader.session.id)
+            try await store.catchUp()
             try expect(try await store.state(of: "news"), is: expected, "the state after a post without a word")
             try expect(try await store.state(of: "other"), is: .never, "another name")
         }
@@ -55,6 +57,7 @@ enum PostCases {
             }
             let order = posted.value.keys.sorted()
             try expect(order.count, is: 1000, "each post has a revision of its own")
+            try await posters[0].catchUp()
             let states = read.value + [try await posters[0].state(of: "news")]
             try expect(states.last?.count, is: 1000, "the count in the end")
             for state in states where state != .never {
@@ -75,6 +78,7 @@ enum PostCases {
             for state in 1...10 as ClosedRange<UInt64> { try await poster.post("news", state: state) }
             let late = try await group.open()
             let observation = try await late.observe("news")
+            try await late.catchUp()
             let state = try await late.state(of: "news")
             try expect(state.state, is: 10, "the state for a late observer")
             try expect(state.count, is: 10, "the count for a late observer")

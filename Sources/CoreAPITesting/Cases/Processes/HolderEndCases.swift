@@ -72,6 +72,7 @@ enum HolderEndCases {
                 let child = try await end.happen(to: peer)
                 defer { if let child { kill(child, SIGKILL) } }
                 let store = try await group.open()
+                try await store.catchUp()
                 try expect(try await store.get("owner"), is: nil, "what one held that was \(end.rawValue)")
                 try expect(
                     try await store.sessions().map(\.id), is: [store.session.id],

@@ -17,6 +17,7 @@ enum KilledProcessCases {
             try await peer.tell("arm \(place):kill")
             try peer.send("announce key new news 7")
             try await peer.ended()
+            try await store.catchUp()
             try expect(try await store.text("key"), is: "old", "what the killed one leaves")
             try expect(try await store.state(of: "news"), is: .never, "the post of its transaction")
             _ = try await within(Patience.usual, "the next writer goes on") { try await store.put("key", text: "next") }
@@ -70,10 +71,11 @@ enum KilledProcessCases {
                 let peer = try await group.join()
                 try peer.send((0..<1500).map { "pair \(prefix) \($0) \(byteCount)" })
                 let awaited = Int.random(in: 0..<100, using: &random)
-                for _ in 0..<awaited { try await peer.succeeds() }
+                for _ in 0..<awaited { try await peer.done() }
                 // A moment that nobody chose.
                 try await Task.sleep(for: .microseconds(Int.random(in: 0..<3000, using: &random)))
                 peer.killNow()
+                try await store.catchUp()
                 let left = try await NumberedPair.read(under: prefix, byteCount: byteCount, in: store) ?? -1
                 try await store.put("next", text: "\(round)")
                 // What was answered was acknowledged; one more may have been done whose answer did not come.

@@ -20,7 +20,7 @@ enum ManyProcessesCases {
             for (number, peer) in peers.enumerated() { try peer.send("puts w\(number)/ 1500") }
             try await eventually("the processes are at work") { recorder.mirror.changedRevisions.count >= 100 }
             let late = try await WatchRecorder(store, keepsChanges: false)
-            for peer in peers { try await peer.succeeds() }
+            for peer in peers { try await peer.done(within: Patience.long) }
             let last = try await store.put("last", text: "x")
 
             try await recorder.reaches(last, within: Patience.long)
@@ -66,7 +66,7 @@ enum ManyProcessesCases {
                     try await store.post("news", state: state)
                 }
             }
-            try await poster.succeeds()
+            try await poster.done(within: Patience.long)
             try await store.post("news", state: 77)
             try await recorder.reaches(1501)
             try expect(recorder.count, is: 1501, "how many posts were delivered here")
@@ -88,7 +88,7 @@ enum ManyProcessesCases {
             for observer in observers { try await observer.tell("observe news") }
             let posters = try await group.join(count: 3)
             for poster in posters { try poster.send("posts news 1000") }
-            for poster in posters { try await poster.succeeds() }
+            for poster in posters { try await poster.done(within: Patience.long) }
             let last = try await store.post("news", state: 77)
             try await recorder.reaches(3001)
             let revisions = recorder.deliveries.map(\.revision)

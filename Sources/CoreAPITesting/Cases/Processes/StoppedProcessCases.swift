@@ -22,6 +22,7 @@ enum StoppedProcessCases {
             try await peer.stopped()
 
             try await within(Patience.usual, "the others go on") {
+                try await store.catchUp()
                 try expect(try await store.text("key"), is: standing, "the value at first")
                 for round in 0..<20 { try await store.put("other", text: "\(round)") }
                 try expect(try await store.text("key"), is: standing, "the value after commits of others")
@@ -31,7 +32,8 @@ enum StoppedProcessCases {
             }
 
             peer.signal(SIGCONT)
-            try await peer.succeeds()
+            try await peer.done()
+            try await store.catchUp()
             try expect(try await store.text("key"), is: "new", "the value after it went on")
             try expect(try await store.text("other"), is: "19", "what others wrote meanwhile")
             try expect(try await peer.tell("get other"), is: "value 19", "what it reads of the others")
@@ -94,7 +96,7 @@ enum StoppedProcessCases {
             try peer.send((0..<count).map { "pair busy \($0) \(byteCount)" })
             var before = -1
             for round in 0..<20 {
-                try await peer.succeeds()
+                try await peer.done()
                 // A moment that nobody chose.
                 try await Task.sleep(for: .microseconds(Int.random(in: 0..<3000, using: &random)))
                 peer.signal(SIGSTOP)
@@ -108,7 +110,8 @@ enum StoppedProcessCases {
                 before = number
                 peer.signal(SIGCONT)
             }
-            for _ in 20..<count { try await peer.succeeds() }
+            for _ in 20..<count { try await peer.done() }
+            try await store.catchUp()
             let last = try await NumberedPair.read(under: "busy", byteCount: byteCount, in: store)
             try expect(last, is: count - 1, "the last number in the end")
             try expect(try await store.state(of: "busy").count, is: UInt64(count), "its posts, each once")

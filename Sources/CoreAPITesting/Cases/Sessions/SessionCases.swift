@@ -24,6 +24,7 @@ enum SessionCases {
                 await guest.close()
                 try expect(
                     try await witness.sessions().map(\.id), is: [witness.session.id], "who is left in round \(round)")
+                try await witness.catchUp()
                 try expect(try await witness.get("guest"), is: nil, "what lived with the guest")
             }
             try await recorder.reaches(try await witness.put("end", [1]).revision)
@@ -49,6 +50,7 @@ enum SessionCases {
             try await eventually("the guest's session ends") {
                 try await witness.sessions().map(\.id) == [witness.session.id]
             }
+            try await witness.catchUp()
             try expect(try await witness.get("guest"), is: nil, "what lived with the guest")
             try await recorder.reaches(try await witness.put("end", [1]).revision)
             let kinds = recorder.mirror.changes.filter { $0.key == "guest" }.map(\.kind)
@@ -71,6 +73,7 @@ enum SessionCases {
                 return guest.session.id
             }
             try expect(Set(ids).count, is: 50, "the number of different sessions")
+            try await witness.catchUp()
             try expect(try await witness.sessions().map(\.id), is: [witness.session.id], "who is left")
             try expect(try await witness.list().entries, is: [], "what is left")
         }

@@ -25,6 +25,7 @@ enum SimulatedFaultCases {
                 }
                 return last
             }
+            try await other.catchUp()
             try expect(observer.count, is: 0, "how many posts the stopped one was delivered")
             try expect(recorder.mirror.changes.isEmpty, "the stopped one is delivered no change")
             try expect(try await other.get("mine"), is: nil, "what the stopped one was to write")
@@ -76,6 +77,7 @@ enum SimulatedFaultCases {
             let observationEnd = try await within(Patience.usual, "the observation ends") { try await idle.value }
             try expect(observationEnd, is: .sessionEnded, "how the observation of the dead ends")
 
+            try await witness.catchUp()
             try expect(try await witness.sessions().map(\.id), is: [witness.session.id], "who is left")
             try expect(try await witness.list().entries.map(\.key), is: ["kept"], "the keys that are left")
             try expect(try await witness.get("kept")?.value, is: [1], "what the dead wrote before")
@@ -101,6 +103,7 @@ enum SimulatedFaultCases {
             let outcome = try await within(Patience.usual, "the call of the dead ends") { try await call.value }
             try expect(outcome == .sessionEnded || outcome == .closed, "the call of the dead is refused")
             try await within(Patience.usual, "the closing of the dead ends") { await closing.value }
+            try await witness.catchUp()
             try expect(try await witness.get("mine"), is: nil, "what the dead was to write")
             try expect(try await witness.sessions().map(\.id), is: [witness.session.id], "who is left")
         }

@@ -154,8 +154,15 @@ enum ClosingCases {
             let counts = try await together(4) { number -> Int in
                 var random = SplitMix64(seed: seed &+ UInt64(number))
                 var done = 0
-                for _ in 0..<400 {
-                    let task = Task { try await code { try await handles[number].post("count") } }
+                for turn in 0..<400 {
+                    let store = handles[number]
+                    let task = Task {
+                        try await code {
+                            if turn.isMultiple(of: 2) { return try await store.post("count") }
+                            return try await store.commit(Transaction(operations: [.post("count", state: nil)]))
+                                .revision
+                        }
+                    }
                     for _ in 0..<Int.random(in: 0...3, using: &random) { await Task.yield() }
                     task.cancel()
                     let outcome = try await within(Patience.usual, "a cancelled commit ends") { try await task.value }
@@ -215,31 +222,42 @@ enum ClosingCases {
             var written: [Revision] = []
             var seen: [Revision] = []
             var posts: UInt64 = 0
-            for round in 0..<100 {
+            var random = context.random()
+            for round in 0..<300 {
                 let waits = Task { try await watch.next() }
                 let wakes = Task { try await observation.next() }
-                async let commit = store.commit(
-                    Transaction(operations: [.put("k", [UInt8(round)], .persistent), .post("news", state: nil)]))
-                if round.isMultiple(of: 2) { await Task.yield() }
-                waits.cancel()
-                wakes.cancel()
+                for _ in 0..<Int.random(in: 0...12, using: &random) { await Task.yield() }
+                let transaction = Transaction(
+                    operations: [.put("k", [UInt8(round % 256)], .persistent), .post("news", state: nil)])
+                // The cancellation comes while the commit is on its way, or on the heels of its news.
+                if round.isMultiple(of: 3) {
+                    async let commit = store.commit(transaction)
+                    for _ in 0..<Int.random(in: 0...4, using: &random) { await Task.yield() }
+                    waits.cancel()
+                    wakes.cancel()
+                    written.append(try await commit.revision)
+                } else {
+                    let commit = try await store.commit(transaction)
+                    waits.cancel()
+                    wakes.cancel()
+                    written.append(commit.revision)
+                }
                 if let event = try await within(Patience.usual, "the wait ends", { try await waits.value }) {
                     seen.append(event.revision)
                 }
                 if let delivery = try await within(Patience.usual, "the wait ends", { try await wakes.value }) {
                     posts += delivery.count
                 }
-                written.append(try await commit.revision)
             }
             while seen.count < written.count,
                 let event = try await within(Patience.usual, "an event that nobody took", { try await watch.next() })
             { seen.append(event.revision) }
-            while posts < 100,
+            while posts < 300,
                 let delivery = try await within(
                     Patience.usual, "a post that nobody took", { try await observation.next() })
             { posts += delivery.count }
             try expect(seen, is: written, "the revisions that the watch delivered, by those that were committed")
-            try expect(posts, is: 100, "the number of posts that were delivered")
+            try expect(posts, is: 300, "the number of posts that were delivered")
         }
     }
 }

@@ -35,17 +35,25 @@ enum ReadCases {
             let isLinearizable = reader.capabilities.features.contains(.linearizableReads)
             try await writer.put("k", [0])
             let isDone = Box(false)
+            let turns = Box(0)
             _ = try await together(2) { number in
+                defer { isDone.update { $0 = true } }
                 if number == 0 {
-                    defer { isDone.update { $0 = true } }
-                    for _ in 0..<2000 { try await writer.put("k", [0]) }
+                    var round = 0
+                    while round < 1000 || turns.value < 300, !isDone.value {
+                        round += 1
+                        try await writer.put("k", [0])
+                        await Task.yield()
+                    }
                     return
                 }
                 var (seen, seenList) = (Revision.zero, Revision.zero)
-                var turn = 0
                 while !isDone.value {
                     await Task.yield()
-                    turn += 1
+                    let turn = turns.update { turns in
+                        turns += 1
+                        return turns
+                    }
                     let consistency: ReadConsistency =
                         isLinearizable && turn.isMultiple(of: 3) ? .linearizable : .causal
                     let entry = try await reader.get("k", consistency: consistency)?.revision ?? .zero

@@ -1,0 +1,70 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import InMemoryBackend
+
+extension Mutant {
+    /// What is wrong with limits and requirements.
+    static let limits: [Mutant] = [
+        Mutant("accepts one byte more in the store", caughtBy: "S10") { damage in
+            damage.accepts = { limits in
+                var limits = limits
+                limits.storeByteCount += 1
+                return limits
+            }
+        },
+        Mutant("refuses the last byte of a store", caughtBy: "S10") { damage in
+            damage.accepts = { limits in
+                var limits = limits
+                limits.storeByteCount -= 1
+                return limits
+            }
+        },
+        Mutant("counts what has left the store", caughtBy: "S10") { damage in
+            let total = Box(0)
+            damage.beginning { total.update { $0 = 0 } }
+            damage.commit = { group, transaction throws(SharedCoreError) in
+                let size = transaction.operations.reduce(0) { sum, operation in
+                    guard case .put(_, let value, _) = operation else { return sum }
+                    return sum + value.count
+                }
+                guard total.value + size <= group.capabilities.limits.storeByteCount else {
+                    throw SharedCoreError(.limitExceeded, "The store is full.", at: "commit")
+                }
+                let commit = try await group.commit(transaction)
+                total.update { $0 += size }
+                return commit
+            }
+        },
+        Mutant("does what fits of a transaction that is too long", caughtBy: "S10") { damage in
+            damage.writing { transaction in
+                transaction.guards = Array(transaction.guards.prefix(65_000))
+                transaction.operations = Array(transaction.operations.prefix(65_536 - transaction.guards.count))
+            }
+        },
+        Mutant("forgets the posts of a name too many", caughtBy: "S10") { damage in
+            damage.commit = { group, transaction throws(SharedCoreError) in
+                do throws(SharedCoreError) {
+                    return try await group.commit(transaction)
+                } catch {
+                    var transaction = transaction
+                    let count = transaction.operations.count
+                    transaction.operations.removeAll { if case .post = $0 { true } else { false } }
+                    guard error.code == .limitExceeded, transaction.operations.count < count else { throw error }
+                    return try await group.commit(transaction)
+                }
+            }
+        },
+        Mutant("leaves a session behind where it refuses an opening", caughtBy: "E1") { damage in
+            let left = Box<[MemoryGroup]>([])
+            damage.open = { space, description, requirements throws(SharedCoreError) in
+                do throws(SharedCoreError) {
+                    return try await space.open("group", as: description, requirements: requirements)
+                } catch {
+                    let group = try await space.open("group", as: description)
+                    left.update { $0.append(group) }
+                    throw error
+                }
+            }
+        },
+    ]
+}
