@@ -73,6 +73,7 @@ struct FullDiskTests {
         #expect(try await first.tell("fillUp 1").hasPrefix("storageFull"), "down to the last byte")
         // Each round is a few hundred bytes, so this is many times what is kept for them at once.
         for round in 0..<15 {
+            #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"), "what was freed is taken again")
             try await second.tell("takeOvers owner 100")
             try await first.tell("takeOvers owner 100")
             let guest = try await peer(beside: first, at: directory.path)
