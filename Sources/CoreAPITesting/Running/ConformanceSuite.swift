@@ -4,9 +4,10 @@ public enum ConformanceSuite {
     public static let cases: [ConformanceCase] =
         (storeCases + watchCases + notifierCases + sessionCases + processCases).sorted { $0.place < $1.place }
 
-    /// The cases whose id or rule is named, or whose title holds the text.
+    /// The cases whose id or rule is named; when there is none, those whose title holds the text.
     public static func cases(matching pattern: String) -> [ConformanceCase] {
-        cases.filter { $0.id == pattern || $0.rule == pattern || $0.title.contains(pattern) }
+        let named = cases.filter { $0.id == pattern || $0.rule == pattern }
+        return named.isEmpty ? cases.filter { $0.title.contains(pattern) } : named
     }
 
     private static let storeCases: [ConformanceCase] = [
