@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import Glibc
 internal import Platform
 internal import Synchronization
@@ -178,7 +179,9 @@ package final class Peer: Sendable {
 
     /// Waits until it has ended, and does not wait for it as a parent: it stays as a zombie until the last reference goes.
     package func becomesZombie(within limit: Duration = Patience.usual) async throws {
-        try await eventually("the peer \(pid) ends", within: limit) { processState == "Z" }
+        // Its first thread may be one before the others have ended.
+        let identity = try expectSome(ProcessIdentity(of: pid), "the record of the peer \(pid)")
+        try await eventually("the peer \(pid) ends", within: limit) { identity.liveness == .dead }
     }
 
     private var processState: Character? {
