@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 JOBS ?= $(shell nproc)
-SOURCES = Sources Tests Package.swift
+SOURCES = Sources Tests Examples Package.swift
 
 .PHONY: demo test check-all build release format lint dependencies clean
 

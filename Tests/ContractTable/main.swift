@@ -2,14 +2,17 @@ internal import CoreAPITesting
 internal import Mutants
 
 // Writes the table at the end of Docs/Contract.md: each rule with its cases, and for each case the mutants that it
-// catches; those that no other case catches are set in bold. Runs every case on every mutant, which takes a while.
+// catches; those that no other case catches are set in bold. Runs every case on every mutant, which takes a while; the two
+// that take seconds each (half a million posts, a hundred thousand watches) only on those of their own rule.
 
 /// Cases that fail on a mutant, by the mutant's name.
 var caught: [String: Set<String>] = [:]
 let cases = ConformanceSuite.cases
+let slowRules: Set<String> = ["N8", "W4"]
 
 for mutant in Mutant.all {
-    for conformanceCase in cases {
+    for conformanceCase in cases
+    where !slowRules.contains(conformanceCase.rule) || mutant.rules.contains(conformanceCase.rule) {
         let result = await Patience.$usual.withValue(.seconds(1)) {
             await conformanceCase.run(on: mutant.harness, seed: 1)
         }

@@ -43,7 +43,6 @@ final class News: Sendable {
 
     /// Returns when there was a ring after `count`, or when the task is cancelled.
     func wait(after count: UInt64) async {
-        startLooking()
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
@@ -55,7 +54,8 @@ final class News: Sendable {
                     state.waiting[number] = continuation
                     return false
                 }
-                if goesOn { continuation.resume() }
+                // Only now that somebody waits: nobody looks while nobody does.
+                if goesOn { continuation.resume() } else { startLooking() }
             }
         } onCancel: {
             let waiting = state.withLock { state in

@@ -20,3 +20,13 @@ extension BootID {
         self.init(high: words[0], low: words[1])
     }
 }
+
+extension Duration {
+    /// The duration in nanoseconds, rounded up so that nothing ends early; one that is too long is the longest.
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, overflows) = whole.addingReportingOverflow((attoseconds + 999_999_999) / 1_000_000_000)
+        return isTooLong || overflows ? .max : sum
+    }
+}

@@ -43,13 +43,15 @@ extension SQLiteGroup {
         }
         let version: Int = row["version"]
         guard version == Schema.version else {
-            throw SharedCoreError(.incompatible, "The tables have version \(version), not \(Schema.version).", at: "state")
+            throw SharedCoreError(
+                .incompatible, "The tables have version \(version), not \(Schema.version).", at: "state")
         }
         let boot: Data = row["boot"]
         guard boot != Data(bootID.bytes) else { return }
         // Nothing tells how much of each duration has passed, so each gets its whole one again.
         try database.execute(
-            sql: "UPDATE entry SET due = ? + duration WHERE due IS NOT NULL", arguments: [now.nanoseconds.stored])
+            sql: "UPDATE entry SET due = min(?, 9223372036854775807 - duration) + duration WHERE due IS NOT NULL",
+            arguments: [now.nanoseconds.stored])
         try database.execute(sql: "UPDATE state SET boot = ?", arguments: [Data(bootID.bytes)])
     }
 

@@ -119,11 +119,14 @@ public final class SQLiteGroup: SharedGroup {
                     database, sql: "SELECT EXISTS (SELECT 1 FROM session WHERE id = ?)",
                     arguments: [session.rawValue.stored])
                 guard isAlive == true else {
-                    throw SharedCoreError(.sessionEnded, "The session has ended for the group.", at: "session \(session)")
+                    throw SharedCoreError(
+                        .sessionEnded, "The session has ended for the group.", at: "session \(session)")
                 }
                 return try body(database, clock.now())
             }
         } catch {
+            // Closing ends the session while calls are on their way: to them the handle is closed.
+            try expectOpen()
             throw SharedCoreError(error, at: options.path)
         }
     }
@@ -135,6 +138,7 @@ public final class SQLiteGroup: SharedGroup {
         do {
             return try await Self.write(to: pool, options, body)
         } catch {
+            if (error as? SharedCoreError)?.code == .sessionEnded { try expectOpen() }
             throw SharedCoreError(error, at: options.path)
         }
     }

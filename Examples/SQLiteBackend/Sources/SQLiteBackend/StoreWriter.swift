@@ -91,7 +91,8 @@ struct StoreWriter {
         try database.execute(
             sql: "INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?)",
             arguments: [
-                session.id.rawValue.stored, session.role.rawValue, session.name, Data(process.bootID.bytes), process.pid,
+                session.id.rawValue.stored, session.role.rawValue, session.name, Data(process.bootID.bytes),
+                process.pid,
                 process.startTime.stored, now.nanoseconds.stored,
             ])
         posted = true
@@ -118,8 +119,11 @@ struct StoreWriter {
             key: key, value: value, revision: revision, creationRevision: old?.creationRevision ?? revision,
             lifetime: lifetime, origin: session)
         var due: Int64?
-        if case .expiring(let duration) = lifetime { due = now.advanced(by: duration).nanoseconds.stored }
         let (kind, duration) = StoredEntry.columns(lifetime)
+        if case .expiring = lifetime {
+            let (sum, overflows) = now.nanoseconds.stored.addingReportingOverflow(duration)
+            due = overflows ? .max : sum
+        }
         try database.execute(
             sql: "INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
@@ -138,6 +142,13 @@ struct StoreWriter {
     }
 
     private mutating func post(_ name: NotificationName, _ state: UInt64?, of session: SessionID) throws {
+        let isKnown = try Bool.fetchOne(
+            database, sql: "SELECT EXISTS (SELECT 1 FROM topic WHERE name = ?)", arguments: [Data(name.text.utf8)])
+        if isKnown != true, try Int.fetchOne(database, sql: "SELECT count(*) FROM topic") ?? 0 >= Self.maximumNameCount
+        {
+            throw SharedCoreError(
+                .limitExceeded, "A group has at most \(Self.maximumNameCount) notification names.", at: name.text)
+        }
         try database.execute(
             sql: """
                 INSERT INTO topic VALUES (:name, :first, 1, :revision, :origin)
@@ -169,7 +180,8 @@ struct StoreWriter {
             added += 64 + change.key.text.utf8.count + (change.old?.value.count ?? 0) + (change.new?.value.count ?? 0)
             let columns: [(any DatabaseValueConvertible)?] =
                 [
-                    revision.rawValue.stored, place, author.rawValue.stored, Data(change.key.text.utf8), change.kind.number,
+                    revision.rawValue.stored, place, author.rawValue.stored, Data(change.key.text.utf8),
+                    change.kind.number,
                 ] + StoredEntry.columns(change.old) + StoredEntry.columns(change.new)
             try database.execute(
                 sql: "INSERT INTO change VALUES (\(columns.map { _ in "?" }.joined(separator: ",")))",
@@ -239,7 +251,16 @@ struct StoreWriter {
             .filter { prefix.contains($0.key) }
     }
 
+    private static let maximumNameCount = 65_536
+    private static let maximumStepCount = 65_536
+
     private func checkSize(of transaction: Transaction) throws {
+        let steps = transaction.guards.count + transaction.operations.count
+        guard steps <= Self.maximumStepCount else {
+            throw SharedCoreError(
+                .limitExceeded, "A transaction has at most \(Self.maximumStepCount) steps, not \(steps).",
+                at: "transaction")
+        }
         var sum = 0
         for case .put(let key, let value, _) in transaction.operations {
             sum += key.text.utf8.count + value.count

@@ -36,7 +36,8 @@ struct StoredEntry {
         guard let entry else { return [nil, nil, nil, nil, nil, nil] }
         let (lifetime, duration) = columns(entry.lifetime)
         return [
-            Data(entry.value), entry.revision.rawValue.stored, entry.creationRevision.rawValue.stored, lifetime, duration,
+            Data(entry.value), entry.revision.rawValue.stored, entry.creationRevision.rawValue.stored, lifetime,
+            duration,
             entry.origin.rawValue.stored,
         ]
     }
@@ -45,7 +46,7 @@ struct StoredEntry {
         switch lifetime {
         case .persistent: (0, 0)
         case .session: (1, 0)
-        case .expiring(let duration): (2, BootInstant(nanoseconds: 0).advanced(by: duration).nanoseconds.stored)
+        case .expiring(let duration): (2, duration.wholeNanoseconds)
         }
     }
 
@@ -53,7 +54,7 @@ struct StoredEntry {
         switch number {
         case 0: .persistent
         case 1: .session
-        default: .expiring(after: .nanoseconds(Int64(clamping: UInt64(stored: duration))))
+        default: .expiring(after: .nanoseconds(duration))
         }
     }
 
