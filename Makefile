@@ -5,7 +5,7 @@ SWIFT ?= swift
 JOBS ?= $(shell nproc)
 SOURCES = Sources Tests Examples Package.swift
 
-.PHONY: demo test check-all build release format lint dependencies clean
+.PHONY: demo test check-all examples build release format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -16,11 +16,17 @@ test: dependencies
 	$(SWIFT) build -j $(JOBS) --build-tests
 	SWIFT="$(SWIFT)" Scripts/test
 
-# Everything slow: the formatter's rules, the tests three times over, the optimized build, the demo again and again.
-check-all: lint test release
+# Everything slow: the formatter's rules, the tests three times over, the examples, the optimized build, the demo again
+# and again.
+check-all: lint test release examples
 	SWIFT="$(SWIFT)" Scripts/test
 	SWIFT="$(SWIFT)" Scripts/test
 	Scripts/repeat-demo 20
+
+# The packages under Examples, each with its own tests.
+examples:
+	@Scripts/install-dependencies libsqlite3-dev
+	$(SWIFT) test -j $(JOBS) --package-path Examples/SQLiteBackend
 
 build: dependencies
 	$(SWIFT) build -j $(JOBS)

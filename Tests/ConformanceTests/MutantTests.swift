@@ -11,7 +11,7 @@ struct MutantTests {
         let cases = ConformanceSuite.cases.filter { mutant.rules.contains($0.rule) }
         for conformanceCase in cases {
             let result = await Patience.$usual.withValue(.seconds(2)) {
-                await conformanceCase.run(on: harness, seed: 1)
+                await conformanceCase.run(on: harness, seed: 1, within: .seconds(60))
             }
             if case .failed = result.outcome { return }
         }

@@ -5,7 +5,11 @@ extension ConformanceCase {
     ///
     /// - Parameters:
     ///   - seed: What random choices are made from; nil for one that nobody has tried before. The result names it.
-    public func run(on harness: any ConformanceHarness, seed: UInt64? = nil) async -> CaseResult {
+    ///   - limit: How long the case may take; nil for its own ``timeLimit``.
+    public func run(
+        on harness: any ConformanceHarness, seed: UInt64? = nil, within limit: Duration? = nil
+    ) async -> CaseResult {
+        let timeLimit = limit ?? timeLimit
         let seed = seed ?? UInt64.random(in: 1...UInt64.max)
         let context = CaseContext(harness: harness, seed: Seed(rawValue: seed))
         let clock = ContinuousClock()
@@ -24,7 +28,8 @@ extension ConformanceCase {
         } catch {
             outcome = .failed("\(error)" + context.report(seed: seed))
         }
-        await context.end()
+        // What is left may hang as well, on a backend that is broken enough.
+        do { try await within(Patience.usual, "the groups of the case end") { await context.end() } } catch {}
         return CaseResult(conformanceCase: self, outcome: outcome, duration: began.duration(to: clock.now), seed: seed)
     }
 

@@ -194,7 +194,8 @@ struct StoreWriter {
         return Commit(revision: revision, changed: true)
     }
 
-    /// Forgets the oldest changes when too many are kept. Whoever has not seen them is told so.
+    /// Forgets the oldest changes when too many are kept, but never the last commit's. Whoever has not seen them is told
+    /// so.
     private func trim() throws {
         guard let kept = try Int.fetchOne(database, sql: "SELECT historyByteCount FROM state"), kept > historyByteCount
         else { return }
@@ -205,7 +206,7 @@ struct StoreWriter {
                     SELECT revision, sum(64 + length(key) + ifnull(length(oldValue), 0) + ifnull(length(newValue), 0))
                         OVER (ORDER BY revision DESC, place DESC) AS kept
                     FROM change)
-                WHERE kept > ? ORDER BY revision DESC LIMIT 1
+                WHERE kept > ? AND revision < (SELECT max(revision) FROM change) ORDER BY revision DESC LIMIT 1
                 """, arguments: [historyByteCount / 2])
         guard let newest else { return }
         try database.execute(sql: "DELETE FROM change WHERE revision <= ?", arguments: [newest])
@@ -219,8 +220,10 @@ struct StoreWriter {
 
     // MARK: - Reading
 
+    /// What stands under a key. What is due was taken away before, in the same transaction of the database.
     private func entry(_ key: Key) throws -> StoredEntry? {
-        try Self.entry(key, in: database, at: now)
+        try Row.fetchOne(database, sql: "SELECT * FROM entry WHERE key = ?", arguments: [Data(key.text.utf8)])
+            .map(StoredEntry.init)
     }
 
     private func entries(_ prefix: KeyPrefix) throws -> [Entry] {
