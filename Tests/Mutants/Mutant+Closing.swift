@@ -73,6 +73,7 @@ extension Mutant {
                 return Observation(
                     next: { () async throws(SharedCoreError) -> NotificationDelivery? in
                         if let delivery = try await inner.next() { return delivery }
+                        // The damage: it waits on, unless its task is cancelled.
                         do { try await Task.sleep(for: .seconds(86_400)) } catch { return nil }
                         return nil
                     },

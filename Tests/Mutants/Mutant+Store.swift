@@ -180,6 +180,7 @@ extension Mutant {
                 return Watch(
                     next: { () async throws(SharedCoreError) -> WatchEvent? in
                         if let event = try await inner.next() { return event }
+                        // The damage: it waits on, unless its task is cancelled.
                         do { try await Task.sleep(for: .seconds(86_400)) } catch { return nil }
                         return nil
                     },

@@ -22,7 +22,8 @@ struct ParticipantThreadTests {
             let watch = try await store.watch([KeyPrefix(OwnershipKey.answer)], from: .now)
             let isOver = Flag()
             defer { isOver.raise() }
-            // Should nobody answer, the pool is let go and the test fails instead of standing still.
+            // Should nobody answer, the pool is let go after 20 s and the test fails instead of standing still. A plain
+            // thread looks at intervals, because waiting for a condition would need the pool that is taken here.
             try OwnedThread.start("test") {
                 for _ in 0..<200 where !isOver.isRaised { usleep(100_000) }
                 watch.cancel()
