@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "StoreEngine", targets: ["StoreEngine"]),
         .library(name: "InMemoryBackend", targets: ["InMemoryBackend"]),
         .library(name: "FileNotifyBackend", targets: ["FileNotifyBackend"]),
+        .library(name: "ZMQBackend", targets: ["ZMQBackend"]),
         .library(name: "BackendRegistry", targets: ["BackendRegistry"]),
         .library(name: "Mailboxes", targets: ["Mailboxes"]),
         .library(name: "Coordination", targets: ["Coordination"]),
@@ -63,6 +64,13 @@ let package = Package(
         room(
             "FileNotifyBackend", at: "Backends/FileNotify",
             knows: ["CoreAPI", "StoreEngine", "Replica", "ByteCoding", "Platform", "CLinux"]),
+        .systemLibrary(name: "CZMQ", path: "Sources/CZMQ", providers: [.apt(["libzmq3-dev"])]),
+        room(
+            "ZMQBackend", at: "Backends/ZMQ",
+            knows: [
+                "CoreAPI", "StoreEngine", "Replica", "ByteCoding", "Platform", "CZMQ", "FileNotifyBackend",
+                "InMemoryBackend",
+            ]),
         room("BackendRegistry", knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend"]),
 
         // What processes do together.
@@ -75,7 +83,7 @@ let package = Package(
 
         room(
             "BundledHarnesses",
-            knows: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", "Platform"]),
+            knows: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", "ZMQBackend", "Platform"]),
 
         room("CoreAPITestingAdapters", knows: ["CoreAPITesting"]),
 

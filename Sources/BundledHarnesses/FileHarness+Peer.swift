@@ -22,6 +22,7 @@ extension FileHarness {
             },
             open: { address, description throws(SharedCoreError) in
                 let words = address.split(separator: " ").map(String.init)
+                if words.first == "zmq" { return try await ZMQHarness.open(words.dropFirst(), as: description) }
                 var options = FileGroupOptions()
                 for word in words.dropFirst() {
                     switch word {

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/syscall.h>
@@ -146,4 +147,24 @@ void clinux_block_signals(void) {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, NULL);
+}
+
+int clinux_readiness_set(void) {
+    return result(epoll_create1(EPOLL_CLOEXEC));
+}
+
+int clinux_add_readiness(int set, int descriptor, uint64_t key) {
+    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data = {.u64 = key}};
+    return result(epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event));
+}
+
+int clinux_remove_readiness(int set, int descriptor) {
+    return result(epoll_ctl(set, EPOLL_CTL_DEL, descriptor, NULL));
+}
+
+int clinux_take_ready(int set, uint64_t *keys, int count) {
+    struct epoll_event events[64];
+    int found = result(epoll_wait(set, events, count < 64 ? count : 64, 0));
+    for (int index = 0; index < found; index++) keys[index] = events[index].data.u64;
+    return found;
 }

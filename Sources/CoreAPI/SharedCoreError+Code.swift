@@ -12,6 +12,12 @@ extension SharedCoreError {
             self.name = name
         }
 
+        /// The code that describes itself so; nil for one that this version does not know.
+        package init?(name: String) {
+            guard let name = Name(rawValue: name) else { return nil }
+            self.init(name)
+        }
+
         public var description: String { name.rawValue }
 
         /// A key, name or other argument breaks its rule. Nothing was done.

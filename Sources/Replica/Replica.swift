@@ -11,6 +11,13 @@ package final class Replica: Sendable {
         var state: StoreState
         var watches = WaiterTable<WatchCursor>()
         var observations = WaiterTable<ObservationCursor>()
+        var followers = WaiterTable<RevisionCursor>()
+
+        mutating func takeReady(into woken: inout WokenWaiters) {
+            watches.takeReady(in: &state, into: &woken.watches)
+            observations.takeReady(in: &state, into: &woken.observations)
+            followers.takeReady(in: &state, into: &woken.followers)
+        }
     }
 
     private let content: Mutex<Content>
@@ -37,10 +44,7 @@ package final class Replica: Sendable {
         return try content.withLock { content throws(Failure) in
             let before = content.state.revision
             defer {
-                if content.state.revision != before {
-                    content.watches.takeReady(in: &content.state, into: &woken.watches)
-                    content.observations.takeReady(in: &content.state, into: &woken.observations)
-                }
+                if content.state.revision != before { content.takeReady(into: &woken) }
             }
             return try body(&content.state)
         }
@@ -57,10 +61,7 @@ package final class Replica: Sendable {
     /// Wakes every watch and observation that has something to deliver.
     package func wake() {
         var woken = WokenWaiters()
-        content.withLock { content in
-            content.watches.takeReady(in: &content.state, into: &woken.watches)
-            content.observations.takeReady(in: &content.state, into: &woken.observations)
-        }
+        content.withLock { $0.takeReady(into: &woken) }
         woken.resume()
     }
 
@@ -80,6 +81,7 @@ package final class Replica: Sendable {
         content.withLock { content in
             content.watches.finishAll(with: error, into: &woken.watches)
             content.observations.finishAll(with: error, into: &woken.observations)
+            content.followers.finishAll(with: error, into: &woken.followers)
         }
         woken.resume()
     }
@@ -142,6 +144,37 @@ package final class Replica: Sendable {
         content.withLock { $0.watches.count + $0.observations.count }
     }
 
+    /// One who only wants to know that the order has gone on beyond a revision.
+    package func follow(after revision: Revision) -> Follower {
+        let id = content.withLock { content in
+            content.followers.add(
+                RevisionCursor(after: revision), of: SessionID(rawValue: 0), isParticipant: false)
+        }
+        return Follower(
+            next: { () async throws(SharedCoreError) -> Revision? in try await self.nextRevision(of: id) },
+            cancel: {
+                var woken = WokenWaiters()
+                _ = self.content.withLock { $0.followers.remove(id, into: &woken.followers) }
+                woken.resume()
+            })
+    }
+
+    private func nextRevision(of id: WaiterID) async throws(SharedCoreError) -> Revision? {
+        let ticket = WaitTicket()
+        return try await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let result = content.withLock { content in
+                    content.followers.next(of: id, in: &content.state, ticket: ticket, continuation)
+                }
+                if let result { continuation.resume(returning: result) }
+            }
+        } onCancel: {
+            ticket.isCancelled.store(true, ordering: .relaxed)
+            let waiter = content.withLock { $0.followers.abandon(ticket, of: id) }
+            waiter?.resume(returning: .success(nil))
+        }.get()
+    }
+
     private func nextWatchEvent(of id: WaiterID) async throws(SharedCoreError) -> PendingWatchEvent? {
         let ticket = WaitTicket()
         return try await withTaskCancellationHandler {
@@ -179,9 +212,11 @@ package final class Replica: Sendable {
 private struct WokenWaiters {
     var watches: [WaiterTable<WatchCursor>.Woken] = []
     var observations: [WaiterTable<ObservationCursor>.Woken] = []
+    var followers: [WaiterTable<RevisionCursor>.Woken] = []
 
     func resume() {
         for waiter in watches { waiter.continuation.resume(returning: waiter.result) }
         for waiter in observations { waiter.continuation.resume(returning: waiter.result) }
+        for waiter in followers { waiter.continuation.resume(returning: waiter.result) }
     }
 }

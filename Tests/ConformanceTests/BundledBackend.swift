@@ -5,7 +5,7 @@ import TestSupport
 
 /// A backend of this package that the suite runs on.
 enum BundledBackend: String, CaseIterable, CustomStringConvertible {
-    case memory, files, filesOnDisk
+    case memory, files, filesOnDisk, hubOnMemory, hubOnFiles, hubOverTCP
 
     var description: String { rawValue }
 
@@ -16,6 +16,9 @@ enum BundledBackend: String, CaseIterable, CustomStringConvertible {
         let harness: any ConformanceHarness =
             switch self {
             case .memory: MemoryHarness()
+            case .hubOnMemory: ZMQHarness(.memory, over: .ipc, in: directory.path, peer: peer)
+            case .hubOnFiles: ZMQHarness(.files, over: .ipc, in: directory.path, peer: peer)
+            case .hubOverTCP: ZMQHarness(.files, over: .tcp, in: directory.path, peer: peer)
             case .files: FileHarness(durability: .process, in: directory.path, peer: peer)
             case .filesOnDisk: FileHarness(durability: .disk, in: directory.path, peer: peer)
             }

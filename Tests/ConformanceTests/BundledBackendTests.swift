@@ -20,6 +20,21 @@ struct BundledBackendTests {
         try await judge(conformanceCase, on: .filesOnDisk)
     }
 
+    @Test("a hub on memory", arguments: ConformanceSuite.cases)
+    func hubOnMemory(conformanceCase: ConformanceCase) async throws {
+        try await judge(conformanceCase, on: .hubOnMemory)
+    }
+
+    @Test("a hub on files", arguments: ConformanceSuite.cases)
+    func hubOnFiles(conformanceCase: ConformanceCase) async throws {
+        try await judge(conformanceCase, on: .hubOnFiles)
+    }
+
+    @Test("a hub on files, over TCP with CURVE", arguments: ConformanceSuite.cases)
+    func hubOverTCP(conformanceCase: ConformanceCase) async throws {
+        try await judge(conformanceCase, on: .hubOverTCP)
+    }
+
     private func judge(_ conformanceCase: ConformanceCase, on backend: BundledBackend) async throws {
         let gaps = BundledBackend.expectedGaps[backend] ?? [:]
         try await backend.withHarness { await conformanceCase.test(on: $0, leavingOut: gaps) }

@@ -59,13 +59,7 @@ public final class FileGroup: SharedGroup {
         directory: String, as description: SessionDescription = SessionDescription(),
         options: FileGroupOptions = FileGroupOptions()
     ) async throws(SharedCoreError) -> FileGroup {
-        var features: Set<Capability> = [
-            .multipleProcesses, .stoppedWritersTolerated, .linearizableReads, .resumableWatches, .previousValues,
-        ]
-        if options.access == .participant { features.formUnion([.promptDeathNotice, .deduplicatedRequests]) }
-        let promised = Capabilities(
-            backend: "files", features: features,
-            durability: options.durability == .disk ? .disk : .process, limits: options.limits, wakeUp: .fileEvents)
+        let promised = promises(of: options)
         try promised.satisfy(options.requirements)
         try options.limits.requireRecordable()
         let local = try await GroupRegistry.shared.group(at: directory, options: options)
@@ -78,6 +72,17 @@ public final class FileGroup: SharedGroup {
             session: session, promised: promised, local: local, lockedByte: byte)
         try await group.settle(written)
         return group
+    }
+
+    /// What a handle with these options promises.
+    static func promises(of options: FileGroupOptions) -> Capabilities {
+        var features: Set<Capability> = [
+            .multipleProcesses, .stoppedWritersTolerated, .linearizableReads, .resumableWatches, .previousValues,
+        ]
+        if options.access == .participant { features.formUnion([.promptDeathNotice, .deduplicatedRequests]) }
+        return Capabilities(
+            backend: "files", features: features,
+            durability: options.durability == .disk ? .disk : .process, limits: options.limits, wakeUp: .fileEvents)
     }
 
     /// Ends the session and everything that lives with it, ends all watches and wakes whoever waits. Idempotent.

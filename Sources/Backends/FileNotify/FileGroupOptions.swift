@@ -15,6 +15,8 @@ public struct FileGroupOptions: Sendable {
     public var requirements: Requirements
     /// The clock by which entries expire, and the run of the machine that it counts in.
     public var clock: any TimeSource
+    /// The bytes of memory for the latest effects, which a hub brings to its clients; zero keeps none.
+    package var effectByteCount = 0
     /// Whether the file system is tried out before its reports of writes are relied on.
     package var hearingTrial = Hearing.Trial.unlessKnown
 

@@ -48,23 +48,38 @@ public final class MemorySpace: Sendable {
         _ group: String, as description: SessionDescription = SessionDescription(),
         process: ProcessIdentity? = nil, requirements: Requirements = .none
     ) async throws(SharedCoreError) -> MemoryGroup {
-        let capabilities = Capabilities(
+        try capabilities.satisfy(requirements)
+        let store = store(of: group)
+        let opening = SessionOpening(process: process ?? .current, description: description)
+        return MemoryGroup(store: store, session: try store.join(opening), capabilities: capabilities)
+    }
+
+    /// The order of a group, for a hub. Its replica keeps the latest effects when nobody has the group open yet.
+    package func order(of group: String, effectByteCount: Int) -> MemoryOrder {
+        MemoryOrder(
+            store: store(of: group, effectByteCount: effectByteCount), capabilities: capabilities, clock: clock)
+    }
+
+    private var capabilities: Capabilities {
+        Capabilities(
             backend: "memory",
             features: [
                 .promptDeathNotice, .stoppedWritersTolerated, .linearizableReads, .resumableWatches, .previousValues,
                 .deduplicatedRequests,
             ],
             durability: .memory, limits: limits)
-        try capabilities.satisfy(requirements)
-        let store = stores.withLock { stores in
+    }
+
+    private func store(of group: String, effectByteCount: Int = 0) -> MemoryStore {
+        stores.withLock { stores in
             if let store = stores[group]?.store { return store }
             stores = stores.filter { $0.value.store != nil }
             let store = MemoryStore(
-                state: StoreState(limits: limits, historyByteCount: historyByteCount), clock: clock)
+                state: StoreState(
+                    limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount),
+                clock: clock)
             stores[group] = Weak(store: store)
             return store
         }
-        let opening = SessionOpening(process: process ?? .current, description: description)
-        return MemoryGroup(store: store, session: try store.join(opening), capabilities: capabilities)
     }
 }

@@ -11,6 +11,8 @@ final class MemoryStore: Sendable {
     }
 
     let replica: Replica
+    /// Tells one life of the group from the next.
+    let incarnation = UInt64.random(in: 1...UInt64.max)
     private let clock: any TimeSource
     private let timer = Mutex(ExpiryTimer())
 
@@ -38,11 +40,18 @@ final class MemoryStore: Sendable {
     }
 
     func commit(_ transaction: Transaction, of session: SessionID) throws(SharedCoreError) -> Commit {
+        try record { state, now throws(SharedCoreError) in try state.decide(transaction, of: session, at: now) }.get()
+    }
+
+    /// Gets a request its place in the order.
+    func record(
+        _ judge: (inout StoreState, BootInstant) throws(SharedCoreError) -> StoreState.Decision
+    ) throws(SharedCoreError) -> RequestOutcome {
         let now = clock.now()
         let (outcome, nextExpiry) = try replica.update {
             state throws(SharedCoreError) -> (RequestOutcome, BootInstant?) in
             Self.expire(in: &state, at: now)
-            switch try state.decide(transaction, of: session, at: now) {
+            switch try judge(&state, now) {
             case .record(let effect, let outcome):
                 state.apply(effect)
                 return (outcome, state.nextExpiry())
@@ -51,7 +60,7 @@ final class MemoryStore: Sendable {
             }
         }
         schedule(nextExpiry)
-        return try outcome.get()
+        return outcome
     }
 
     /// Ends a session; nothing when it has ended already.

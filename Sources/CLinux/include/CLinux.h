@@ -104,3 +104,13 @@ static inline void clinux_increment_half(void *address) {
 static inline uint64_t clinux_fetch_or(void *address, uint64_t bits) {
     return __atomic_fetch_or((uint64_t *)address, bits, __ATOMIC_SEQ_CST);
 }
+
+// Readiness of many descriptors.
+
+/// A new epoll instance.
+int clinux_readiness_set(void);
+/// Reports once, with the key, that the descriptor is readable.
+int clinux_add_readiness(int set, int descriptor, uint64_t key);
+int clinux_remove_readiness(int set, int descriptor);
+/// Gives the keys of those that are ready, without waiting; their number.
+int clinux_take_ready(int set, uint64_t *keys, int count);

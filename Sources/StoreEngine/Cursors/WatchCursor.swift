@@ -26,7 +26,7 @@ public struct WatchCursor: Sendable {
     public mutating func next(in state: inout StoreState) -> PendingWatchEvent? {
         guard case .after(let revision) = position else { return snapshot(in: &state, lagged: false) }
         guard revision < state.revision else { return nil }
-        guard let commits = state.history.commits(after: revision) else { return snapshot(in: &state, lagged: true) }
+        guard let commits = state.history.elements(after: revision) else { return snapshot(in: &state, lagged: true) }
         for commit in commits {
             let selected = commit.changes.filter { change in prefixes.contains { $0.contains(change.key) } }
             guard !selected.isEmpty else { continue }

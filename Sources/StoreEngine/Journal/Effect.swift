@@ -8,11 +8,14 @@ public struct Effect: Sendable {
     public let time: BootInstant
     /// What it does.
     public let body: Body
+    /// The number that a connection gave a transaction; nil when none brought it.
+    public let delivery: UInt64?
 
-    public init(revision: Revision, time: BootInstant, body: Body) {
+    public init(revision: Revision, time: BootInstant, body: Body, delivery: UInt64? = nil) {
         self.revision = revision
         self.time = time
         self.body = body
+        self.delivery = delivery
     }
 
     /// What an effect does.
@@ -46,6 +49,26 @@ public struct Effect: Sendable {
                 case .deletePrefix(let prefix): .deletePrefix(prefix)
                 case .post(let name, let state): .post(name, state: state)
                 }
+        }
+    }
+}
+
+extension Effect: OrderElement {
+    public var residentByteCount: Int {
+        switch body {
+        case .committed(_, _, let operations):
+            operations.reduce(96) { sum, operation in
+                switch operation {
+                case .put(let key, let value, _): sum + 48 + key.text.utf8.count + value.residentByteCount
+                case .delete(let key): sum + 48 + key.text.utf8.count
+                case .deletePrefix(let prefix): sum + 48 + prefix.path.utf8.count
+                case .post(let name, _): sum + 48 + name.text.utf8.count
+                }
+            }
+        case .refused(_, _, let failure): 192 + (failure.found?.value.count ?? 0)
+        case .expired(let keys): keys.reduce(96) { $0 + 16 + $1.text.utf8.count }
+        case .sessionOpened(let opening): 256 + opening.backendData.count
+        case .sessionEnded, .restarted: 96
         }
     }
 }

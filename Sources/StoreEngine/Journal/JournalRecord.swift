@@ -46,4 +46,6 @@ enum RecordTag {
     static let snapshotSessions: UInt8 = 4
     static let snapshotTopics: UInt8 = 5
     static let snapshotEnd: UInt8 = 6
+    static let snapshotDeliveries: UInt8 = 7
+    static let snapshotHistory: UInt8 = 8
 }

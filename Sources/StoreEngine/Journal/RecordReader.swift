@@ -17,14 +17,17 @@ struct RecordReader {
         let revision = try place()
         let time = BootInstant(nanoseconds: try bytes.integer())
         let body: Effect.Body
-        switch try bytes.byte() {
+        var delivery: UInt64?
+        let tag = try bytes.byte()
+        switch tag {
         case 1:
             body = .sessionOpened(
                 SessionOpening(
                     process: try identity(), role: SessionRole(rawValue: try bytes.text()), name: try bytes.text(),
                     backendData: try bytes.data()))
-        case 2:
+        case 2, 7:
             let session = SessionID(rawValue: try bytes.integer())
+            if tag == 7 { delivery = try bytes.integer() }
             let number = try bytes.flag() ? try bytes.integer() : nil
             var operations: [Effect.Operation] = []
             for _ in 0..<(try bytes.count()) { operations.append(try operation()) }
@@ -42,7 +45,7 @@ struct RecordReader {
             body = .restarted(try boot())
         default: throw .malformed
         }
-        return Effect(revision: revision, time: time, body: body)
+        return Effect(revision: revision, time: time, body: body, delivery: delivery)
     }
 
     mutating func snapshotPart(_ tag: UInt8) throws(ByteCodingError) -> SnapshotPart {
@@ -68,11 +71,69 @@ struct RecordReader {
                 topics.append((name, topic))
             }
             return .topics(topics)
+        case RecordTag.snapshotDeliveries:
+            return .deliveries(
+                SessionID(rawValue: try bytes.integer()),
+                try bytes.array { reader throws(ByteCodingError) in
+                    SessionState.Delivery(
+                        number: try reader.integer(),
+                        commit: Commit(
+                            revision: Revision(rawValue: try reader.integer()), changed: try reader.flag()))
+                })
+        case RecordTag.snapshotHistory:
+            var commits: [CommittedChanges] = []
+            for _ in 0..<(try bytes.count()) { commits.append(try changes()) }
+            return .history(commits)
         case RecordTag.snapshotEnd:
             return .end
         default:
             throw .malformed
         }
+    }
+
+    mutating func transaction() throws(ByteCodingError) -> Transaction {
+        var transaction = Transaction()
+        for _ in 0..<(try bytes.count()) { transaction.guards.append(try condition()) }
+        for _ in 0..<(try bytes.count()) {
+            switch try operation() {
+            case .put(let key, .inline(let value), let lifetime):
+                transaction.operations.append(.put(key, value, lifetime))
+            case .put: throw .malformed
+            case .delete(let key): transaction.operations.append(.delete(key))
+            case .deletePrefix(let prefix): transaction.operations.append(.deletePrefix(prefix))
+            case .post(let name, let state): transaction.operations.append(.post(name, state: state))
+            }
+        }
+        transaction.requestNumber = try bytes.flag() ? try bytes.integer() : nil
+        return transaction
+    }
+
+    mutating func outcome() throws(ByteCodingError) -> RequestOutcome {
+        guard try bytes.flag() else { return .refused(try failure()) }
+        let revision = Revision(rawValue: try bytes.integer())
+        return .committed(Commit(revision: revision, changed: try bytes.flag()))
+    }
+
+    private mutating func changes() throws(ByteCodingError) -> CommittedChanges {
+        let revision = try place()
+        let origin = SessionID(rawValue: try bytes.integer())
+        var changes: [StoredChange] = []
+        for _ in 0..<(try bytes.count()) {
+            let kind: Change.Kind
+            switch try bytes.byte() {
+            case 1: kind = .put
+            case 2: kind = .deleted
+            case 3: kind = .expired
+            case 4: kind = .sessionEnded
+            default: throw .malformed
+            }
+            let key = try key()
+            let old = try bytes.flag() ? try stored() : nil
+            let new = try bytes.flag() ? try stored() : nil
+            guard [old, new].allSatisfy({ $0 == nil || $0?.key == key }) else { throw .malformed }
+            changes.append(StoredChange(key: key, kind: kind, old: old?.entry, new: new?.entry))
+        }
+        return CommittedChanges(revision: revision, origin: origin, changes: changes)
     }
 
     /// A place in the order. The upper half of the numbers is out of reach, so that counting on never overflows.
@@ -123,14 +184,7 @@ struct RecordReader {
             backendData: try bytes.data())
         for _ in 0..<(try bytes.count()) {
             let number = try bytes.integer()
-            let outcome: RequestOutcome
-            if try bytes.flag() {
-                let revision = Revision(rawValue: try bytes.integer())
-                outcome = .committed(Commit(revision: revision, changed: try bytes.flag()))
-            } else {
-                outcome = .refused(try failure())
-            }
-            state.results.append(SessionState.RequestResult(number: number, outcome: outcome))
+            state.results.append(SessionState.RequestResult(number: number, outcome: try outcome()))
         }
         return state
     }
@@ -138,14 +192,7 @@ struct RecordReader {
     private mutating func failure() throws(ByteCodingError) -> GuardFailure {
         let index = try bytes.integer()
         guard index <= UInt64(Int32.max) else { throw .malformed }
-        let condition: Transaction.Guard
-        switch try bytes.byte() {
-        case 1: condition = .absent(try key())
-        case 2: condition = .exists(try key())
-        case 3: condition = .revision(try key(), Revision(rawValue: try bytes.integer()))
-        case 4: condition = .epoch(try key(), Revision(rawValue: try bytes.integer()))
-        default: throw .malformed
-        }
+        let condition = try condition()
         guard try bytes.flag() else { return GuardFailure(index: Int(index), condition: condition, found: nil) }
         let revision = Revision(rawValue: try bytes.integer())
         let creation = Revision(rawValue: try bytes.integer())
@@ -155,6 +202,16 @@ struct RecordReader {
             key: condition.key, value: try bytes.data(), revision: revision, creationRevision: creation,
             lifetime: lifetime, origin: origin)
         return GuardFailure(index: Int(index), condition: condition, found: found)
+    }
+
+    private mutating func condition() throws(ByteCodingError) -> Transaction.Guard {
+        switch try bytes.byte() {
+        case 1: .absent(try key())
+        case 2: .exists(try key())
+        case 3: .revision(try key(), Revision(rawValue: try bytes.integer()))
+        case 4: .epoch(try key(), Revision(rawValue: try bytes.integer()))
+        default: throw .malformed
+        }
     }
 
     private mutating func value() throws(ByteCodingError) -> StoredValue {

@@ -17,8 +17,9 @@ struct RecordWriter {
             bytes.text(opening.name)
             bytes.data(opening.backendData)
         case .committed(let session, let number, let operations):
-            bytes.byte(2)
+            bytes.byte(effect.delivery == nil ? 2 : 7)
             bytes.integer(session.rawValue)
+            if let delivery = effect.delivery { bytes.integer(delivery) }
             bytes.optional(number) { $0.integer($1) }
             bytes.integer(operations.count)
             for operation in operations { try self.operation(operation) }
@@ -61,8 +62,59 @@ struct RecordWriter {
                 bytes.integer(topic.topic.revision.rawValue)
                 bytes.integer(topic.topic.origin.rawValue)
             }
+        case .deliveries(let session, let deliveries):
+            bytes.byte(RecordTag.snapshotDeliveries)
+            bytes.integer(session.rawValue)
+            bytes.array(deliveries) { bytes, delivery in
+                bytes.integer(delivery.number)
+                bytes.integer(delivery.commit.revision.rawValue)
+                bytes.flag(delivery.commit.changed)
+            }
+        case .history(let commits):
+            bytes.byte(RecordTag.snapshotHistory)
+            bytes.integer(commits.count)
+            for commit in commits { try changes(commit) }
         case .end:
             bytes.byte(RecordTag.snapshotEnd)
+        }
+    }
+
+    private mutating func changes(_ commit: CommittedChanges) throws(SharedCoreError) {
+        bytes.integer(commit.revision.rawValue)
+        bytes.integer(commit.origin.rawValue)
+        bytes.integer(commit.changes.count)
+        for change in commit.changes {
+            switch change.kind {
+            case .put: bytes.byte(1)
+            case .deleted: bytes.byte(2)
+            case .expired: bytes.byte(3)
+            case .sessionEnded: bytes.byte(4)
+            }
+            bytes.text(change.key.text)
+            for entry in [change.old, change.new] {
+                bytes.flag(entry != nil)
+                if let entry { try stored(change.key, entry) }
+            }
+        }
+    }
+
+    mutating func transaction(_ transaction: Transaction) throws(SharedCoreError) {
+        bytes.integer(transaction.guards.count)
+        for condition in transaction.guards { self.condition(condition) }
+        bytes.integer(transaction.operations.count)
+        for operation in transaction.operations { try self.operation(Effect.Operation(operation)) }
+        bytes.optional(transaction.requestNumber) { $0.integer($1) }
+    }
+
+    mutating func outcome(_ outcome: RequestOutcome) {
+        switch outcome {
+        case .committed(let commit):
+            bytes.flag(true)
+            bytes.integer(commit.revision.rawValue)
+            bytes.flag(commit.changed)
+        case .refused(let failure):
+            bytes.flag(false)
+            self.failure(failure)
         }
     }
 
@@ -106,21 +158,24 @@ struct RecordWriter {
         bytes.integer(state.results.count)
         for result in state.results {
             bytes.integer(result.number)
-            switch result.outcome {
-            case .committed(let commit):
-                bytes.flag(true)
-                bytes.integer(commit.revision.rawValue)
-                bytes.flag(commit.changed)
-            case .refused(let failure):
-                bytes.flag(false)
-                self.failure(failure)
-            }
+            outcome(result.outcome)
         }
     }
 
     private mutating func failure(_ failure: GuardFailure) {
         bytes.integer(failure.index)
-        switch failure.condition {
+        condition(failure.condition)
+        bytes.flag(failure.found != nil)
+        guard let found = failure.found else { return }
+        bytes.integer(found.revision.rawValue)
+        bytes.integer(found.creationRevision.rawValue)
+        bytes.integer(found.origin.rawValue)
+        lifetime(found.lifetime)
+        bytes.data(found.value)
+    }
+
+    private mutating func condition(_ condition: Transaction.Guard) {
+        switch condition {
         case .absent(let key):
             bytes.byte(1)
             bytes.text(key.text)
@@ -136,13 +191,6 @@ struct RecordWriter {
             bytes.text(key.text)
             bytes.integer(revision.rawValue)
         }
-        bytes.flag(failure.found != nil)
-        guard let found = failure.found else { return }
-        bytes.integer(found.revision.rawValue)
-        bytes.integer(found.creationRevision.rawValue)
-        bytes.integer(found.origin.rawValue)
-        lifetime(found.lifetime)
-        bytes.data(found.value)
     }
 
     private mutating func lifetime(_ lifetime: Lifetime) {

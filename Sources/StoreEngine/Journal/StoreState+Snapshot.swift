@@ -6,15 +6,27 @@ extension StoreState {
     ///
     /// A state made of them equals this one but for the history, which begins anew.
     ///
-    /// - Parameter emit: Takes the payloads in their order.
-    public func writeSnapshot(_ emit: ([UInt8]) throws(SharedCoreError) -> Void) throws(SharedCoreError) {
+    /// - Parameters:
+    ///   - reader: For whom the snapshot is.
+    ///   - emit: Takes the payloads in their order.
+    public func writeSnapshot(
+        for reader: SnapshotReaderKind = .journal, _ emit: ([UInt8]) throws(SharedCoreError) -> Void
+    ) throws(SharedCoreError) {
         func write(_ part: SnapshotPart) throws(SharedCoreError) {
             var writer = RecordWriter()
             try writer.snapshotPart(part)
             try emit(writer.bytes.bytes)
         }
         try write(.begin(revision))
-        for session in sessions.values.sorted(by: { $0.session.id < $1.session.id }) { try write(.sessions([session])) }
+        for session in sessions.values.sorted(by: { $0.session.id < $1.session.id }) {
+            switch reader {
+            case .journal:
+                try write(.sessions([session]))
+                if !session.deliveries.isEmpty { try write(.deliveries(session.session.id, session.deliveries)) }
+            case .replica:
+                try write(.sessions([SessionState(session: session.session, backendData: [])]))
+            }
+        }
 
         var batch: [(key: Key, entry: StoredEntry)] = []
         var size = 0
@@ -36,8 +48,38 @@ extension StoreState {
             try write(.topics(names.prefix(512).compactMap { name in topics[name].map { (name, $0) } }))
             names = names.dropFirst(512)
         }
+        if reader == .replica { try writeHistory(write) }
         try write(.end)
     }
+}
+
+extension StoreState {
+    /// The latest changes, the newest of them that fit the bytes of the history with their values.
+    private func writeHistory(
+        _ write: (SnapshotPart) throws(SharedCoreError) -> Void
+    ) throws(SharedCoreError) {
+        guard let commits = history.elements(after: history.floor) else { return }
+        var byteCount = 0
+        var first = commits.endIndex
+        while first > commits.startIndex {
+            byteCount += commits[first - 1].wholeByteCount
+            guard byteCount <= history.byteLimit else { break }
+            first -= 1
+        }
+        let floor = first == commits.startIndex ? history.floor : commits[first - 1].revision
+        // The first one only says from where on the changes are whole.
+        try write(.history([CommittedChanges(revision: floor, origin: SessionID(rawValue: 0), changes: [])]))
+        for commit in commits[first...] { try write(.history([commit])) }
+    }
+}
+
+/// For whom a snapshot is.
+public enum SnapshotReaderKind: Hashable, Sendable {
+    /// For a journal, which is the order from then on: nothing is left out but the history.
+    case journal
+    /// For a replica elsewhere, which decides nothing: with the history, and without what only the order's own backend
+    /// needs to know of a session.
+    case replica
 }
 
 /// Makes a state of the records of a snapshot.
@@ -50,8 +92,8 @@ public struct SnapshotReader: Sendable {
     }
 
     /// A reader of a snapshot for a state with these bounds.
-    public init(limits: Limits, historyByteCount: Int) {
-        state = StoreState(limits: limits, historyByteCount: historyByteCount)
+    public init(limits: Limits, historyByteCount: Int, effectByteCount: Int = 0) {
+        state = StoreState(limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount)
     }
 
     /// The state, once the snapshot is complete.
@@ -67,6 +109,7 @@ public struct SnapshotReader: Sendable {
         case (.before, .begin(let revision)):
             state.revision = revision
             state.history.restart(at: revision)
+            state.effects?.restart(at: revision)
             progress = .within
         case (.within, .sessions(let sessions)):
             for session in sessions { state.sessions[session.session.id] = session }
@@ -77,6 +120,18 @@ public struct SnapshotReader: Sendable {
             }
         case (.within, .topics(let topics)):
             for (name, topic) in topics { state.topics[name] = topic }
+        case (.within, .deliveries(let session, let deliveries)):
+            guard state.sessions[session] != nil else { throw Self.misplaced }
+            state.sessions[session]?.deliveries = deliveries
+        case (.within, .history(let commits)):
+            for commit in commits {
+                guard commit.revision <= state.revision else { throw Self.misplaced }
+                if commit.changes.isEmpty {
+                    state.history.restart(at: commit.revision)
+                } else {
+                    state.history.append(commit)
+                }
+            }
         case (.within, .end):
             progress = .complete
         default: throw Self.misplaced
@@ -96,7 +151,10 @@ extension StoreState {
     public mutating func adoptContent(of other: StoreState, forgettingThrough revision: Revision = .zero) {
         var kept = history
         kept.forget(through: revision)
+        var keptEffects = effects
+        keptEffects?.forget(through: revision)
         self = other
         history = kept
+        effects = keptEffects
     }
 }

@@ -17,6 +17,22 @@ public struct SessionState: Sendable {
     /// The results of its last numbered requests, the numbers rising.
     var results: [RequestResult] = []
 
+    /// The commits of its last deliveries that took effect, the numbers rising.
+    public internal(set) var deliveries: [Delivery] = []
+
+    /// A request that was brought by a hub, and what became of it.
+    public struct Delivery: Hashable, Sendable {
+        /// The number that the connection gave the request.
+        public let number: UInt64
+        public let commit: Commit
+    }
+
+    /// Keeps what became of one more delivery, and forgets those that are too many.
+    mutating func keep(_ commit: Commit, of delivery: UInt64) {
+        deliveries.append(Delivery(number: delivery, commit: commit))
+        if deliveries.count > Self.keptResultCount { deliveries.removeFirst() }
+    }
+
     /// Keeps one more result, and forgets those that are too many or too large.
     mutating func keep(_ result: RequestResult) {
         results.append(result)

@@ -4,6 +4,7 @@ extension StoreState {
     /// Applies the next effect of the order.
     public mutating func apply(_ effect: Effect) {
         revision = effect.revision
+        effects?.append(effect)
         switch effect.body {
         case .sessionOpened(let opening):
             let id = SessionID(rawValue: effect.revision.rawValue)
@@ -12,9 +13,9 @@ extension StoreState {
             sessions[id] = SessionState(session: session, backendData: opening.backendData)
         case .committed(let session, let number, let operations):
             let changed = apply(operations, of: session, at: effect.time)
-            if let number {
-                keep(.committed(Commit(revision: effect.revision, changed: changed)), for: session, number)
-            }
+            let commit = Commit(revision: effect.revision, changed: changed)
+            if let number { keep(.committed(commit), for: session, number) }
+            if let delivery = effect.delivery { sessions[session]?.keep(commit, of: delivery) }
         case .refused(let session, let number, let failure):
             keep(.refused(failure), for: session, number)
         case .sessionEnded(let session):
@@ -144,7 +145,7 @@ extension StoreState {
     /// Enters changes into the history, but for those of keys that were absent before and are absent after.
     private mutating func record(_ all: [StoredChange], of session: SessionID? = nil) {
         let changes = all.contains { $0.isNothing } ? all.filter { !$0.isNothing } : all
-        guard let origin = session ?? changes.first?.old?.origin else { return }
+        guard !changes.isEmpty, let origin = session ?? changes.first?.old?.origin else { return }
         history.append(CommittedChanges(revision: revision, origin: origin, changes: changes))
     }
 }

@@ -16,12 +16,18 @@ extension StoreState {
 
     /// Judges a transaction at this place of the order.
     ///
+    /// - Parameter delivery: The number that a connection gave the request, which makes it safe to send it again: when it
+    ///   has taken effect, the answer is what it came to then. Unlike the caller's own number it makes no record of a
+    ///   request that changes nothing or is refused.
     /// - Throws: `sessionEnded` when the session is over, `limitExceeded` when a size is too large, `invalidArgument`
     ///   when the request's number is older than the results that are kept.
     public func decide(
-        _ transaction: Transaction, of session: SessionID, at time: BootInstant
+        _ transaction: Transaction, of session: SessionID, delivery: UInt64? = nil, at time: BootInstant
     ) throws(SharedCoreError) -> Decision {
         guard let state = sessions[session] else { throw .sessionEnded(session) }
+        if let delivery, let first = state.deliveries.last(where: { $0.number == delivery }) {
+            return .answer(.committed(first.commit))
+        }
         if let number = transaction.requestNumber, let first = try state.result(of: number) { return .answer(first) }
         try checkLimits(of: transaction)
 
@@ -41,7 +47,7 @@ extension StoreState {
                 session, requestNumber: transaction.requestNumber,
                 transaction.operations.map(Effect.Operation.init))
         }
-        return .record(Effect(revision: nextRevision, time: time, body: body), outcome)
+        return .record(Effect(revision: nextRevision, time: time, body: body, delivery: delivery), outcome)
     }
 
     /// The effect of a participant's joining. Its session's id is the effect's revision.

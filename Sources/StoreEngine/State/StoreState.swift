@@ -21,6 +21,8 @@ public struct StoreState: Sendable {
     public internal(set) var revision: Revision = .zero
     /// The latest commits.
     public internal(set) var history: History
+    /// The latest effects; nil in a replica that brings them to nobody.
+    public internal(set) var effects: EffectLog?
     /// The sum of the bytes of all keys and values.
     public internal(set) var byteCount = 0
     /// The participants.
@@ -34,10 +36,13 @@ public struct StoreState: Sendable {
 
     /// An empty store.
     ///
-    /// - Parameter historyByteCount: The bytes of memory for ``history``.
-    public init(limits: Limits = Limits(), historyByteCount: Int = 256 << 10) {
+    /// - Parameters:
+    ///   - historyByteCount: The bytes of memory for ``history``.
+    ///   - effectByteCount: The bytes of memory for ``effects``; zero keeps none.
+    public init(limits: Limits = Limits(), historyByteCount: Int = 256 << 10, effectByteCount: Int = 0) {
         self.limits = limits
         self.history = History(floor: .zero, byteLimit: historyByteCount)
+        self.effects = effectByteCount > 0 ? EffectLog(floor: .zero, byteLimit: effectByteCount) : nil
     }
 
     /// The number of entries.

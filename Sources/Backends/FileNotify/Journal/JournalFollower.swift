@@ -29,6 +29,7 @@ final class JournalFollower: @unchecked Sendable {
     private let directory: GroupDirectory
     private let limits: Limits
     private let historyByteCount: Int
+    private let effectByteCount: Int
     private var position: Position
     /// How many bytes of records follow the last snapshot.
     private var logByteCount = 0
@@ -41,20 +42,26 @@ final class JournalFollower: @unchecked Sendable {
     /// is forgotten, so that files that were removed are not kept open for ever.
     private static let keptSourceCount = 8
 
-    private init(directory: GroupDirectory, limits: Limits, historyByteCount: Int, position: Position) {
+    private init(
+        directory: GroupDirectory, limits: Limits, historyByteCount: Int, effectByteCount: Int, position: Position
+    ) {
         self.directory = directory
         self.limits = limits
         self.historyByteCount = historyByteCount
+        self.effectByteCount = effectByteCount
         self.position = position
     }
 
     /// Reads a group from a journal with a snapshot on.
     static func load(
-        _ journal: Journal, in directory: GroupDirectory, limits: Limits, historyByteCount: Int
+        _ journal: Journal, in directory: GroupDirectory, limits: Limits, historyByteCount: Int,
+        effectByteCount: Int
     ) throws(SharedCoreError) -> (JournalFollower, StoreState) {
-        let (state, position) = try snapshot(of: journal, limits: limits, historyByteCount: historyByteCount)
+        let (state, position) = try snapshot(
+            of: journal, limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount)
         let follower = JournalFollower(
-            directory: directory, limits: limits, historyByteCount: historyByteCount, position: position)
+            directory: directory, limits: limits, historyByteCount: historyByteCount,
+            effectByteCount: effectByteCount, position: position)
         return (follower, state)
     }
 
@@ -131,7 +138,8 @@ final class JournalFollower: @unchecked Sendable {
                 if passedSnapshots.count > Self.keptSourceCount { try lookUpValuesAgain(&state) }
             }
         } else {
-            (state, position) = try Self.snapshot(of: journal, limits: limits, historyByteCount: historyByteCount)
+            (state, position) = try Self.snapshot(
+                of: journal, limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount)
             logByteCount = 0
             passedSnapshots = []
         }
@@ -159,11 +167,13 @@ final class JournalFollower: @unchecked Sendable {
     ///
     /// - Parameter end: Up to where to read; nil for the published tail.
     static func snapshot(
-        of journal: Journal, limits: Limits, historyByteCount: Int, to end: Int? = nil
+        of journal: Journal, limits: Limits, historyByteCount: Int, effectByteCount: Int = 0,
+        to end: Int? = nil
     ) throws(SharedCoreError) -> (StoreState, Position) {
         var position = Position(
             journal: journal, offset: JournalHeader.byteCount, chain: JournalChain(salt: journal.header.salt))
-        var reader = SnapshotReader(limits: limits, historyByteCount: historyByteCount)
+        var reader = SnapshotReader(
+            limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount)
         try read(from: &position, to: end ?? journal.word.tail) { record throws(SharedCoreError) in
             guard case .snapshot(let part) = record else { throw damaged(journal, at: JournalHeader.byteCount) }
             try reader.read(part)

@@ -12,6 +12,7 @@ final class GroupRegistry: Sendable {
         let group: FileStatus.Identity
         let limits: Limits
         let historyByteCount: Int
+        let effectByteCount: Int
         let clock: ClockIdentity
         let hearingTrial: Hearing.Trial
         let access: FileGroupOptions.Access
@@ -64,6 +65,7 @@ final class GroupRegistry: Sendable {
         }
         return Key(
             group: directory.identity, limits: options.limits, historyByteCount: options.historyByteCount,
-            clock: clock, hearingTrial: options.hearingTrial, access: options.access)
+            effectByteCount: options.effectByteCount, clock: clock, hearingTrial: options.hearingTrial,
+            access: options.access)
     }
 }

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import Glibc
 internal import Platform
+internal import Replica
 internal import Synchronization
 
 /// What happens to requests that find the lock taken: a thread of our own tries for all of them, again and again, and

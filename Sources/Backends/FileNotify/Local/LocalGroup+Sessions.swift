@@ -94,10 +94,15 @@ extension LocalGroup {
     /// alone, because a child made by a bare fork holds it as well.
     func isDead(_ state: SessionState) -> Bool {
         let session = state.session
+        let mark = SessionMark(state.backendData)
+        // Of a process of another machine only the hub can tell.
+        if mark?.isLeased == true { return false }
         guard session.process.bootID == clock.bootID else { return true }
-        guard let mark = SessionMark(state.backendData) else { return false }
-        if sessionLocks.isHeldHere(mark.lockedByte) { return false }
-        if (try? sessionLocks.isHeld(mark.lockedByte)) == false { return true }
+        guard let mark else { return false }
+        if let byte = mark.lockedByte {
+            if sessionLocks.isHeldHere(byte) { return false }
+            if (try? sessionLocks.isHeld(byte)) == false { return true }
+        }
         guard mark.namesProcess else { return false }
         return systemIdentity(of: session).liveness == .dead
     }

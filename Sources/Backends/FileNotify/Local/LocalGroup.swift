@@ -60,7 +60,8 @@ final class LocalGroup: Sendable {
             directory.access == .readOnly ? Hearing.looks : try Hearing(in: directory.directory, options.hearingTrial)
         let journal = try GroupStart(directory: directory, options: options).journal()
         let (follower, state) = try JournalFollower.load(
-            journal, in: directory, limits: options.limits, historyByteCount: options.historyByteCount)
+            journal, in: directory, limits: options.limits, historyByteCount: options.historyByteCount,
+            effectByteCount: options.effectByteCount)
         let locks: SessionLocks
         do throws(SystemCallError) {
             locks = try SessionLocks(in: directory.directory, access: directory.access)

@@ -1,9 +1,7 @@
 internal import CoreAPI
+internal import Replica
 internal import StoreEngine
 internal import Synchronization
-
-/// Says at its place of the order what is to be recorded.
-typealias Judge = @Sendable (inout StoreState, BootInstant) throws(SharedCoreError) -> StoreState.Decision
 
 /// What became of a request, and where the journal stood then.
 struct Written: Sendable {

@@ -1,0 +1,58 @@
+package import CoreAPI
+internal import Platform
+package import Replica
+internal import StoreEngine
+
+/// The order of a group in files, for a hub to stand in front of.
+package final class FileOrder: LocalOrder {
+    package let capabilities: Capabilities
+    package var clock: any TimeSource { local.clock }
+    package var replica: Replica { local.replica }
+    package var incarnation: UInt64 { local.position.journal.header.incarnation }
+
+    private let local: LocalGroup
+    private let listener: Listening.ID
+
+    private init(local: LocalGroup, listener: Listening.ID, capabilities: Capabilities) {
+        self.local = local
+        self.listener = listener
+        self.capabilities = capabilities
+    }
+
+    deinit {
+        local.stopListening(listener)
+    }
+
+    /// Opens the order of the group in a directory, which is made when it is not there, and hears of all its news.
+    ///
+    /// - Throws: As ``FileGroup/open(directory:as:options:)``.
+    package static func open(
+        directory: String, options: FileGroupOptions, effectByteCount: Int
+    ) async throws(SharedCoreError) -> FileOrder {
+        var options = options
+        options.access = .participant
+        options.effectByteCount = effectByteCount
+        let capabilities = FileGroup.promises(of: options)
+        try capabilities.satisfy(options.requirements)
+        try options.limits.requireRecordable()
+        let local = try await GroupRegistry.shared.group(at: directory, options: options)
+        let listener = try await local.listen(to: [.all], .all)
+        return FileOrder(local: local, listener: listener, capabilities: capabilities)
+    }
+
+    package func refresh() async throws(SharedCoreError) {
+        try await local.read(.linearizable) { _ in }
+    }
+
+    package func record(_ judge: @escaping Judge) async throws(SharedCoreError) -> Recorded {
+        let written = try await local.writeThoughCancelled(judge)
+        guard capabilities.durability == .disk else { return Recorded(outcome: written.outcome) }
+        return Recorded(outcome: written.outcome) { [local] () async throws(SharedCoreError) in
+            try await local.durability.wait(for: written.journal, to: written.tail, in: local.directory)
+        }
+    }
+
+    package func endDead() async throws(SharedCoreError) {
+        try await local.endDead()
+    }
+}

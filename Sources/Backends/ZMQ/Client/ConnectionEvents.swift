@@ -1,0 +1,42 @@
+internal import CZMQ
+
+/// What becomes of the connection of a socket, as the library reports it.
+struct ConnectionEvents {
+    enum Event: Hashable {
+        /// The other side may be talked to.
+        case ready
+        /// The other side has refused this one's keys.
+        case refused
+        /// The two sides do not understand each other, as when one wants keys and the other has none.
+        case misunderstood
+        case lost
+    }
+
+    let socket: Socket
+
+    /// Begins to report on a socket. Belongs to the same thread.
+    init(of observed: Socket, name: String) throws(MessagingError) {
+        let address = "inproc://sharedcore-events-\(name)"
+        try observed.monitor(
+            at: address,
+            events: ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
+                | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_DISCONNECTED)
+        socket = try Socket(.pair, for: address)
+        try socket.connect()
+    }
+
+    /// The next event; nil when there is none.
+    func next() -> Event? {
+        while let message = socket.receive(upTo: 2) {
+            guard let frame = message.frames.first, frame.count >= 2 else { continue }
+            switch Int32(frame[0]) | Int32(frame[1]) << 8 {
+            case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: return .ready
+            case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: return .refused
+            case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL, ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: return .misunderstood
+            case ZMQ_EVENT_DISCONNECTED: return .lost
+            default: continue
+            }
+        }
+        return nil
+    }
+}

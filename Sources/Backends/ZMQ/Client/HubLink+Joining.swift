@@ -1,0 +1,139 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+
+/// How a client comes to its replica: hello, the stream, the state.
+extension HubLink {
+    /// Joins the group.
+    ///
+    /// The subscription and the requests travel on two connections. So the state is asked for only after the stream has
+    /// echoed the client's mark: from then on, everything that is published comes through.
+    func join() async throws(SharedCoreError) -> (Reply.Welcome, Replica) {
+        let deadline = options.openTimeout.map { clock.now().advanced(by: $0) }
+        do throws(SharedCoreError) {
+            try SharedCoreError.wrapping { () throws(MessagingError) in try self.connect() }
+            let welcome = try await reach(by: deadline, "No hub answers") { $0.welcome }
+            try SharedCoreError.wrapping { () throws(MessagingError) in try self.listen(at: welcome.streamPort) }
+            _ = try await reach(by: deadline, "The hub's stream is not heard") { $0.isArmed ? true : nil }
+            askForMissing()
+            let replica = try await reach(by: deadline, "The hub does not send its state") { $0.replica }
+            // What was published while there was no replica.
+            _ = try await ask(.read)
+            return (welcome, replica)
+        } catch {
+            end(with: error)
+            throw error
+        }
+    }
+
+    private func connect() throws(MessagingError) {
+        let socket = try Socket(.dealer, for: endpoint.description)
+        try configure(socket)
+        // A message waits for a connection here, not in the library, which would lose it with the connection.
+        try socket.set(.onlyWhenConnected, 1)
+        try socket.set(.sendLimit, 4 * Wire.windowCount)
+        let name = String(UInt64(UInt(bitPattern: socket.handle)), radix: 16)
+        let events = try ConnectionEvents(of: socket, name: name)
+        try socket.connect()
+        requests = socket
+        self.events = events
+        duty.sources = [.socket(socket), .socket(events.socket)]
+        duty.turn = { [unowned self] _ in self.assumeIsolated { $0.turn() } }
+        let duty = duty
+        hand(duty)
+        // Within a process there is no connection to report on.
+        if case .inproc = endpoint { greet() }
+    }
+
+    /// Lets the thread of this actor serve the sockets.
+    private func hand(_ duty: SocketThread.Duty) {
+        nonisolated(unsafe) let duty = duty
+        thread.take(duty)
+    }
+
+    private func listen(at port: UInt16?) throws(MessagingError) {
+        guard stream == nil else { return }
+        let socket = try Socket(.subscriber, for: endpoint.stream(port: port).description)
+        try configure(socket)
+        try socket.set(.subscribe, [StreamMessage.newsTopic])
+        try socket.set(.subscribe, [StreamMessage.armedTopic] + mark)
+        try socket.connect()
+        stream = socket
+        duty.sources.append(.socket(socket))
+    }
+
+    private func configure(_ socket: Socket) throws(MessagingError) {
+        try socket.set(.reconnectInterval, 20)
+        try socket.set(.reconnectMaximum, 500)
+        if case .tcp = endpoint {
+            try socket.set(.heartbeatInterval, 5_000)
+            try socket.set(.heartbeatTimeout, 15_000)
+        }
+        guard let keys = options.keys else { return }
+        try socket.set(.curveServerKey, keys.hub.utf8)
+        try socket.set(.curvePublicKey, keys.own.publicKey.utf8)
+        try socket.set(.curveSecretKey, keys.own.secretKey.utf8)
+    }
+
+    /// Waits for a step of joining.
+    private func reach<Value: Sendable>(
+        by deadline: BootInstant?, _ trouble: String, _ step: (isolated HubLink) -> Value?
+    ) async throws(SharedCoreError) -> Value {
+        while true {
+            if case .ended(let error) = phase { throw error }
+            if let value = step(self) { return value }
+            if Task.isCancelled { throw .cancelled("open") }
+            if let deadline, clock.now() >= deadline {
+                throw SharedCoreError(
+                    .unavailable,
+                    "\(trouble) at \(endpoint). Is it running? “sharedcore hub” starts one.", at: "\(endpoint)",
+                    cause: lastTrouble)
+            }
+            let timer = deadline.map { deadline in
+                Task { [clock] in
+                    try? await clock.sleep(until: deadline)
+                    await self.resumeJoining()
+                }
+            }
+            defer { timer?.cancel() }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { joining = $0 }
+            } onCancel: {
+                Task { await self.resumeJoining() }
+            }
+        }
+    }
+
+    // MARK: - Hello
+
+    /// Says hello, as the one who was there before if this one was.
+    func greet() {
+        if case .ended = phase { return }
+        phase = .greeting
+        lastNumber += 1
+        greeting = lastNumber
+        let hello = Request.Hello(
+            group: group, process: .current, processNamespace: ProcessIdentity.currentNamespace,
+            description: description,
+            resumed: welcome.map { Request.Resumption(session: $0.session.id, token: $0.token) })
+        nextGreeting = clock.now().advanced(by: greetingPause)
+        guard let bytes = try? Request(number: lastNumber, body: .hello(hello)).bytes() else { return }
+        _ = requests?.send([bytes])
+    }
+
+    /// The hub knows this connection.
+    func welcomed(_ news: Reply.Welcome) {
+        if welcome == nil { welcome = news }
+        greetingPause = Self.firstGreetingPause
+        nextGreeting = nil
+        nextKeepAlive = news.lease.map { clock.now().advanced(by: $0 / 3) }
+        phase = .joined
+        lastTrouble = nil
+        // What it was asked before may have been asked in vain.
+        catchUp = nil
+        resumeJoining()
+        sendAgain()
+        if replica != nil { askForMissing() }
+    }
+}

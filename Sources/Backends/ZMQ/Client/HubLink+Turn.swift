@@ -1,0 +1,218 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+
+/// What the link does each time its thread wakes.
+extension HubLink {
+    /// How many messages are taken before the time is looked at again.
+    private static let batchCount = 256
+
+    /// Takes what has come and does what is due; tells how long to wait at most.
+    func turn() -> Duration? {
+        while let event = events?.next() { notice(event) }
+        var taken = 0
+        while taken < Self.batchCount, let message = requests?.receive(upTo: Self.snapshotFrameLimit) {
+            taken += 1
+            read(message)
+            if case .ended = phase { return nil }
+        }
+        while taken < Self.batchCount, let message = stream?.receive(upTo: 1) {
+            taken += 1
+            if let bytes = message.frames.first { hear(bytes) }
+        }
+        release()
+        flush()
+        meetDeadlines()
+        if taken >= Self.batchCount { return .zero }
+        return untilNextDeadline()
+    }
+
+    /// The most frames of one answer: the records of a snapshot are 64 KiB or more, but for the first and the last ones.
+    private static let snapshotFrameLimit = 1 << 20
+
+    private func notice(_ event: ConnectionEvents.Event) {
+        switch event {
+        case .ready: greet()
+        case .lost:
+            if case .joined = phase { phase = .connecting }
+            if case .greeting = phase { phase = .connecting }
+            lastTrouble = "the connection was lost"
+        case .refused:
+            end(
+                with: SharedCoreError(
+                    .forbidden, "The hub does not let this client's key in: add its public key to the hub's list.",
+                    at: "\(endpoint)"))
+        case .misunderstood:
+            lastTrouble = "the hub and this client do not agree on keys: both need CURVE, or neither"
+        }
+    }
+
+    // MARK: - Answers
+
+    private func read(_ message: IncomingMessage) {
+        guard let first = message.frames.first, let reply = try? Reply(first) else {
+            lastTrouble = "the hub sent what is no answer of this protocol"
+            return
+        }
+        switch reply.body {
+        case .welcome(let news): return welcomed(news)
+        case .unknown: return greet()
+        default: break
+        }
+        if reply.number == catchUp {
+            catchUp = nil
+            return takeMissing(reply.body, message.frames.dropFirst())
+        }
+        guard let request = pending[reply.number], request.held == nil else {
+            // A hub of another version does not even know the number.
+            if case .greeting = phase, case .refused(let error) = reply.body, [0, greeting].contains(reply.number) {
+                end(with: error)
+            }
+            return
+        }
+        greetingPause = Self.firstGreetingPause
+        nextGreeting = pending.count > 1 ? clock.now().advanced(by: greetingPause) : nil
+        switch reply.body {
+        case .outcome(let outcome, let news):
+            FailPoint.hit("link.afterAnswer")
+            apply(news)
+            switch outcome {
+            case .committed(let commit): hold(request, reply.body, until: commit.revision)
+            case .refused: hold(request, reply.body, until: .zero)
+            }
+        case .current(let revision, let news):
+            apply(news)
+            hold(request, reply.body, until: revision)
+        case .refused(let error): finish(request, with: .failure(error))
+        case .done: finish(request, with: .success(reply.body))
+        case .welcome, .unknown, .snapshot: break
+        }
+    }
+
+    /// Keeps an answer until the replica reflects it.
+    private func hold(_ request: PendingRequest, _ reply: Reply.Body, until revision: Revision) {
+        request.held = (reply, revision)
+        announce(revision)
+    }
+
+    // MARK: - News
+
+    private func hear(_ bytes: [UInt8]) {
+        guard let message = try? StreamMessage(bytes) else { return }
+        switch message {
+        case .armed(let echo):
+            guard echo == mark else { return }
+            isArmed = true
+            resumeJoining()
+            // The stream is heard again: what was published meanwhile is missing.
+            if replica != nil { askForMissing() }
+        case .news(let news, let incarnation):
+            guard incarnation == welcome?.incarnation, replica != nil else { return }
+            if !apply(news) { askForMissing() }
+        case .beacon(let revision, let incarnation):
+            guard incarnation == welcome?.incarnation, replica != nil else { return }
+            announce(revision)
+        }
+    }
+
+    /// A revision is known to exist: whatever is missing up to it is asked for.
+    private func announce(_ revision: Revision) {
+        announced = max(announced, revision)
+        guard let replica else { return }
+        if replica.read({ $0.revision }) < announced { askForMissing() }
+    }
+
+    /// Applies effects when the replica stands where they begin or within them.
+    ///
+    /// - Returns: Whether the replica has them all now.
+    @discardableResult
+    private func apply(_ news: News) -> Bool {
+        guard let replica else { return false }
+        return replica.update { state in
+            guard news.after <= state.revision else { return false }
+            for payload in news.effects {
+                guard case .effect(let effect)? = try? JournalRecord(payload[...]) else { return false }
+                if effect.revision > state.revision { state.apply(effect) }
+            }
+            return true
+        }
+    }
+
+    /// Asks for what comes after the replica's revision, or for the whole state when there is none.
+    func askForMissing() {
+        guard catchUp == nil, case .joined = phase else { return }
+        lastNumber += 1
+        let known = replica?.read { $0.revision }
+        guard let bytes = try? Request(number: lastNumber, body: .catchUp(after: known)).bytes(),
+            requests?.send([bytes]) == true
+        else { return }
+        catchUp = lastNumber
+        if nextGreeting == nil { nextGreeting = clock.now().advanced(by: greetingPause) }
+    }
+
+    private func takeMissing(_ reply: Reply.Body, _ records: ArraySlice<[UInt8]>) {
+        if pending.isEmpty { nextGreeting = nil }
+        switch reply {
+        case .current(let revision, let news):
+            if !apply(news) { return askForMissing() }
+            announce(revision)
+        case .snapshot(let revision):
+            guard let welcome, let state = Self.state(of: records, welcome, options), state.revision == revision else {
+                return end(with: Wire.malformed("its snapshot is damaged"))
+            }
+            if let replica {
+                replica.update { if state.revision > $0.revision { $0 = state } }
+            } else {
+                replica = Replica(state)
+                resumeJoining()
+            }
+            announce(revision)
+        case .refused(let error):
+            lastTrouble = error.message
+        case .welcome, .outcome, .done, .unknown: break
+        }
+    }
+
+    private static func state(
+        of records: ArraySlice<[UInt8]>, _ welcome: Reply.Welcome, _ options: ZMQGroupOptions
+    ) -> StoreState? {
+        var reader = SnapshotReader(
+            limits: welcome.capabilities.limits, historyByteCount: options.historyByteCount)
+        for record in records {
+            guard case .snapshot(let part)? = try? JournalRecord(record[...]) else { return nil }
+            do { try reader.read(part) } catch { return nil }
+        }
+        return reader.result
+    }
+
+    // MARK: - Time
+
+    private func meetDeadlines() {
+        let now = clock.now()
+        for request in Array(pending.values) where request.deadline <= now {
+            let fault = SharedCoreError(
+                .unavailable, "The hub does not answer.", at: "\(endpoint)", cause: lastTrouble)
+            finish(request, with: .failure(request.error(for: fault)))
+        }
+        if let due = nextGreeting, due <= now {
+            nextGreeting = nil
+            if !pending.isEmpty || catchUp != nil || welcome == nil {
+                greetingPause = min(greetingPause * 2, Self.longestGreetingPause)
+                catchUp = nil
+                greet()
+            }
+        }
+        if let due = nextKeepAlive, due <= now, let lease = welcome?.lease {
+            nextKeepAlive = now.advanced(by: lease / 3)
+            if case .joined = phase, let bytes = try? Request(number: 0, body: .keepAlive).bytes() {
+                _ = requests?.send([bytes])
+            }
+        }
+    }
+
+    private func untilNextDeadline() -> Duration? {
+        let next = (pending.values.map(\.deadline) + [nextGreeting, nextKeepAlive].compactMap(\.self)).min()
+        return next.map { clock.now().duration(to: $0) }
+    }
+}

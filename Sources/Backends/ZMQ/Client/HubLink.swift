@@ -1,0 +1,223 @@
+internal import CoreAPI
+internal import Glibc
+internal import Platform
+internal import Replica
+internal import StoreEngine
+internal import Synchronization
+
+/// A client's connection to its hub: requests that are answered, and the stream of news that keeps the replica up to
+/// date. It connects again by itself, takes up its session, and sends again what was not answered.
+actor HubLink {
+    /// How far the link is.
+    enum Phase {
+        /// There is no connection.
+        case connecting
+        /// Hello was said.
+        case greeting
+        /// The hub knows this connection.
+        case joined
+        /// Nothing more can be asked.
+        case ended(SharedCoreError)
+    }
+
+    nonisolated let thread: SocketThread
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    let endpoint: HubEndpoint
+    let group: String
+    let description: SessionDescription
+    let options: ZMQGroupOptions
+    let clock = SystemClock()
+
+    var phase = Phase.connecting
+    var welcome: Reply.Welcome?
+    var replica: Replica?
+    var requests: Socket?
+    var events: ConnectionEvents?
+    var stream: Socket?
+    var duty = SocketThread.Duty()
+
+    /// Requests that wait for an answer, or to be sent, by their numbers.
+    var pending: [UInt64: PendingRequest] = [:]
+    /// The numbers of those that were not sent yet, in their order.
+    var unsent: [UInt64] = []
+    var lastNumber: UInt64 = 0
+    /// The number of the last hello.
+    var greeting: UInt64 = 0
+    /// When hello is said again, because something stays without an answer.
+    var nextGreeting: BootInstant?
+    var greetingPause = HubLink.firstGreetingPause
+    var nextKeepAlive: BootInstant?
+
+    /// The own bytes of the echo that tells that the stream is heard.
+    let mark = (0..<StreamMessage.armedByteCount).map { _ in UInt8.random(in: 0...255) }
+    var isArmed = false
+    /// Who waits for a step of joining.
+    var joining: CheckedContinuation<Void, Never>?
+    /// The number of the request for what is missing, while it is on its way.
+    var catchUp: UInt64?
+    /// The revision that is known to exist.
+    var announced = Revision.zero
+    /// What was wrong with the last connection, for whoever waits in vain.
+    var lastTrouble: String?
+
+    static let firstGreetingPause = Duration.seconds(1)
+    static let longestGreetingPause = Duration.seconds(8)
+    /// How long the answer to a request is waited for whose task was cancelled.
+    static let cancellationGrace = Duration.milliseconds(250)
+    /// How long a close waits for the hub.
+    static let closingGrace = Duration.seconds(1)
+
+    init(
+        to endpoint: HubEndpoint, group: String, as description: SessionDescription, options: ZMQGroupOptions
+    ) throws(SharedCoreError) {
+        thread = try SharedCoreError.wrapping { () throws(SystemCallError) in try SocketThread(name: "sc-hub-link") }
+        self.endpoint = endpoint
+        self.group = group
+        self.description = description
+        self.options = options
+    }
+
+    // MARK: - Requests
+
+    /// Asks the hub and waits for the answer, through losses of the connection.
+    ///
+    /// - Throws: `outcomeUnknown` for a commit whose answer did not come.
+    func ask(_ question: PendingRequest.Question) async throws(SharedCoreError) -> Reply.Body {
+        if case .ended(let error) = phase { throw error }
+        if Task.isCancelled { throw .cancelled("request") }
+        lastNumber += 1
+        let number = lastNumber
+        let deadline = clock.now().advanced(by: options.requestTimeout)
+        let answer: PendingRequest.Answer = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                pending[number] = PendingRequest(number: number, question: question, deadline: deadline) {
+                    continuation.resume(returning: $0)
+                }
+                unsent.append(number)
+                flush()
+            }
+        } onCancel: {
+            Task { await self.withdraw(number) }
+        }
+        return try answer.get()
+    }
+
+    /// The task of a request was cancelled: what was not sent is not done; for what was, the answer is waited for a
+    /// little.
+    private func withdraw(_ number: UInt64) {
+        guard let request = pending[number] else { return }
+        if request.isSent {
+            request.deadline = min(request.deadline, clock.now().advanced(by: Self.cancellationGrace))
+        } else {
+            finish(request, with: .failure(.cancelled("request")))
+        }
+    }
+
+    /// Sends what waits, as far as the hub keeps results for it.
+    func flush() {
+        guard case .joined = phase else { return }
+        while let number = unsent.first {
+            guard let request = pending[number] else {
+                unsent.removeFirst()
+                continue
+            }
+            let oldest = pending.values.lazy.filter(\.isSent).map(\.number).min() ?? number
+            guard number - oldest < UInt64(Wire.windowCount), send(request) else { return }
+            unsent.removeFirst()
+        }
+    }
+
+    /// Sends a request.
+    ///
+    /// - Returns: Whether the connection has taken it, or it has ended because it cannot be sent at all.
+    @discardableResult
+    private func send(_ request: PendingRequest) -> Bool {
+        let known = replica?.read { $0.revision } ?? .zero
+        let body: Request.Body =
+            switch request.question {
+            case .commit(let transaction): .commit(transaction, known: known)
+            case .read: .read(known: known)
+            case .probe: .probe(known: known)
+            case .close: .close
+            }
+        do throws(SharedCoreError) {
+            let bytes = try Request(number: request.number, body: body).bytes()
+            guard bytes.count <= Wire.requestByteLimit else {
+                throw SharedCoreError(
+                    .limitExceeded,
+                    "A request takes at most \(Wire.requestByteLimit) bytes on its way to the hub, this one takes "
+                        + "\(bytes.count).", at: "transaction")
+            }
+            FailPoint.hit("link.beforeSend")
+            guard requests?.send([bytes]) == true else { return false }
+            request.isSent = true
+            if nextGreeting == nil { nextGreeting = clock.now().advanced(by: greetingPause) }
+        } catch {
+            finish(request, with: .failure(error))
+        }
+        return true
+    }
+
+    /// Sends again what was not answered, in its order.
+    func sendAgain() {
+        for number in pending.keys.sorted() {
+            guard let request = pending[number], request.isSent, request.held == nil else { continue }
+            send(request)
+        }
+        flush()
+    }
+
+    func finish(_ request: PendingRequest, with answer: PendingRequest.Answer) {
+        guard pending.removeValue(forKey: request.number) != nil else { return }
+        request.end(with: answer)
+    }
+
+    /// Gives callers their answers for which the replica has come far enough.
+    func release() {
+        guard let revision = replica?.read({ $0.revision }) else { return }
+        for request in Array(pending.values) {
+            guard let held = request.held, held.revision <= revision else { continue }
+            finish(request, with: .success(held.reply))
+        }
+    }
+
+    // MARK: - The end
+
+    /// Ends the session, when the hub can be reached, and the connection.
+    func close() async {
+        if case .joined = phase {
+            lastNumber += 1
+            let number = lastNumber
+            _ = await withCheckedContinuation { (continuation: CheckedContinuation<PendingRequest.Answer, Never>) in
+                pending[number] = PendingRequest(
+                    number: number, question: .close, deadline: clock.now().advanced(by: Self.closingGrace)
+                ) { continuation.resume(returning: $0) }
+                // Behind what is on its way, in front of what would come too late.
+                for waiting in unsent { pending[waiting].map { finish($0, with: .failure(.closed("hub"))) } }
+                unsent = [number]
+                flush()
+            }
+        }
+        end(with: .closed("\(endpoint)"))
+    }
+
+    /// Nothing more can be asked.
+    func end(with error: SharedCoreError) {
+        if case .ended = phase { return }
+        phase = .ended(error)
+        for request in Array(pending.values) { finish(request, with: .failure(request.error(for: error))) }
+        unsent = []
+        duty.isOver = true
+        requests?.close()
+        events?.socket.close()
+        stream?.close()
+        if error.code != .closed { replica?.fail(with: error) }
+        resumeJoining()
+    }
+
+    func resumeJoining() {
+        joining?.resume()
+        joining = nil
+    }
+}

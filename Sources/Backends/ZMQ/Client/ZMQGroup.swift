@@ -1,0 +1,168 @@
+public import CoreAPI
+internal import Replica
+internal import StoreEngine
+internal import Synchronization
+
+/// A participant of a group that a hub serves: over a socket of this machine, or over a network.
+///
+/// ```swift
+/// let group = try await ZMQGroup.open(
+///     HubEndpoint("ipc:///run/user/1000/chat/hub"), group: "chat", as: SessionDescription(role: .main))
+/// try await group.put("status", Array("ready".utf8))
+/// ```
+///
+/// Every participant keeps a replica, so a read with ``ReadConsistency/causal`` asks nobody. Letting go of the last
+/// reference ends the session, as closing does.
+public final class ZMQGroup: SharedGroup {
+    public let session: Session
+    public let capabilities: Capabilities
+
+    private let link: HubLink
+    private let replica: Replica
+    private let isClosed = Atomic(false)
+
+    private init(link: HubLink, session: Session, capabilities: Capabilities, replica: Replica) {
+        self.link = link
+        self.session = session
+        self.capabilities = capabilities
+        self.replica = replica
+    }
+
+    deinit {
+        guard !isClosed.load(ordering: .acquiring) else { return }
+        let link = link
+        Task { await link.close() }
+    }
+
+    /// Joins the group that a hub serves.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Where the hub is.
+    ///   - group: The group's name. A hub that serves another one refuses.
+    ///   - description: What the participant says of itself.
+    ///   - options: How it uses the hub.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when no hub answers in time,
+    ///   ``SharedCoreError/Code/forbidden`` when it does not let this client in or serves another group,
+    ///   ``SharedCoreError/Code/incompatible`` for another version of the protocol,
+    ///   ``SharedCoreError/Code/unsupported`` when a requirement is not met, and what the backend behind the hub throws.
+    public static func open(
+        _ endpoint: HubEndpoint, group: String, as description: SessionDescription = SessionDescription(),
+        options: ZMQGroupOptions = ZMQGroupOptions()
+    ) async throws(SharedCoreError) -> ZMQGroup {
+        if let launcher = options.launcher { try await launcher.launch(at: endpoint, within: options.openTimeout) }
+        let link = try HubLink(to: endpoint, group: group, as: description, options: options)
+        let (welcome, replica) = try await link.join()
+        let capabilities = welcome.promises(through: endpoint)
+        do throws(SharedCoreError) {
+            try capabilities.satisfy(options.requirements)
+        } catch {
+            await link.close()
+            throw error
+        }
+        return ZMQGroup(link: link, session: welcome.session, capabilities: capabilities, replica: replica)
+    }
+
+    // MARK: - Store
+
+    public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
+        try await bringUpToDate(consistency)
+        return try replica.read { state throws(SharedCoreError) in
+            try self.requireSession(in: state)
+            return try state.entry(key)?.entry(for: key)
+        }
+    }
+
+    public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+        try await bringUpToDate(consistency)
+        return try replica.read { state throws(SharedCoreError) in
+            try self.requireSession(in: state)
+            return try Snapshot(revision: state.revision, stored: state.selection([prefix]))
+        }
+    }
+
+    public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
+        try requireOpen()
+        guard case .outcome(let outcome, _) = try await link.ask(.commit(transaction)) else {
+            throw Wire.malformed("an answer is not one to its question")
+        }
+        return try outcome.get()
+    }
+
+    public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+        try await bringUpToDate(.linearizable)
+        try replica.read { state throws(SharedCoreError) in try self.requireSession(in: state) }
+        return replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {})
+    }
+
+    public func sync() async throws(SharedCoreError) {
+        try await bringUpToDate(.linearizable)
+        try replica.read { state throws(SharedCoreError) in try self.requireSession(in: state) }
+    }
+
+    public func sessions() async throws(SharedCoreError) -> [Session] {
+        try requireOpen()
+        _ = try await link.ask(.probe)
+        return try replica.read { state throws(SharedCoreError) in
+            try self.requireSession(in: state)
+            return state.sessions.values.map(\.session).sorted { $0.id < $1.id }
+        }
+    }
+
+    public func close() async {
+        guard isClosed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
+        else { return }
+        replica.finish(session.id, with: nil)
+        await link.close()
+    }
+
+    // MARK: - Notifier
+
+    @discardableResult
+    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
+        try await commit(Transaction(operations: [.post(name, state: state)])).revision
+    }
+
+    public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
+        try await bringUpToDate(.linearizable)
+        try replica.read { state throws(SharedCoreError) in try self.requireSession(in: state) }
+        return replica.observe(name, for: session.id, catchUp: {}, onCancel: {})
+    }
+
+    public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
+        try await bringUpToDate(.linearizable)
+        return try replica.read { state throws(SharedCoreError) in
+            try self.requireSession(in: state)
+            return state.topic(name)
+        }
+    }
+
+    // MARK: - Private
+
+    private func bringUpToDate(_ consistency: ReadConsistency) async throws(SharedCoreError) {
+        try requireOpen()
+        if consistency == .linearizable { _ = try await link.ask(.read) }
+    }
+
+    private func requireOpen() throws(SharedCoreError) {
+        if isClosed.load(ordering: .acquiring) { throw .closed("hub") }
+    }
+
+    private func requireSession(in state: borrowing StoreState) throws(SharedCoreError) {
+        if state.sessions[session.id] == nil { throw .sessionEnded(session.id) }
+    }
+}
+
+extension Reply.Welcome {
+    /// What a client of the hub is promised: what stands behind it, and what the way to it allows.
+    func promises(through endpoint: HubEndpoint) -> Capabilities {
+        var features = capabilities.features
+        // Through a hub several processes meet whatever stands behind it.
+        if case .inproc = endpoint {} else { features.insert(.multipleProcesses) }
+        // A hub that is stopped holds everybody up.
+        features.remove(.stoppedWritersTolerated)
+        if lease != nil { features.remove(.promptDeathNotice) }
+        return Capabilities(
+            backend: "zmq", features: features, durability: capabilities.durability, limits: capabilities.limits,
+            wakeUp: .direct)
+    }
+}

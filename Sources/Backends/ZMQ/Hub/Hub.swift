@@ -1,0 +1,80 @@
+public import CoreAPI
+internal import FileNotifyBackend
+internal import InMemoryBackend
+internal import Platform
+internal import Replica
+
+/// Serves one group over sockets: a front on a backend of this machine.
+///
+/// ```swift
+/// let hub = try await Hub.start(
+///     HubOptions(
+///         group: "chat", storage: .files(directory: "/var/lib/chat", FileGroupOptions()),
+///         endpoints: [HubEndpoint("ipc:///run/user/1000/chat/hub")]))
+/// ```
+///
+/// A group in files has one hub at most. Clients of a hub that was ended, by whatever end, connect to the next one by
+/// themselves; sessions go on when the group is in files. Letting go of the last reference stops the hub.
+public final class Hub: Sendable {
+    /// Where the hub listens, with the ports that the system chose.
+    public let endpoints: [HubEndpoint]
+
+    private let service: HubService
+    private let locks: [HubLock]
+
+    private init(endpoints: [HubEndpoint], service: HubService, locks: [HubLock]) {
+        self.endpoints = endpoints
+        self.service = service
+        self.locks = locks
+    }
+
+    deinit {
+        let service = service
+        let locks = locks
+        Task {
+            await service.stop()
+            for lock in locks { lock.release() }
+        }
+    }
+
+    /// Starts a hub; clients can join when this returns.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when another hub serves the group or listens there,
+    ///   ``SharedCoreError/Code/invalidArgument`` for an endpoint on a network without keys, and what opening the
+    ///   group's files throws.
+    public static func start(_ options: HubOptions) async throws(SharedCoreError) -> Hub {
+        guard !options.endpoints.isEmpty else {
+            throw SharedCoreError(.invalidArgument, "A hub needs an endpoint to listen at.", at: "endpoints")
+        }
+        for endpoint in options.endpoints where !endpoint.isLocal && options.keys == nil {
+            throw SharedCoreError(
+                .invalidArgument,
+                "A hub that listens to a network needs keys: its own and those of the clients that it lets in. "
+                    + "“sharedcore config keys” makes some. Without keys it listens to 127.0.0.1 or a path.",
+                at: "\(endpoint)")
+        }
+        var locks: [HubLock] = []
+        for endpoint in options.endpoints {
+            if case .ipc(let path) = endpoint { locks.append(try HubLock.ofSocket(path)) }
+        }
+        let order: any LocalOrder
+        switch options.storage {
+        case .memory(let space):
+            order = space.order(of: options.group, effectByteCount: options.effectByteCount)
+        case .files(let directory, let fileOptions):
+            order = try await FileOrder.open(
+                directory: directory, options: fileOptions, effectByteCount: options.effectByteCount)
+            locks.append(try HubLock.ofGroup(directory))
+        }
+        let service = try HubService(order: order, options: options)
+        let endpoints = try await service.start()
+        for lock in locks { lock.announce() }
+        return Hub(endpoints: endpoints, service: service, locks: locks)
+    }
+
+    /// Stops serving. Sessions of clients stay in a group of files, for the next hub.
+    public func stop() async {
+        await service.stop()
+        for lock in locks { lock.release() }
+    }
+}

@@ -1,0 +1,38 @@
+public import CoreAPI
+public import FileNotifyBackend
+public import InMemoryBackend
+
+/// How a hub serves a group.
+public struct HubOptions: Sendable {
+    /// What stands behind the hub.
+    public enum Storage: Sendable {
+        /// The memory of this process: the group is gone with the hub.
+        case memory(MemorySpace)
+        /// A directory, which the processes of this machine may also use directly.
+        case files(directory: String, FileGroupOptions)
+    }
+
+    /// The group's name. A client that wants another one is refused.
+    public var group: String
+    public var storage: Storage
+    /// Where the hub listens.
+    public var endpoints: [HubEndpoint]
+    /// The keys for endpoints on a network. Without them the hub listens to this machine only.
+    public var keys: CurveHubKeys?
+    /// How long a session of another machine lives without a message.
+    public var lease: Duration
+    /// The bytes of memory for the latest effects. A client that was away for longer gets the whole state.
+    public var effectByteCount: Int
+
+    public init(
+        group: String, storage: Storage, endpoints: [HubEndpoint], keys: CurveHubKeys? = nil,
+        lease: Duration = .seconds(3), effectByteCount: Int = 4 << 20
+    ) {
+        self.group = group
+        self.storage = storage
+        self.endpoints = endpoints
+        self.keys = keys
+        self.lease = lease
+        self.effectByteCount = effectByteCount
+    }
+}

@@ -1,0 +1,206 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+
+/// What each request comes to.
+extension HubService {
+    func answer(_ message: IncomingMessage, from address: HubAddress) async {
+        let request: Request
+        do throws(SharedCoreError) {
+            guard message.frames.count == 2, !message.isTooLong else {
+                throw Wire.malformed("it has \(message.frames.count) frames and should have 2")
+            }
+            request = try Request(message.frames[1])
+        } catch {
+            // Who asks so has no number by which an answer would be known.
+            return send(Reply(number: 0, body: .refused(error)), to: address)
+        }
+        if case .hello(let hello) = request.body {
+            do throws(SharedCoreError) {
+                let welcome = try await welcome(hello, of: message.peer, at: address)
+                send(Reply(number: request.number, body: .welcome(welcome)), to: address)
+            } catch {
+                send(Reply(number: request.number, body: .refused(error)), to: address)
+            }
+            return
+        }
+        guard let client = addresses[address] else {
+            return send(Reply(number: request.number, body: .unknown), to: address)
+        }
+        if client.leaseLeft != nil { client.leaseLeft = options.lease }
+        do throws(SharedCoreError) {
+            try await answer(request, of: client, at: address)
+        } catch {
+            send(Reply(number: request.number, body: .refused(error)), to: address)
+        }
+    }
+
+    private func answer(
+        _ request: Request, of client: HubClient, at address: HubAddress
+    ) async throws(SharedCoreError) {
+        switch request.body {
+        case .hello, .keepAlive: break
+        case .commit(let transaction, let known):
+            let session = client.session
+            let number = request.number
+            let recorded = try await order.record { state, now throws(SharedCoreError) in
+                try state.decide(transaction, of: session, delivery: number, at: now)
+            }
+            publishNews()
+            guard let settle = recorded.settle else {
+                return reply(recorded.outcome, to: request.number, known, at: address)
+            }
+            // Others are answered meanwhile: one sync of the disk serves all who wait.
+            Task {
+                do throws(SharedCoreError) {
+                    try await settle()
+                    self.reply(recorded.outcome, to: number, known, at: address)
+                } catch {
+                    self.send(Reply(number: number, body: .refused(error)), to: address)
+                }
+            }
+        case .read(let known):
+            try await order.refresh()
+            replyCurrent(to: request.number, known, at: address)
+        case .probe(let known):
+            try await order.endDead()
+            try await order.refresh()
+            replyCurrent(to: request.number, known, at: address)
+        case .catchUp(let revision):
+            try await order.refresh()
+            try catchUp(request.number, after: revision, at: address)
+        case .close:
+            forget(client)
+            _ = try await order.record(Self.ending(client.session))
+            publishNews()
+            send(Reply(number: request.number, body: .done), to: address)
+        }
+    }
+
+    private func reply(_ outcome: RequestOutcome, to number: UInt64, _ known: Revision, at address: HubAddress) {
+        send(Reply(number: number, body: .outcome(outcome, news(after: known))), to: address)
+    }
+
+    private func replyCurrent(to number: UInt64, _ known: Revision, at address: HubAddress) {
+        publishNews()
+        let revision = order.replica.read { $0.revision }
+        send(Reply(number: number, body: .current(revision, news(after: known))), to: address)
+    }
+
+    /// What a client does not know, when it is little: everything else comes by the stream.
+    private func news(after known: Revision) -> News {
+        let news = try? order.replica.read { state throws(SharedCoreError) -> News? in
+            guard let missing = state.effects?.elements(after: known), missing.count <= Self.newsLimit else {
+                return nil
+            }
+            return try state.news(after: known)
+        }
+        return (news ?? nil) ?? News(after: known)
+    }
+
+    private static let newsLimit = 16
+
+    /// Sends what comes after a revision, or the whole state when that is not known any more.
+    private func catchUp(_ number: UInt64, after known: Revision?, at address: HubAddress) throws(SharedCoreError) {
+        publishNews()
+        let (revision, news, records) = try order.replica.read { state throws(SharedCoreError) in
+            if let known, known <= state.revision, let news = try state.news(after: known) {
+                return (state.revision, Optional(news), [[UInt8]]())
+            }
+            var records: [[UInt8]] = []
+            try state.writeSnapshot(for: .replica) { records.append($0) }
+            return (state.revision, nil, records)
+        }
+        if let news {
+            send(Reply(number: number, body: .current(revision, news)), to: address)
+        } else {
+            send(Reply(number: number, body: .snapshot(revision)), records, to: address)
+        }
+    }
+
+    /// Sends an answer. One that cannot be sent is asked for again by the client, if there is one.
+    func send(_ reply: Reply, _ records: [[UInt8]] = [], to address: HubAddress) {
+        guard !isStopped else { return }
+        _ = doors[address.door].requests.send([address.connection, reply.bytes()] + records)
+    }
+
+    // MARK: - Hello
+
+    private func welcome(
+        _ hello: Request.Hello, of peer: PeerAddress, at address: HubAddress
+    ) async throws(SharedCoreError) -> Reply.Welcome {
+        guard hello.group == options.group else {
+            throw SharedCoreError(
+                .forbidden, "This hub serves the group “\(options.group)”, not “\(hello.group)”.",
+                at: "\(doors[address.door].endpoint)")
+        }
+        if let process = peer.process, process.user != FileStatus.currentUser {
+            throw SharedCoreError(
+                .forbidden, "The hub belongs to user \(FileStatus.currentUser), and this is user \(process.user).",
+                at: "\(doors[address.door].endpoint)")
+        }
+        let client = try await client(for: hello, of: peer, at: address)
+        guard let session = order.replica.read({ $0.sessions[client.session]?.session }) else {
+            forget(client)
+            throw .sessionEnded(client.session)
+        }
+        if client.leaseLeft != nil { client.leaseLeft = options.lease }
+        bind(client, to: address)
+        return Reply.Welcome(
+            session: session, token: client.token, incarnation: incarnation, capabilities: order.capabilities,
+            lease: client.leaseLeft, streamPort: doors[address.door].streamPort)
+    }
+
+    /// The client that says hello: the one of its session, or a new one.
+    private func client(
+        for hello: Request.Hello, of peer: PeerAddress, at address: HubAddress
+    ) async throws(SharedCoreError) -> HubClient {
+        if let resumed = hello.resumed {
+            guard let client = clients[resumed.session], client.token.isSame(as: resumed.token) else {
+                throw .sessionEnded(resumed.session)
+            }
+            return client
+        }
+        // A hello that is said again before the first was answered is the same client's.
+        if let client = addresses[address] { return client }
+        let isHere = isOfThisProcess(address)
+        let process = isHere ? nil : visibleProcess(of: hello, peer)
+        let mark = SessionMark(
+            token: (0..<Wire.tokenByteCount).map { _ in UInt8.random(in: 0...255) },
+            processNamespace: isHere || process != nil ? ProcessIdentity.currentNamespace : 0)
+        let opening = SessionOpening(
+            process: process?.identity ?? (isHere ? .current : hello.process), description: hello.description,
+            backendData: mark.bytes)
+        let recorded = try await order.record { state, now in
+            let effect = state.opening(opening, at: now)
+            return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
+        }
+        let revision = try recorded.outcome.get().revision
+        let client = HubClient(
+            session: SessionID(rawValue: revision.rawValue), token: mark.token, process: process,
+            lease: mark.isLeased ? options.lease : nil)
+        keep(client)
+        publishNews()
+        if let settle = recorded.settle { try await settle() }
+        return client
+    }
+
+    private func isOfThisProcess(_ address: HubAddress) -> Bool {
+        if case .inproc = doors[address.door].endpoint { true } else { false }
+    }
+
+    /// The process that the kernel says is on the other end, when it is the one that the client says it is.
+    private func visibleProcess(of hello: Request.Hello, _ peer: PeerAddress) -> ProcessHandle? {
+        guard let found = peer.process, hello.process.bootID == ProcessIdentity.current.bootID else { return nil }
+        return try? ProcessHandle(
+            ProcessIdentity(bootID: hello.process.bootID, pid: found.pid, startTime: hello.process.startTime))
+    }
+}
+
+extension [UInt8] {
+    /// Compares in a time that does not tell where the first difference is.
+    fileprivate func isSame(as other: [UInt8]) -> Bool {
+        count == other.count && zip(self, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

@@ -1,0 +1,200 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+
+/// What a hub does: takes requests one after another, gets them their place in the order of the backend behind it, and
+/// tells all who listen what was recorded, by whomever.
+actor HubService {
+    nonisolated let thread: SocketThread
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    let order: any LocalOrder
+    let options: HubOptions
+    let runningClock = SystemClock()
+    let domain = "sharedcore-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    /// Tells clients the hub's runs apart where the group ends with the hub.
+    let incarnation: UInt64
+
+    var doors: [Door] = []
+    var duty = SocketThread.Duty()
+    var isStopped = false
+
+    /// Messages that were received and not looked at yet.
+    var intake: [(address: HubAddress, message: IncomingMessage)] = []
+    var isServing = false
+    /// How many messages are taken in before those before them are answered: what is beyond waits in the library, and
+    /// then with the clients.
+    static let intakeLimit = 1_024
+
+    var clients: [SessionID: HubClient] = [:]
+    var addresses: [HubAddress: HubClient] = [:]
+    /// The ends of clients' processes.
+    let ends: ReadinessSet
+
+    /// Everything up to here was told to all who listen.
+    var published: Revision
+    var followsNews: Task<Void, Never>?
+    /// When the place of the order is told, so that a loss is noticed.
+    var nextBeacon: BootInstant?
+
+    /// The hub's own running time is what leases are counted in.
+    var lastTurn: BootInstant
+    static let leaseCheckInterval = Duration.milliseconds(250)
+    static let beaconInterval = Duration.seconds(1)
+    /// How long after news the beacon follows: when a burst is over.
+    static let beaconDelay = Duration.milliseconds(20)
+
+    init(order: any LocalOrder, options: HubOptions) throws(SharedCoreError) {
+        (thread, ends) = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            (try SocketThread(name: "sc-hub"), try ReadinessSet())
+        }
+        self.order = order
+        self.options = options
+        self.incarnation = order.incarnation
+        lastTurn = runningClock.now()
+        published = order.replica.read { $0.revision }
+    }
+
+    /// Begins to listen.
+    func start() async throws(SharedCoreError) -> [HubEndpoint] {
+        try await order.refresh()
+        published = order.replica.read { $0.revision }
+        takeOverSessions()
+        if let keys = options.keys { try Authenticator.shared().allow(keys.clients, in: domain) }
+        for endpoint in options.endpoints {
+            do throws(MessagingError) {
+                doors.append(try Door(endpoint, keys: endpoint.usesKeys ? options.keys : nil, domain: domain))
+            } catch {
+                close()
+                throw SharedCoreError(error)
+            }
+        }
+        duty.sources = doors.flatMap { [.socket($0.requests), .socket($0.stream)] } + [.descriptor(ends.descriptor)]
+        duty.turn = { [unowned self] _ in self.assumeIsolated { $0.turn() } }
+        nonisolated(unsafe) let duty = duty
+        thread.take(duty)
+        let follower = order.replica.follow(after: published)
+        followsNews = Task { [weak self] in
+            while let _ = try? await follower.next() {
+                guard let self else { return }
+                await self.publishNews()
+            }
+        }
+        return doors.map(\.endpoint)
+    }
+
+    /// Stops listening. What was taken in is dropped: clients ask again.
+    func stop() {
+        guard !isStopped else { return }
+        close()
+    }
+
+    private func close() {
+        isStopped = true
+        followsNews?.cancel()
+        duty.isOver = true
+        for door in doors { door.close() }
+        intake = []
+        if options.keys != nil { try? Authenticator.shared().forget(domain) }
+    }
+
+    // MARK: - The thread
+
+    private func turn() -> Duration? {
+        for (index, door) in doors.enumerated() {
+            while intake.count < Self.intakeLimit, let message = door.requests.receive(upTo: 3) {
+                // The library puts the connection's name in front.
+                guard let connection = message.frames.first else { continue }
+                intake.append((HubAddress(door: index, connection: connection), message))
+            }
+            while let message = door.stream.receive(upTo: 1) { answerSubscription(message, at: door) }
+        }
+        for key in ends.take() { clientEnded(SessionID(rawValue: key)) }
+        if !intake.isEmpty, !isServing {
+            isServing = true
+            Task { await self.serve() }
+        }
+        countLeases()
+        sendBeacon()
+        if intake.count >= Self.intakeLimit { return Self.beaconDelay }
+        return untilNextTurn()
+    }
+
+    /// Answers what was taken in, in its order.
+    private func serve() async {
+        var position = 0
+        while position < intake.count, !isStopped {
+            let (address, message) = intake[position]
+            position += 1
+            if position == 256 || position == intake.count {
+                intake.removeFirst(position)
+                position = 0
+            }
+            await answer(message, from: address)
+        }
+        isServing = false
+    }
+
+    private func untilNextTurn() -> Duration? {
+        var pauses: [Duration] = []
+        if let nextBeacon { pauses.append(runningClock.now().duration(to: nextBeacon)) }
+        if clients.values.contains(where: { $0.leaseLeft != nil }) { pauses.append(Self.leaseCheckInterval) }
+        return pauses.min()
+    }
+
+    // MARK: - News
+
+    /// Tells all who listen what was recorded since the last time.
+    func publishNews() {
+        guard !isStopped else { return }
+        while true {
+            let news: News?
+            do throws(SharedCoreError) {
+                news = try order.replica.read { state throws(SharedCoreError) -> News? in
+                    guard state.revision > published else { return nil }
+                    return try state.news(after: published) ?? News(after: state.revision)
+                }
+            } catch {
+                // What cannot be read is missed by the clients, who then ask for it.
+                return
+            }
+            guard let news else { return }
+            guard let last = news.effects.last else {
+                // Too much has happened to tell it: everybody has to ask.
+                published = news.after
+                nextBeacon = runningClock.now()
+                return
+            }
+            publish(.news(news, incarnation: incarnation))
+            if case .effect(let effect)? = try? JournalRecord(last[...]) { published = effect.revision }
+            nextBeacon = runningClock.now().advanced(by: Self.beaconDelay)
+        }
+    }
+
+    private func publish(_ message: StreamMessage) {
+        let bytes = message.bytes
+        for door in doors { _ = door.stream.send([bytes]) }
+    }
+
+    private func sendBeacon() {
+        guard let due = nextBeacon, due <= runningClock.now() else { return }
+        publish(.beacon(published, incarnation: incarnation))
+        nextBeacon = clients.isEmpty ? nil : runningClock.now().advanced(by: Self.beaconInterval)
+    }
+
+    /// A client subscribes: its own mark is echoed, behind which everything comes through that is published.
+    private func answerSubscription(_ message: IncomingMessage, at door: Door) {
+        guard let frame = message.frames.first, frame.count == 2 + StreamMessage.armedByteCount, frame[0] == 1,
+            frame[1] == StreamMessage.armedTopic
+        else { return }
+        _ = door.stream.send([StreamMessage.armed(Array(frame.dropFirst(2))).bytes])
+    }
+}
+
+extension HubEndpoint {
+    /// Whether connections are proved by keys, when the hub has some.
+    var usesKeys: Bool {
+        if case .tcp = self { true } else { false }
+    }
+}

@@ -1,0 +1,99 @@
+public import CoreAPI
+
+/// Where a hub is reached.
+///
+/// A hub listens at two places: this one is for requests, and the one beside it for the stream of news.
+public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
+    /// A socket in the file system, for the processes of one user on one machine: its absolute path.
+    case ipc(path: String)
+    /// A host and a port. The stream is at the next port, unless the system chooses both (port 0).
+    case tcp(host: String, port: UInt16)
+    /// A name within this process.
+    case inproc(name: String)
+
+    /// The longest path: the system's own limit, less what the stream's name adds.
+    public static let maximumPathByteCount = 107 - streamSuffix.utf8.count
+
+    private static let streamSuffix = ".news"
+
+    /// Reads an endpoint such as `ipc:///run/user/1000/chat/hub`, `tcp://127.0.0.1:5555` or `inproc://chat`.
+    ///
+    /// - Throws: ``SharedCoreError/Code/invalidArgument``, saying what would be right.
+    public init(_ text: String) throws(SharedCoreError) {
+        func refuse(_ why: String) -> SharedCoreError {
+            SharedCoreError(
+                .invalidArgument,
+                "\(why) An endpoint is ipc:// and an absolute path, tcp:// with a host and a port, or inproc:// and a "
+                    + "name.", at: text)
+        }
+        guard let mark = text.range(of: "://") else { throw refuse("The endpoint names no transport.") }
+        let rest = String(text[mark.upperBound...])
+        switch text[..<mark.lowerBound] {
+        case "ipc":
+            guard rest.hasPrefix("/"), !rest.utf8.contains(0) else { throw refuse("The path must be absolute.") }
+            guard rest.utf8.count <= Self.maximumPathByteCount else {
+                throw SharedCoreError(
+                    .invalidArgument,
+                    "The path of a socket has at most \(Self.maximumPathByteCount) bytes, this one has "
+                        + "\(rest.utf8.count). Set XDG_RUNTIME_DIR or zmq.endpoint to a shorter one.", at: text)
+            }
+            self = .ipc(path: rest)
+        case "tcp":
+            guard let colon = rest.lastIndex(of: ":"), colon > rest.startIndex else {
+                throw refuse("The port is missing.")
+            }
+            let port = rest[rest.index(after: colon)...]
+            guard let number = port == "*" ? 0 : UInt16(port) else { throw refuse("“\(port)” is no port.") }
+            self = .tcp(host: String(rest[..<colon]), port: number)
+        case "inproc":
+            guard !rest.isEmpty, rest.utf8.count <= 200 else { throw refuse("The name is missing.") }
+            self = .inproc(name: rest)
+        case let transport:
+            throw refuse("The transport “\(transport)” is unknown.")
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .ipc(let path): "ipc://\(path)"
+        case .tcp(let host, let port): "tcp://\(host):\(port == 0 ? "*" : String(port))"
+        case .inproc(let name): "inproc://\(name)"
+        }
+    }
+
+    /// Where the stream is. A client is told the port when the system chose it.
+    func stream(port: UInt16? = nil) -> HubEndpoint {
+        switch self {
+        case .ipc(let path): .ipc(path: path + Self.streamSuffix)
+        case .tcp(let host, let own): .tcp(host: host, port: port ?? (own == 0 ? 0 : own &+ 1))
+        case .inproc(let name): .inproc(name: name + Self.streamSuffix)
+        }
+    }
+
+    /// Whether only processes of this machine reach it.
+    public var isLocal: Bool {
+        switch self {
+        case .ipc, .inproc: true
+        case .tcp(let host, _):
+            host == "localhost" || host == "[::1]" || host == "::1" || Self.isLoopback(host)
+        }
+    }
+
+    /// Whether a host is an address of the block 127.0.0.0/8.
+    private static func isLoopback(_ host: String) -> Bool {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        return parts.count == 4 && parts.allSatisfy { $0 != nil } && parts[0] == 127
+    }
+}
+
+extension String {
+    /// The first place where a text stands; the standard library has no such search.
+    fileprivate func range(of text: String) -> Range<String.Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

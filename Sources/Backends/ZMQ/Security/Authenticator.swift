@@ -1,0 +1,73 @@
+internal import CZMQ
+internal import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// Lets clients in by their public keys: answers the library's questions (ZAP, RFC 27 of ZeroMQ) on a thread of its own,
+/// for all hubs of the process.
+final class Authenticator: Sendable {
+    private static let address = "inproc://zeromq.zap.01"
+    private static let instance = Mutex<Authenticator?>(nil)
+
+    /// The allowed keys of each hub, by the domain that its sockets name.
+    private let domains = Mutex<[String: Set<String>]>([:])
+
+    private init() {}
+
+    /// Lets a socket pass to the thread that uses it from then on, as the library allows.
+    private struct Handover: @unchecked Sendable {
+        let socket: Socket
+    }
+
+    /// The authenticator of this process. Questions are answered as soon as it was there once.
+    static func shared() throws(SharedCoreError) -> Authenticator {
+        try instance.withLock { instance throws(SharedCoreError) in
+            if let instance { return instance }
+            let authenticator = Authenticator()
+            let handover = try SharedCoreError.wrapping { () throws(MessagingError) in
+                let socket = try Socket(.responder, for: address)
+                try socket.bind()
+                return Handover(socket: socket)
+            }
+            try SharedCoreError.wrapping { () throws(SystemCallError) in
+                try OwnedThread.start("sc-zap") { authenticator.run(handover.socket) }
+            }
+            instance = authenticator
+            return authenticator
+        }
+    }
+
+    /// Lets these keys in, and no others, where a domain is asked for.
+    func allow(_ keys: Set<String>, in domain: String) {
+        domains.withLock { $0[domain] = keys }
+    }
+
+    func forget(_ domain: String) {
+        domains.withLock { $0[domain] = nil }
+    }
+
+    private func run(_ socket: Socket) {
+        var items = [zmq_pollitem_t(socket: socket.handle, fd: -1, events: Int16(ZMQ_POLLIN), revents: 0)]
+        while true {
+            _ = zmq_poll(&items, 1, -1)
+            while let question = socket.receive(upTo: 7) { _ = socket.send(answer(question)) }
+        }
+    }
+
+    /// The frames of a question: version, number, domain, address, identity, mechanism, the client's key.
+    private func answer(_ question: IncomingMessage) -> [[UInt8]] {
+        let frames = question.frames
+        func reply(_ status: String, _ text: String, user: String = "") -> [[UInt8]] {
+            [
+                Array("1.0".utf8), frames.count > 1 ? frames[1] : [], Array(status.utf8), Array(text.utf8),
+                Array(user.utf8), [],
+            ]
+        }
+        guard frames.count == 7, frames[0] == Array("1.0".utf8), frames[5] == Array("CURVE".utf8),
+            let key = CurveKeyPair.text(of: frames[6])
+        else { return reply("400", "Only keys of CURVE are let in.") }
+        let domain = String(decoding: frames[2], as: UTF8.self)
+        let isAllowed = domains.withLock { $0[domain]?.contains(key) == true }
+        return isAllowed ? reply("200", "OK", user: key) : reply("400", "The key is not among those that are let in.")
+    }
+}

@@ -1,0 +1,40 @@
+internal import CZMQ
+
+/// A message as it was received. Nothing in it is trusted.
+struct IncomingMessage {
+    var frames: [[UInt8]] = []
+    /// Whether frames were dropped because there were too many.
+    var isTooLong = false
+    /// Who sent it, as the library knows it.
+    var peer = PeerAddress()
+    /// While it is being received: whether another frame follows.
+    var hasMore = false
+}
+
+/// What the library says of the sender of a message.
+struct PeerAddress {
+    /// The process on the other end of a local connection, as the kernel tells it.
+    struct LocalProcess: Hashable {
+        let user: UInt32
+        let pid: Int32
+    }
+
+    /// The address, for people; nil for a peer in this process.
+    var text: String?
+    /// Nil for a connection that is not local.
+    var process: LocalProcess?
+    /// The name under which an authenticator has let it in.
+    var user: String?
+
+    init() {}
+
+    init(of part: inout zmq_msg_t) {
+        text = zmq_msg_gets(&part, "Peer-Address").map { String(cString: $0) }
+        user = zmq_msg_gets(&part, "User-Id").map { String(cString: $0) }
+        // Local connections: localhost:user:group:process.
+        let fields = (text ?? "").split(separator: ":")
+        if fields.count == 4, fields[0] == "localhost", let user = UInt32(fields[1]), let pid = Int32(fields[3]) {
+            process = LocalProcess(user: user, pid: pid)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+internal import CZMQ
+internal import Glibc
+
+/// A socket of the library. It belongs to the one thread that made it and is not `Sendable`; closing drops what was not
+/// sent.
+final class Socket {
+    /// What the socket is for: the roles of the library that the hub and its clients use.
+    enum Role {
+        /// Answers many.
+        case router
+        /// Asks one.
+        case dealer
+        /// Tells many, and sees who listens.
+        case publisher
+        /// Listens to one.
+        case subscriber
+        /// Meets one other of this process.
+        case pair
+        /// Is asked and answers, in turn.
+        case responder
+
+        fileprivate var type: Int32 {
+            switch self {
+            case .router: ZMQ_ROUTER
+            case .dealer: ZMQ_DEALER
+            case .publisher: ZMQ_XPUB
+            case .subscriber: ZMQ_SUB
+            case .pair: ZMQ_PAIR
+            case .responder: ZMQ_REP
+            }
+        }
+    }
+
+    /// An option that takes a number.
+    enum NumberOption {
+        case receiveLimit, sendLimit, messageByteLimit, reconnectInterval, reconnectMaximum, handshakeInterval
+        case heartbeatInterval, heartbeatTimeout, verboseSubscriptions, onlyWhenConnected, knownPeersOnly, backlog
+        case curveServer
+    }
+
+    /// An option that takes bytes.
+    enum BytesOption {
+        case subscribe, curvePublicKey, curveSecretKey, curveServerKey, domain
+    }
+
+    let handle: UnsafeMutableRawPointer
+    /// Where it is bound or connected, for messages.
+    let endpoint: String
+    private var isOpen = true
+
+    init(_ role: Role, for endpoint: String) throws(MessagingError) {
+        handle = try MessagingContext.shared.socket(role.type, for: endpoint)
+        self.endpoint = endpoint
+        var linger: Int32 = 0
+        zmq_setsockopt(handle, ZMQ_LINGER, &linger, MemoryLayout<Int32>.size)
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Closes the socket. Idempotent.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        zmq_close(handle)
+    }
+
+    func set(_ option: NumberOption, _ value: Int) throws(MessagingError) {
+        if option == .messageByteLimit {
+            var wide = Int64(value)
+            try check(zmq_setsockopt(handle, ZMQ_MAXMSGSIZE, &wide, MemoryLayout<Int64>.size), "\(option)")
+            return
+        }
+        var narrow = Int32(clamping: value)
+        try check(zmq_setsockopt(handle, option.number, &narrow, MemoryLayout<Int32>.size), "\(option)")
+    }
+
+    func set(_ option: BytesOption, _ value: some Collection<UInt8>) throws(MessagingError) {
+        let bytes = Array(value)
+        let result = bytes.withUnsafeBytes { zmq_setsockopt(handle, option.number, $0.baseAddress, $0.count) }
+        try check(result, "\(option)")
+    }
+
+    func bind() throws(MessagingError) {
+        guard zmq_bind(handle, endpoint) == 0 else { throw MessagingError("zmq_bind", at: endpoint) }
+    }
+
+    func connect() throws(MessagingError) {
+        guard zmq_connect(handle, endpoint) == 0 else { throw MessagingError("zmq_connect", at: endpoint) }
+    }
+
+    /// Where the socket was bound, with the port that the system chose.
+    func boundEndpoint() throws(MessagingError) -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        var count = buffer.count
+        try check(zmq_getsockopt(handle, ZMQ_LAST_ENDPOINT, &buffer, &count), "last endpoint")
+        return String(decoding: buffer.prefix(max(count - 1, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Reports what becomes of the connections to a pair socket of this process.
+    func monitor(at address: String, events: Int32) throws(MessagingError) {
+        guard zmq_socket_monitor(handle, address, events) == 0 else {
+            throw MessagingError("zmq_socket_monitor", at: endpoint)
+        }
+    }
+
+    /// Sends a message of one or more frames, or nothing of it.
+    ///
+    /// - Returns: Whether the library has taken it; false when its queue is full or nobody is there.
+    func send(_ frames: [[UInt8]]) -> Bool {
+        for (index, frame) in frames.enumerated() {
+            let flags = ZMQ_DONTWAIT | (index < frames.count - 1 ? ZMQ_SNDMORE : 0)
+            var result: Int32
+            repeat {
+                result = frame.withUnsafeBytes { zmq_send(handle, $0.baseAddress, $0.count, flags) }
+            } while result == -1 && zmq_errno() == EINTR
+            // Only the first frame of a message can be refused.
+            if result == -1 { return false }
+        }
+        return true
+    }
+
+    /// Takes the next message; nil when there is none.
+    ///
+    /// - Parameter frameLimit: Frames beyond this number are dropped, and the message is marked as too long.
+    func receive(upTo frameLimit: Int) -> IncomingMessage? {
+        var message = IncomingMessage()
+        var part = zmq_msg_t()
+        var isFirst = true
+        repeat {
+            zmq_msg_init(&part)
+            defer { zmq_msg_close(&part) }
+            var result: Int32
+            repeat { result = zmq_msg_recv(&part, handle, ZMQ_DONTWAIT) } while result == -1 && zmq_errno() == EINTR
+            // All frames of a message arrive together, so only the first can be missing.
+            if result == -1 { return isFirst ? nil : message }
+            isFirst = false
+            message.hasMore = zmq_msg_more(&part) != 0
+            guard message.frames.count < frameLimit else {
+                message.isTooLong = true
+                continue
+            }
+            message.frames.append(
+                [UInt8](UnsafeRawBufferPointer(start: zmq_msg_data(&part), count: zmq_msg_size(&part))))
+            if !message.hasMore { message.peer = PeerAddress(of: &part) }
+        } while message.hasMore
+        return message
+    }
+
+    private func check(_ result: Int32, _ option: String) throws(MessagingError) {
+        if result != 0 { throw MessagingError("zmq_setsockopt", at: "\(endpoint) (\(option))") }
+    }
+}
+
+extension Socket.NumberOption {
+    fileprivate var number: Int32 {
+        switch self {
+        case .receiveLimit: ZMQ_RCVHWM
+        case .sendLimit: ZMQ_SNDHWM
+        case .messageByteLimit: ZMQ_MAXMSGSIZE
+        case .reconnectInterval: ZMQ_RECONNECT_IVL
+        case .reconnectMaximum: ZMQ_RECONNECT_IVL_MAX
+        case .handshakeInterval: ZMQ_HANDSHAKE_IVL
+        case .heartbeatInterval: ZMQ_HEARTBEAT_IVL
+        case .heartbeatTimeout: ZMQ_HEARTBEAT_TIMEOUT
+        case .verboseSubscriptions: ZMQ_XPUB_VERBOSE
+        case .onlyWhenConnected: ZMQ_IMMEDIATE
+        case .knownPeersOnly: ZMQ_ROUTER_MANDATORY
+        case .backlog: ZMQ_BACKLOG
+        case .curveServer: ZMQ_CURVE_SERVER
+        }
+    }
+}
+
+extension Socket.BytesOption {
+    fileprivate var number: Int32 {
+        switch self {
+        case .subscribe: ZMQ_SUBSCRIBE
+        case .curvePublicKey: ZMQ_CURVE_PUBLICKEY
+        case .curveSecretKey: ZMQ_CURVE_SECRETKEY
+        case .curveServerKey: ZMQ_CURVE_SERVERKEY
+        case .domain: ZMQ_ZAP_DOMAIN
+        }
+    }
+}

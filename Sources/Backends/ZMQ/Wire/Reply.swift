@@ -1,0 +1,166 @@
+internal import ByteCoding
+internal import CoreAPI
+internal import StoreEngine
+
+/// What the hub answers: one frame, but for a snapshot, whose records follow in frames of their own.
+struct Reply {
+    /// The number of the request.
+    let number: UInt64
+    var body: Body
+
+    enum Body {
+        /// The client is in the group.
+        case welcome(Welcome)
+        /// What became of a commit, and what the client does not know yet, as far as it fits.
+        case outcome(RequestOutcome, News)
+        /// Where the order stood, and what the client does not know yet, as far as it fits.
+        case current(Revision, News)
+        /// The state at a revision; its records follow.
+        case snapshot(Revision)
+        /// The request was carried out; nothing is to be said.
+        case done
+        /// The request was refused.
+        case refused(SharedCoreError)
+        /// The hub does not know the connection: say hello first, then ask again.
+        case unknown
+    }
+
+    /// What a client gets to know when it joins.
+    struct Welcome {
+        var session: Session
+        /// What proves that the session is this client's when it comes again.
+        var token: [UInt8]
+        var incarnation: UInt64
+        /// What stands behind the hub.
+        var capabilities: Capabilities
+        /// How long the session lives without a message of the client; nil when the hub sees the client's end.
+        var lease: Duration?
+        /// Where the stream is, when it is not beside the requests: the port.
+        var streamPort: UInt16?
+    }
+
+    func bytes() -> [UInt8] {
+        var writer = ByteWriter(reserving: 64)
+        writer.byte(Wire.version)
+        switch body {
+        case .welcome(let welcome):
+            writer.byte(1)
+            writer.integer(number)
+            Self.write(welcome, to: &writer)
+        case .outcome(let outcome, let news):
+            writer.byte(2)
+            writer.integer(number)
+            writer.data(outcome.payload())
+            news.write(to: &writer)
+        case .current(let revision, let news):
+            writer.byte(3)
+            writer.integer(number)
+            writer.integer(revision.rawValue)
+            news.write(to: &writer)
+        case .snapshot(let revision):
+            writer.byte(4)
+            writer.integer(number)
+            writer.integer(revision.rawValue)
+        case .done:
+            writer.byte(5)
+            writer.integer(number)
+        case .refused(let error):
+            writer.byte(6)
+            writer.integer(number)
+            writer.text(error.code.description)
+            writer.text(error.message)
+            writer.text(error.location)
+            writer.optional(error.cause) { $0.text($1) }
+        case .unknown:
+            writer.byte(7)
+            writer.integer(number)
+        }
+        return writer.bytes
+    }
+
+    init(number: UInt64, body: Body) {
+        self.number = number
+        self.body = body
+    }
+
+    /// Reads a reply. Nothing is trusted.
+    init(_ bytes: [UInt8]) throws(SharedCoreError) {
+        (number, body) = try Wire.read(bytes) { reader in
+            let tag = try reader.byte()
+            let number = try reader.integer()
+            return (number, try Self.body(tag, &reader))
+        }
+    }
+
+    private static func body(_ tag: UInt8, _ reader: inout ByteReader) throws -> Body {
+        switch tag {
+        case 1: return .welcome(try welcome(&reader))
+        case 2:
+            let outcome = try RequestOutcome(payload: try reader.slice())
+            return .outcome(outcome, try News(from: &reader))
+        case 3:
+            let revision = Revision(rawValue: try reader.integer())
+            return .current(revision, try News(from: &reader))
+        case 4: return .snapshot(Revision(rawValue: try reader.integer()))
+        case 5: return .done
+        case 6:
+            let code = SharedCoreError.Code(name: try reader.text()) ?? .system
+            let message = try reader.text()
+            let location = try reader.text()
+            let cause = try reader.optional { reader throws(ByteCodingError) in try reader.text() }
+            return .refused(SharedCoreError(code, message, at: location, cause: cause))
+        case 7: return .unknown
+        default: throw ByteCodingError.malformed
+        }
+    }
+
+    private static func write(_ welcome: Welcome, to writer: inout ByteWriter) {
+        writer.integer(welcome.session.id.rawValue)
+        writer.word(welcome.session.process.bootID.high)
+        writer.word(welcome.session.process.bootID.low)
+        writer.integer(UInt64(UInt32(bitPattern: welcome.session.process.pid)))
+        writer.integer(welcome.session.process.startTime)
+        writer.text(welcome.session.role.rawValue)
+        writer.text(welcome.session.name)
+        writer.integer(welcome.session.openedAt.nanoseconds)
+        writer.data(welcome.token)
+        writer.word(welcome.incarnation)
+        writer.text(welcome.capabilities.backend)
+        writer.array(welcome.capabilities.features.map(\.rawValue).sorted()) { $0.text($1) }
+        writer.text(welcome.capabilities.durability.rawValue)
+        writer.integer(welcome.capabilities.limits.valueByteCount)
+        writer.integer(welcome.capabilities.limits.transactionByteCount)
+        writer.integer(welcome.capabilities.limits.storeByteCount)
+        writer.optional(welcome.lease) { $0.integer($1.clampedNanoseconds) }
+        writer.optional(welcome.streamPort) { $0.integer(UInt64($1)) }
+    }
+
+    private static func welcome(_ reader: inout ByteReader) throws(ByteCodingError) -> Welcome {
+        let id = SessionID(rawValue: try reader.integer())
+        let bootID = BootID(high: try reader.word(), low: try reader.word())
+        guard let pid = UInt32(exactly: try reader.integer()) else { throw .malformed }
+        let process = ProcessIdentity(bootID: bootID, pid: Int32(bitPattern: pid), startTime: try reader.integer())
+        let session = Session(
+            id: id, process: process, role: SessionRole(rawValue: try reader.text()), name: try reader.text(),
+            openedAt: BootInstant(nanoseconds: try reader.integer()))
+        let token = try reader.data()
+        let incarnation = try reader.word()
+        let backend = try reader.text()
+        let features = try reader.array { reader throws(ByteCodingError) in Capability(rawValue: try reader.text()) }
+        guard let durability = Durability(rawValue: try reader.text()) else { throw .malformed }
+        func size() throws(ByteCodingError) -> Int { Int(clamping: try reader.integer()) }
+        let limits = Limits(
+            valueByteCount: try size(), transactionByteCount: try size(), storeByteCount: try size())
+        let lease = try reader.optional { reader throws(ByteCodingError) in
+            Duration.nanoseconds(Int64(clamping: try reader.integer()))
+        }
+        let port = try reader.optional { reader throws(ByteCodingError) in
+            UInt16(clamping: try reader.integer())
+        }
+        return Welcome(
+            session: session, token: token, incarnation: incarnation,
+            capabilities: Capabilities(
+                backend: backend, features: Set(features), durability: durability, limits: limits),
+            lease: lease, streamPort: port)
+    }
+}

@@ -1,0 +1,145 @@
+internal import ByteCoding
+internal import CoreAPI
+internal import StoreEngine
+
+/// What a client asks of the hub: one frame.
+struct Request {
+    /// Rises with each request of a session; an answer carries the number of its request.
+    let number: UInt64
+    let body: Body
+
+    enum Body {
+        /// Joins the group, or takes up a session again.
+        case hello(Hello)
+        /// Commits a transaction.
+        ///
+        /// - Parameter known: The revision that the client's replica stands at.
+        case commit(Transaction, known: Revision)
+        /// Asks for everything that was committed before.
+        case read(known: Revision)
+        /// The same, after the dead have been looked for.
+        case probe(known: Revision)
+        /// Asks for what comes after a revision, whatever has to be sent for it.
+        case catchUp(after: Revision?)
+        /// Says that the client is there.
+        case keepAlive
+        /// Ends the session.
+        case close
+    }
+
+    /// What a client says of itself.
+    struct Hello {
+        /// The group that it wants.
+        var group: String
+        var process: ProcessIdentity
+        /// The namespace in which the process's number means something; 0 when it is not known.
+        var processNamespace: UInt64
+        var description: SessionDescription
+        /// The session that it had before the connection was lost.
+        var resumed: Resumption?
+    }
+
+    /// The proof that a session is the client's own.
+    struct Resumption {
+        let session: SessionID
+        let token: [UInt8]
+    }
+
+    func bytes() throws(SharedCoreError) -> [UInt8] {
+        var writer = ByteWriter(reserving: 64)
+        writer.byte(Wire.version)
+        switch body {
+        case .hello(let hello):
+            writer.byte(1)
+            writer.integer(number)
+            writer.text(hello.group)
+            writer.word(hello.process.bootID.high)
+            writer.word(hello.process.bootID.low)
+            writer.integer(UInt64(UInt32(bitPattern: hello.process.pid)))
+            writer.integer(hello.process.startTime)
+            writer.integer(hello.processNamespace)
+            writer.text(hello.description.role.rawValue)
+            writer.text(hello.description.name)
+            writer.optional(hello.resumed) { writer, resumed in
+                writer.integer(resumed.session.rawValue)
+                writer.data(resumed.token)
+            }
+        case .commit(let transaction, let known):
+            writer.byte(2)
+            writer.integer(number)
+            writer.integer(known.rawValue)
+            writer.data(try transaction.payload())
+        case .read(let known):
+            writer.byte(3)
+            writer.integer(number)
+            writer.integer(known.rawValue)
+        case .probe(let known):
+            writer.byte(4)
+            writer.integer(number)
+            writer.integer(known.rawValue)
+        case .catchUp(let revision):
+            writer.byte(5)
+            writer.integer(number)
+            writer.optional(revision) { $0.integer($1.rawValue) }
+        case .keepAlive:
+            writer.byte(6)
+            writer.integer(number)
+        case .close:
+            writer.byte(7)
+            writer.integer(number)
+        }
+        return writer.bytes
+    }
+
+    /// Reads a request. Nothing is trusted.
+    ///
+    /// - Throws: ``SharedCoreError/Code/corrupt``, and ``SharedCoreError/Code/incompatible`` for another version.
+    init(_ bytes: [UInt8]) throws(SharedCoreError) {
+        (number, body) = try Wire.read(bytes) { reader in
+            let tag = try reader.byte()
+            let number = try reader.integer()
+            return (number, try Self.body(tag, &reader))
+        }
+    }
+
+    init(number: UInt64, body: Body) {
+        self.number = number
+        self.body = body
+    }
+
+    private static func body(_ tag: UInt8, _ reader: inout ByteReader) throws -> Body {
+        switch tag {
+        case 1: return .hello(try hello(&reader))
+        case 2:
+            let known = Revision(rawValue: try reader.integer())
+            return .commit(try Transaction(payload: try reader.slice()), known: known)
+        case 3: return .read(known: Revision(rawValue: try reader.integer()))
+        case 4: return .probe(known: Revision(rawValue: try reader.integer()))
+        case 5:
+            return .catchUp(
+                after: try reader.optional { reader throws(ByteCodingError) in
+                    Revision(rawValue: try reader.integer())
+                })
+        case 6: return .keepAlive
+        case 7: return .close
+        default: throw ByteCodingError.malformed
+        }
+    }
+
+    private static func hello(_ reader: inout ByteReader) throws(ByteCodingError) -> Hello {
+        let group = try reader.text()
+        let bootID = BootID(high: try reader.word(), low: try reader.word())
+        guard let pid = UInt32(exactly: try reader.integer()) else { throw .malformed }
+        let process = ProcessIdentity(
+            bootID: bootID, pid: Int32(bitPattern: pid), startTime: try reader.integer())
+        let namespace = try reader.integer()
+        let role = try reader.text()
+        let name = try reader.text()
+        let resumed = try reader.optional { reader throws(ByteCodingError) in
+            Resumption(session: SessionID(rawValue: try reader.integer()), token: try reader.data())
+        }
+        return Hello(
+            group: group, process: process, processNamespace: namespace,
+            description: SessionDescription(role: SessionRole(rawValue: role), name: name), resumed: resumed)
+    }
+}

@@ -1,0 +1,44 @@
+internal import ByteCoding
+internal import CoreAPI
+
+/// What all messages between a hub and its clients have in common. `Docs/WireProtocol.md` describes them for authors of
+/// clients in other languages.
+enum Wire {
+    /// The first byte of every message. A hub refuses what it does not know.
+    static let version: UInt8 = 1
+    /// The bytes of a session's secret token.
+    static let tokenByteCount = 32
+    /// The largest message that is accepted from a client: the largest transaction with what is around it.
+    static let requestByteLimit = 17 << 20
+    /// The bytes of effects at which an answer is full; one effect goes whatever its size.
+    static let newsByteCount = 256 << 10
+    /// How many requests a client may have on their way. The results of so many are kept for sending them again.
+    static let windowCount = 64
+
+    static func malformed(_ what: String) -> SharedCoreError {
+        SharedCoreError(.corrupt, "A message of the hub's protocol cannot be read: \(what).", at: "message")
+    }
+
+    /// Reads a message.
+    static func read<Value>(
+        _ bytes: [UInt8], _ body: (inout ByteReader) throws -> Value
+    ) throws(SharedCoreError) -> Value {
+        var reader = ByteReader(bytes)
+        do {
+            let version = try reader.byte()
+            guard version == Self.version else {
+                throw SharedCoreError(
+                    .incompatible,
+                    "The other side speaks version \(version) of the protocol, this one \(Self.version).",
+                    at: "message")
+            }
+            let value = try body(&reader)
+            try reader.finish()
+            return value
+        } catch let error as SharedCoreError {
+            throw error
+        } catch {
+            throw malformed("its bytes are \(error)")
+        }
+    }
+}

@@ -1,0 +1,33 @@
+internal import CLinux
+internal import Glibc
+
+/// Descriptors of which each is to become readable once, as one descriptor to poll.
+package final class ReadinessSet: Sendable {
+    /// The descriptor to poll for reading.
+    package let descriptor: Int32
+
+    package init() throws(SystemCallError) {
+        descriptor = try SystemCall.negated("epoll_create1", at: "readiness set") { clinux_readiness_set() }
+    }
+
+    deinit {
+        Glibc.close(descriptor)
+    }
+
+    /// Waits for a descriptor to become readable, which is reported once, by the key.
+    package func add(_ added: Int32, key: UInt64) throws(SystemCallError) {
+        try SystemCall.negated("epoll_ctl", at: "readiness set") { clinux_add_readiness(descriptor, added, key) }
+    }
+
+    /// Waits for a descriptor no longer. One that was closed is gone by itself.
+    package func remove(_ removed: Int32) {
+        _ = clinux_remove_readiness(descriptor, removed)
+    }
+
+    /// The keys of those that have become readable since the last call.
+    package func take() -> [UInt64] {
+        var keys = [UInt64](repeating: 0, count: 64)
+        let count = clinux_take_ready(descriptor, &keys, Int32(keys.count))
+        return count > 0 ? Array(keys.prefix(Int(count))) : []
+    }
+}

@@ -1,0 +1,42 @@
+package import CoreAPI
+package import StoreEngine
+
+/// Says at its place of the order what is to be recorded.
+package typealias Judge = @Sendable (inout StoreState, BootInstant) throws(SharedCoreError) -> StoreState.Decision
+
+/// The order of a group as a backend of one machine keeps it: what a hub stands in front of.
+///
+/// It takes part in the group without a session of its own. Letting go of it stops everything that it does.
+package protocol LocalOrder: AnyObject, Sendable {
+    /// What a participant at this order is promised.
+    var capabilities: Capabilities { get }
+    /// A number of this order's: another one when what was known of the order before does not hold any more.
+    var incarnation: UInt64 { get }
+    /// The clock that the group lives by.
+    var clock: any TimeSource { get }
+    /// The state, which keeps the latest effects.
+    var replica: Replica { get }
+
+    /// Brings the replica up to date: every commit that had returned anywhere before the call is reflected, and nothing
+    /// stands in it whose time is over.
+    func refresh() async throws(SharedCoreError)
+
+    /// Gets a request its place in the order. What comes of it stands in the replica when this returns, and lasts as
+    /// promised when ``Recorded/settle`` has returned. Requests are recorded in the order in which they are given.
+    func record(_ judge: @escaping Judge) async throws(SharedCoreError) -> Recorded
+
+    /// Records the end of every session that is known here to be dead.
+    func endDead() async throws(SharedCoreError)
+}
+
+/// What became of a request.
+package struct Recorded: Sendable {
+    package let outcome: RequestOutcome
+    /// Returns when it lasts as promised; nil when it does already.
+    package let settle: (@Sendable () async throws(SharedCoreError) -> Void)?
+
+    package init(outcome: RequestOutcome, settle: (@Sendable () async throws(SharedCoreError) -> Void)? = nil) {
+        self.outcome = outcome
+        self.settle = settle
+    }
+}

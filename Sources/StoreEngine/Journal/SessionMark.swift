@@ -1,0 +1,49 @@
+internal import ByteCoding
+
+/// What a session's record keeps of where its life can be seen, for every backend that reads the journal.
+package struct SessionMark: Hashable, Sendable {
+    /// The byte that the participant holds locked; nil for one that came through a hub.
+    package let lockedByte: Int?
+    /// The namespace in which its process number means something; 0 when it means nothing here, as for a process of
+    /// another machine.
+    package let processNamespace: UInt64
+    /// What a client of a hub proves with that the session is its own when it comes again; empty for others.
+    package let token: [UInt8]
+
+    package init(lockedByte: Int, processNamespace: UInt64) {
+        self.lockedByte = lockedByte
+        self.processNamespace = processNamespace
+        self.token = []
+    }
+
+    /// The mark of a client of a hub.
+    package init(token: [UInt8], processNamespace: UInt64) {
+        self.lockedByte = nil
+        self.processNamespace = processNamespace
+        self.token = token
+    }
+
+    /// Whether the session has nothing by which its end can be seen, so that a lease decides.
+    package var isLeased: Bool { lockedByte == nil && processNamespace == 0 }
+
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.word(lockedByte.map { UInt64($0) } ?? .max)
+        writer.word(processNamespace)
+        if lockedByte == nil { writer.data(token) }
+        return writer.bytes
+    }
+
+    /// Reads what ``bytes`` gave; nil for anything else, as of a session that another backend made.
+    package init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        guard let byte = try? reader.word(), let namespace = try? reader.word() else { return nil }
+        if byte == .max {
+            guard let token = try? reader.data() else { return nil }
+            self.init(token: token, processNamespace: namespace)
+        } else {
+            guard byte < 1 << 62 else { return nil }
+            self.init(lockedByte: Int(byte), processNamespace: namespace)
+        }
+    }
+}

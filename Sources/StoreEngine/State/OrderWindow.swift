@@ -1,0 +1,83 @@
+public import CoreAPI
+
+/// Something that stands in the order.
+public protocol OrderElement: Sendable {
+    var revision: Revision { get }
+    /// What it costs a window in memory.
+    var residentByteCount: Int { get }
+}
+
+/// The latest elements of the order, so that whoever stands at a revision can go on from there: a window bounded by its
+/// bytes. The last element is in it whatever its size, so that one who keeps up is never passed over.
+public struct OrderWindow<Element: OrderElement>: Sendable {
+    /// The bytes of memory that the window may take.
+    public let byteLimit: Int
+    /// Every element after this revision is in the window.
+    public private(set) var floor: Revision
+
+    private var elements: [Element] = []
+    private var first = 0
+    private var byteCount = 0
+
+    init(floor: Revision, byteLimit: Int) {
+        self.floor = floor
+        self.byteLimit = byteLimit
+    }
+
+    /// The last element that is kept; nil when none is.
+    public var last: Element? {
+        first < elements.count ? elements.last : nil
+    }
+
+    mutating func append(_ element: Element) {
+        byteCount += element.residentByteCount
+        elements.append(element)
+        while byteCount > byteLimit, first < elements.count - 1 {
+            byteCount -= elements[first].residentByteCount
+            floor = elements[first].revision
+            first += 1
+        }
+        // Dropping from the front in large steps keeps each append at constant cost on average.
+        if first > 64, first * 2 > elements.count {
+            elements.removeFirst(first)
+            first = 0
+        }
+    }
+
+    /// Forgets the elements up to `revision`, and with them where their values lie.
+    public mutating func forget(through revision: Revision) {
+        while first < elements.count, elements[first].revision <= revision {
+            byteCount -= elements[first].residentByteCount
+            first += 1
+        }
+        elements.removeFirst(first)
+        first = 0
+        floor = max(floor, revision)
+    }
+
+    /// Forgets everything and begins anew at `revision`.
+    mutating func restart(at revision: Revision) {
+        elements.removeAll()
+        first = 0
+        byteCount = 0
+        floor = revision
+    }
+
+    /// The elements after `revision`; nil when some of them are no longer kept.
+    public func elements(after revision: Revision) -> ArraySlice<Element>? {
+        guard revision >= floor else { return nil }
+        var low = first
+        var high = elements.count
+        while low < high {
+            let middle = (low + high) / 2
+            if elements[middle].revision <= revision { low = middle + 1 } else { high = middle }
+        }
+        return elements[low...]
+    }
+}
+
+/// The latest changes, so that watches can go on from a revision.
+public typealias History = OrderWindow<CommittedChanges>
+
+/// The latest effects, for whoever brings them to replicas elsewhere.
+public typealias EffectLog = OrderWindow<Effect>
