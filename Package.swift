@@ -140,6 +140,12 @@ let package = Package(
             of: [
                 "CoreAPI", "StoreEngine", "Replica", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer",
             ]),
+        tests(
+            "ZMQTests",
+            of: [
+                "CoreAPI", "StoreEngine", "FileNotifyBackend", "InMemoryBackend", "ZMQBackend", "Platform",
+                "sharedcore-test-peer",
+            ]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",

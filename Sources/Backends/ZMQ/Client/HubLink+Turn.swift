@@ -109,7 +109,7 @@ extension HubLink {
             if replica != nil { askForMissing() }
         case .news(let news, let incarnation):
             guard incarnation == welcome?.incarnation, replica != nil else { return }
-            if !apply(news) { askForMissing() }
+            if !apply(news), !FailPoint.fails("link.gap") { askForMissing() }
         case .beacon(let revision, let incarnation):
             guard incarnation == welcome?.incarnation, replica != nil else { return }
             announce(revision)
@@ -197,7 +197,7 @@ extension HubLink {
         }
         if let due = nextGreeting, due <= now {
             nextGreeting = nil
-            if !pending.isEmpty || catchUp != nil || welcome == nil {
+            if isWaitingForHub {
                 greetingPause = min(greetingPause * 2, Self.longestGreetingPause)
                 catchUp = nil
                 greet()
@@ -208,6 +208,15 @@ extension HubLink {
             if case .joined = phase, let bytes = try? Request(number: 0, body: .keepAlive).bytes() {
                 _ = requests?.send([bytes])
             }
+        }
+    }
+
+    /// Whether something is without an answer.
+    private var isWaitingForHub: Bool {
+        switch phase {
+        case .greeting: true
+        case .joined: catchUp != nil || pending.values.contains { $0.isSent && $0.held == nil }
+        case .connecting, .ended: false
         }
     }
 

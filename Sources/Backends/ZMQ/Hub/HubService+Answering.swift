@@ -45,9 +45,12 @@ extension HubService {
             let session = client.session
             let number = request.number
             let recorded = try await order.record { state, now throws(SharedCoreError) in
-                try state.decide(transaction, of: session, delivery: number, at: now)
+                try state.decide(
+                    transaction, of: session, delivery: FailPoint.fails("hub.delivery") ? nil : number, at: now)
             }
+            FailPoint.hit("hub.afterRecord")
             publishNews()
+            FailPoint.hit("hub.beforeReply")
             guard let settle = recorded.settle else {
                 return reply(recorded.outcome, to: request.number, known, at: address)
             }

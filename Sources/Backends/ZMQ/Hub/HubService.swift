@@ -108,7 +108,11 @@ actor HubService {
                 guard let connection = message.frames.first else { continue }
                 intake.append((HubAddress(door: index, connection: connection), message))
             }
-            while let message = door.stream.receive(upTo: 1) { answerSubscription(message, at: door) }
+            var taken = 0
+            while taken < Self.intakeLimit, let message = door.stream.receive(upTo: 1) {
+                taken += 1
+                answerSubscription(message, at: door)
+            }
         }
         for key in ends.take() { clientEnded(SessionID(rawValue: key)) }
         if !intake.isEmpty, !isServing {
@@ -166,7 +170,7 @@ actor HubService {
                 nextBeacon = runningClock.now()
                 return
             }
-            publish(.news(news, incarnation: incarnation))
+            if !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
             if case .effect(let effect)? = try? JournalRecord(last[...]) { published = effect.revision }
             nextBeacon = runningClock.now().advanced(by: Self.beaconDelay)
         }
@@ -179,7 +183,7 @@ actor HubService {
 
     private func sendBeacon() {
         guard let due = nextBeacon, due <= runningClock.now() else { return }
-        publish(.beacon(published, incarnation: incarnation))
+        if !FailPoint.fails("hub.beacon") { publish(.beacon(published, incarnation: incarnation)) }
         nextBeacon = clients.isEmpty ? nil : runningClock.now().advanced(by: Self.beaconInterval)
     }
 

@@ -1,0 +1,67 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import InMemoryBackend
+internal import TestSupport
+internal import ZMQBackend
+
+/// A place for a hub: a directory with the group's files and the socket.
+struct HubStage {
+    let directory: TemporaryDirectory
+    var lease = Duration.seconds(3)
+    var keys: (hub: CurveKeyPair, client: CurveKeyPair)?
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    var endpoint: HubEndpoint { .ipc(path: directory.path(of: "hub")) }
+    var files: String { directory.path(of: "group") }
+
+    /// A hub in this process.
+    func hub(
+        at endpoints: [HubEndpoint]? = nil, effectByteCount: Int = 4 << 20,
+        files options: FileGroupOptions = FileGroupOptions(historyByteCount: 1 << 20)
+    ) async throws -> Hub {
+        try await Hub.start(
+            HubOptions(
+                group: "group", storage: .files(directory: files, options), endpoints: endpoints ?? [endpoint],
+                keys: keys.map { try CurveHubKeys(own: $0.hub, clients: [$0.client.publicKey]) }, lease: lease,
+                effectByteCount: effectByteCount))
+    }
+
+    /// A hub in a process of its own, which listens when this returns.
+    func hubProcess(
+        at endpoint: HubEndpoint? = nil, storage: String? = nil, failPoint: String? = nil
+    ) async throws -> HubChild {
+        var arguments = [
+            "hub", (endpoint ?? self.endpoint).description, storage ?? files,
+            String(lease.clampedNanoseconds / 1_000_000),
+        ]
+        if let keys { arguments += [keys.hub.secretKey, keys.client.publicKey] }
+        let child = try ChildProcess(
+            try ChildProcess.built("sharedcore-test-peer"), arguments,
+            environment: failPoint.map { ["SHAREDCORE_FAIL_POINT": $0] } ?? [:])
+        try await eventually("the hub listens") { !child.lines.isEmpty }
+        let words = (child.lines.first ?? "").split(separator: " ").map(String.init)
+        try expect(words.first ?? "", is: "ready", "the hub's first word of: \(child.lines)")
+        return HubChild(process: child, endpoint: try HubEndpoint(words[1]))
+    }
+
+    /// A participant that goes through a hub.
+    func client(
+        at endpoint: HubEndpoint? = nil, _ change: (inout ZMQGroupOptions) -> Void = { _ in }
+    ) async throws -> ZMQGroup {
+        var options = ZMQGroupOptions(
+            historyByteCount: 1 << 20, openTimeout: Patience.usual, requestTimeout: Patience.usual)
+        if let keys { options.keys = try CurveClientKeys(own: keys.client, hub: keys.hub.publicKey) }
+        change(&options)
+        return try await ZMQGroup.open(endpoint ?? self.endpoint, group: "group", options: options)
+    }
+}
+
+/// A hub that runs in a process of its own.
+struct HubChild {
+    let process: ChildProcess
+    let endpoint: HubEndpoint
+}

@@ -1,0 +1,92 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import StoreEngine
+internal import Testing
+
+@testable import ZMQBackend
+
+/// The messages of the protocol: what is written is what is read, and nothing else is.
+@Suite("Wire: messages")
+struct MessageCodingTests {
+    @Test("every request is read as it was written", arguments: Samples.requests.indices)
+    func requests(index: Int) throws {
+        let request = Samples.requests[index]
+        let bytes = try request.bytes()
+        let read = try Request(bytes)
+        #expect(read.number == request.number)
+        #expect(try read.bytes() == bytes)
+    }
+
+    @Test("every reply is read as it was written", arguments: Samples.replies.indices)
+    func replies(index: Int) throws {
+        let reply = Samples.replies[index]
+        let read = try Reply(reply.bytes())
+        #expect(read.number == reply.number)
+        #expect(read.bytes() == reply.bytes())
+    }
+
+    @Test("every message of the stream is read as it was written", arguments: Samples.stream.indices)
+    func stream(index: Int) throws {
+        let message = Samples.stream[index]
+        #expect(try StreamMessage(message.bytes).bytes == message.bytes)
+    }
+
+    @Test("a message that was cut is refused at every length")
+    func cut() throws {
+        for request in Samples.requests {
+            let bytes = try request.bytes()
+            for count in bytes.indices {
+                #expect(throws: SharedCoreError.self) { _ = try Request(Array(bytes.prefix(count))) }
+            }
+            #expect(throws: SharedCoreError.self) { _ = try Request(bytes + [0]) }
+        }
+        for reply in Samples.replies {
+            let bytes = reply.bytes()
+            for count in bytes.indices {
+                #expect(throws: SharedCoreError.self) { _ = try Reply(Array(bytes.prefix(count))) }
+            }
+        }
+    }
+
+    @Test("another version is refused as such")
+    func version() throws {
+        for request in Samples.requests {
+            var bytes = try request.bytes()
+            bytes[0] = Wire.version + 1
+            let error = #expect(throws: SharedCoreError.self) { _ = try Request(bytes) }
+            #expect(error?.code == .incompatible)
+        }
+    }
+
+    @Test("damaged and invented messages are refused or read, and nothing traps", arguments: Seed.several(6))
+    func fuzz(seed: Seed) throws {
+        var random = SplitMix64(seed)
+        let originals = try Samples.requests.map { try $0.bytes() } + Samples.replies.map { $0.bytes() }
+            + Samples.stream.map(\.bytes)
+        var readable = 0
+        for _ in 0..<20_000 {
+            var bytes = originals.randomElement(using: &random) ?? []
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                switch Int.random(in: 0..<5, using: &random) {
+                case 0 where !bytes.isEmpty:
+                    bytes[Int.random(in: bytes.indices, using: &random)] = .random(in: 0...255, using: &random)
+                case 1: bytes.insert(.random(in: 0...255, using: &random), at: .random(in: 0...bytes.count, using: &random))
+                case 2 where !bytes.isEmpty: bytes.remove(at: .random(in: bytes.indices, using: &random))
+                case 3: bytes = Array(bytes.prefix(.random(in: 0...bytes.count, using: &random)))
+                default: bytes += (0..<8).map { _ in .random(in: 128...255, using: &random) }
+                }
+            }
+            // What can be read is what somebody could have written: it is written the same way.
+            if let request = try? Request(bytes) {
+                readable += 1
+                #expect(try Request(request.bytes()).bytes() == request.bytes())
+            }
+            if let reply = try? Reply(bytes) {
+                readable += 1
+                #expect(try Reply(reply.bytes()).bytes() == reply.bytes())
+            }
+            if let message = try? StreamMessage(bytes) { #expect(try StreamMessage(message.bytes).bytes == message.bytes) }
+        }
+        #expect(readable > 0)
+    }
+}

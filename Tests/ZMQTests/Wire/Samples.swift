@@ -1,0 +1,93 @@
+internal import CoreAPI
+internal import Platform
+internal import StoreEngine
+
+@testable import ZMQBackend
+
+/// One message of each kind at least.
+enum Samples {
+    static let process = ProcessIdentity(bootID: BootID(high: 7, low: 9), pid: 4711, startTime: 99)
+
+    static let transaction: Transaction = {
+        var transaction = Transaction(requestNumber: 17)
+        transaction.require(.absent("a"))
+        transaction.require(.exists("b/c"))
+        transaction.require(.revision("é", Revision(rawValue: 3)))
+        transaction.require(.epoch("😀", Revision(rawValue: 4)))
+        transaction.put("a", [0, 255, 1], lifetime: .session)
+        transaction.put("b", [], lifetime: .expiring(after: .milliseconds(1500)))
+        transaction.delete("c")
+        transaction.deleteAll(under: "d/e")
+        transaction.post("news", state: .max)
+        transaction.post("quiet")
+        return transaction
+    }()
+
+    static let failure = GuardFailure(
+        index: 1, condition: .revision("k", Revision(rawValue: 5)),
+        found: Entry(
+            key: "k", value: [1, 2], revision: Revision(rawValue: 6), creationRevision: Revision(rawValue: 2),
+            lifetime: .persistent, origin: SessionID(rawValue: 1)))
+
+    static let requests: [Request] = [
+        Request(
+            number: 1,
+            body: .hello(
+                Request.Hello(
+                    group: "chat", process: process, processNamespace: 4_026_531_836,
+                    description: SessionDescription(role: .main, name: "the app"), resumed: nil))),
+        Request(
+            number: .max,
+            body: .hello(
+                Request.Hello(
+                    group: "chat", process: process, processNamespace: 0, description: SessionDescription(),
+                    resumed: Request.Resumption(
+                        session: SessionID(rawValue: 12), token: [UInt8](repeating: 3, count: 32))))),
+        Request(number: 2, body: .commit(transaction, known: Revision(rawValue: 1_000))),
+        Request(number: 3, body: .commit(Transaction(), known: .zero)),
+        Request(number: 4, body: .read(known: Revision(rawValue: 5))),
+        Request(number: 5, body: .probe(known: Revision(rawValue: 1 << 33))),
+        Request(number: 6, body: .catchUp(after: nil)),
+        Request(number: 7, body: .catchUp(after: Revision(rawValue: 9))),
+        Request(number: 0, body: .keepAlive),
+        Request(number: 8, body: .close),
+    ]
+
+    static let news: News = {
+        var news = News(after: Revision(rawValue: 41))
+        news.effects = [[1, 2, 3], [], [UInt8](repeating: 9, count: 300)]
+        return news
+    }()
+
+    static let replies: [Reply] = [
+        Reply(
+            number: 1,
+            body: .welcome(
+                Reply.Welcome(
+                    session: Session(
+                        id: SessionID(rawValue: 12), process: process, role: .executor, name: "né",
+                        openedAt: BootInstant(nanoseconds: 123)),
+                    token: [UInt8](repeating: 3, count: 32), incarnation: .max,
+                    capabilities: Capabilities(
+                        backend: "files", features: [.linearizableReads, .multipleProcesses], durability: .disk,
+                        limits: Limits()),
+                    lease: .seconds(3), streamPort: 5_556))),
+        Reply(
+            number: 2,
+            body: .outcome(.committed(Commit(revision: Revision(rawValue: 42), changed: true)), news)),
+        Reply(number: 3, body: .outcome(.refused(failure), News(after: .zero))),
+        Reply(number: 4, body: .current(Revision(rawValue: 44), news)),
+        Reply(number: 5, body: .snapshot(Revision(rawValue: 44))),
+        Reply(number: 6, body: .done),
+        Reply(
+            number: 7,
+            body: .refused(SharedCoreError(.storageFull, "There is no space.", at: "/data", cause: "write: ENOSPC"))),
+        Reply(number: 8, body: .unknown),
+    ]
+
+    static let stream: [StreamMessage] = [
+        .news(news, incarnation: 3),
+        .beacon(Revision(rawValue: 99), incarnation: .max),
+        .armed([UInt8](repeating: 5, count: StreamMessage.armedByteCount)),
+    ]
+}
