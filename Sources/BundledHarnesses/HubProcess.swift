@@ -30,6 +30,6 @@ package enum HubProcess {
 
     private static func say(_ line: String) {
         print(line)
-        fflush(stdout)
+        fflush(nil)
     }
 }

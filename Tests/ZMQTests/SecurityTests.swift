@@ -137,7 +137,12 @@ struct SecurityTests {
                 case 3:
                     let bytes = try Samples.requests.randomElement(using: &random)?.bytes() ?? []
                     _ = raw.send([Array(bytes.prefix(.random(in: 0...bytes.count, using: &random)))])
-                case 4: _ = raw.send([try Request(number: 1, body: .commit(Transaction(operations: [.post("x", state: nil)]), known: .zero)).bytes()])
+                case 4:
+                    _ = raw.send([
+                        try Request(
+                            number: 1, body: .commit(Transaction(operations: [.post("x", state: nil)]), known: .zero)
+                        ).bytes()
+                    ])
                 default: _ = raw.send([[Wire.version, 200] + random.bytes(20)])
                 }
             }
@@ -196,7 +201,10 @@ struct SecurityTests {
         peer.signal(SIGSTOP)
         try await peer.stopped()
         let event = try await within(Patience.usual, "the lease runs out") { try await watch.next() }
-        guard case .changes(let set)? = event else { return Issue.record("no change: \(String(describing: event))") }
+        guard case .changes(let set)? = event else {
+            Issue.record("no change: \(String(describing: event))")
+            return
+        }
         #expect(set.changes.map(\.kind) == [.sessionEnded])
         try peer.send("put late here")
         peer.signal(SIGCONT)
@@ -219,7 +227,9 @@ struct SecurityTests {
         let hub = try await stage.hub()
         let client = try await within(Patience.usual, "the client finds the hub") { try await opening.value }
         await client.close()
-        let cancelled = Task { try await stage.client(at: .ipc(path: stage.directory.path(of: "none"))) { $0.openTimeout = nil } }
+        let cancelled = Task {
+            try await stage.client(at: .ipc(path: stage.directory.path(of: "none"))) { $0.openTimeout = nil }
+        }
         cancelled.cancel()
         let code = await #expect(throws: SharedCoreError.self) {
             try await within(Patience.usual, "the cancelled open ends") { try await cancelled.value }

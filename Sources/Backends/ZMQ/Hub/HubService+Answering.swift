@@ -172,9 +172,11 @@ extension HubService {
         let mark = SessionMark(
             token: (0..<Wire.tokenByteCount).map { _ in UInt8.random(in: 0...255) },
             processNamespace: isHere || process != nil ? ProcessIdentity.currentNamespace : 0)
+        let seen = process?.identity ?? (isHere ? .current : nil)
         let opening = SessionOpening(
-            process: process?.identity ?? (isHere ? .current : hello.process), description: hello.description,
-            backendData: mark.bytes)
+            process: seen.map { ProcessIdentity(bootID: order.clock.bootID, pid: $0.pid, startTime: $0.startTime) }
+                ?? hello.process,
+            description: hello.description, backendData: mark.bytes)
         let recorded = try await order.record { state, now in
             let effect = state.opening(opening, at: now)
             return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))

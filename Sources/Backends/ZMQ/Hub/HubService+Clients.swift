@@ -22,8 +22,14 @@ extension HubService {
     }
 
     private func handle(of session: Session, _ mark: SessionMark) -> ProcessHandle? {
-        guard mark.processNamespace == ProcessIdentity.currentNamespace, mark.processNamespace != 0 else { return nil }
-        return try? ProcessHandle(session.process)
+        guard mark.processNamespace == ProcessIdentity.currentNamespace, mark.processNamespace != 0,
+            session.process.bootID == order.clock.bootID
+        else { return nil }
+        // The system knows the process by the real run of the machine, of which a test may play another.
+        return try? ProcessHandle(
+            ProcessIdentity(
+                bootID: ProcessIdentity.current.bootID, pid: session.process.pid,
+                startTime: session.process.startTime))
     }
 
     func keep(_ client: HubClient) {
