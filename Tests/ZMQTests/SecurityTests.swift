@@ -122,7 +122,8 @@ struct SecurityTests {
     @Test("E2: garbage, cut, replayed, endless and huge messages: the hub goes on serving, and keeps nothing of them")
     func garbage() async throws {
         let stage = try HubStage()
-        let hub = try await stage.hub()
+        let refusals = Box(0)
+        let hub = try await stage.hub(onRefusal: { _ in refusals.update { $0 += 1 } })
         let client = try await stage.client()
         var random = SplitMix64(Seed.several(1)[0])
         let before = try #require(OwnMemory.residentByteCount)
@@ -150,6 +151,8 @@ struct SecurityTests {
             #expect(try await client.put("k", [UInt8(round)]).changed)
             raw.close()
         }
+        #expect(refusals.value <= 20, "one report for each connection, not \(refusals.value)")
+        #expect(refusals.value > 0)
         #expect(try await client.state(of: "x") == .never, "nobody writes who did not say hello")
         #expect(try await client.sessions().map(\.id) == [client.session.id])
         let after = try #require(OwnMemory.residentByteCount)
