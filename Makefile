@@ -5,7 +5,7 @@ SWIFT ?= swift
 JOBS ?= $(shell nproc)
 SOURCES = Sources Tests Examples Package.swift
 
-.PHONY: demo test check-all examples build release format lint dependencies clean
+.PHONY: demo test check-all docs examples build release format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -18,10 +18,14 @@ test: dependencies
 
 # Everything slow: the formatter's rules, the tests three times over, the examples, the optimized build, the demo again
 # and again.
-check-all: lint test release examples
+check-all: lint docs test release examples
 	SWIFT="$(SWIFT)" Scripts/test
 	SWIFT="$(SWIFT)" Scripts/test
 	Scripts/repeat-demo 20
+
+# The documentation of CoreAPI and CoreAPITesting, in .build/documentation. Every warning is an error.
+docs: dependencies
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/documentation
 
 # The packages under Examples, each with its own tests.
 examples:
