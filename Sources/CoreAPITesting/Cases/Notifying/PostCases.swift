@@ -137,8 +137,7 @@ enum PostCases {
         try await context.withGroup { group in
             let store = try await group.open()
             let observation = try await group.open().observe("news")
-            // Where each commit waits for a disk, many posts go into one.
-            let postsInCommit: UInt64 = store.capabilities.durability < .disk ? 1 : 64
+            let postsInCommit: UInt64 = context.number(1, whereCommitsCost: 64, of: "posts in each commit")
             var posted: UInt64 = 0
             let growth = try await OwnResources.leastGrowth(batches: 16) {
                 for _ in 0..<32_768 / postsInCommit {

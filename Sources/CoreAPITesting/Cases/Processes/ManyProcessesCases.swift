@@ -151,8 +151,8 @@ enum ManyProcessesCases {
             try await peer.tell("observe news")
             peer.signal(SIGSTOP)
             try await peer.stopped()
-            // More than a queue of the system holds, where a post does not wait for a disk.
-            let count: UInt64 = store.capabilities.durability < .disk ? 30_000 : 3000
+            // More than a queue of the system holds, where that does not take for ever.
+            let count: UInt64 = context.number(30_000, whereCommitsCost: 3000, of: "posts")
             for state in 1...count { try await store.post("news", state: state) }
             peer.signal(SIGCONT)
             try await eventually("it has seen them all") { try await peer.tell("seen") == "\(count) \(count)" }
