@@ -115,9 +115,13 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-contract-table", dependencies: ["CoreAPITesting", "Mutants"],
             path: "Tests/ContractTable", swiftSettings: settings),
+        .target(
+            name: "FileCases",
+            dependencies: ["CoreAPI", "CoreAPITesting", "BundledHarnesses", "Platform", "TestSupport"],
+            path: "Tests/FileCases", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-test-peer",
-            dependencies: ["BundledHarnesses"],
+            dependencies: ["BundledHarnesses", "FileCases"],
             path: "Tests/Peer", swiftSettings: settings),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
@@ -130,8 +134,10 @@ let package = Package(
         tests(
             "FileNotifyTests",
             of: [
-                "CoreAPI", "StoreEngine", "Replica", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer",
+                "CoreAPI", "StoreEngine", "Replica", "FileNotifyBackend", "Platform", "CLinux", "BundledHarnesses",
+                "FileCases", "sharedcore-test-peer",
             ]),
+        tests("FileMutantTests", of: ["FileCases", "Platform", "sharedcore-test-peer"]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",

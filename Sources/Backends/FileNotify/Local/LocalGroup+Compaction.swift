@@ -122,7 +122,7 @@ extension LocalGroup {
                 if FailPoint.fails("compaction.beforeSeal") {
                     throw SharedCoreError(SystemCallError("pwrite", number: 5, at: journal.file.path))
                 }
-                guard journal.seal(at: tail) else { return .overtaken }
+                guard Defect.unsealedCompaction.isPresent || journal.seal(at: tail) else { return .overtaken }
                 FailPoint.hit("compaction.afterSeal")
                 let inherited = journal.interest
                 self.bells.prepare(inherited)

@@ -35,7 +35,7 @@ extension LocalGroup {
         guard position.journal === journal else { return }
         try lookAtPlace()
         // Listeners set their bits before they look at the word, so after the seal none is missing.
-        let inherited = journal.interest
+        let inherited = Defect.lostInterest.isPresent ? [] : journal.interest
         bells.prepare(inherited)
         let builder = try JournalBuilder(journal.generation + 1, in: directory)
         let isPlaced = try builder.place(

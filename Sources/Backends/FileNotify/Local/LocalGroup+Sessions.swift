@@ -98,7 +98,7 @@ extension LocalGroup {
         guard let mark = SessionMark(state.backendData) else { return false }
         if sessionLocks.isHeldHere(mark.lockedByte) { return false }
         if (try? sessionLocks.isHeld(mark.lockedByte)) == false { return true }
-        guard mark.namesProcess else { return false }
+        guard mark.namesProcess, !Defect.believedLock.isPresent else { return false }
         return systemIdentity(of: session).liveness == .dead
     }
 
@@ -110,6 +110,7 @@ extension LocalGroup {
             ended.append(session.id)
             return nil
         }
+        if Defect.unawaitedEnds.isPresent { return nil }
         guard let mark = SessionMark(state.backendData), mark.namesProcess else { return nil }
         return try? ProcessHandle(systemIdentity(of: session))
     }

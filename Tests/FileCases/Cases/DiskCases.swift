@@ -1,0 +1,78 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Glibc
+
+/// S10: what the disk has room for, and what it keeps.
+enum DiskCases {
+    static let all = [returnsWhenDurable, endingsSucceed, endingsMakeRoom]
+
+    static let returnsWhenDurable = ConformanceCase(
+        "F-S10a", "a commit that has to survive the loss of power returns when it is on the disk; others see it before"
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            let peer = try await context.start()
+            try await peer.tell("open \(group.address) disk")
+            try await peer.tell("arm durability.sync:stop")
+            try peer.send("put key new")
+            try await peer.stopped()
+            try expect(try await store.text("key"), is: "new", "what others see before it is on the disk")
+            peer.signal(SIGCONT)
+            try await peer.done()
+        }
+    }
+
+    static let endingsSucceed = ConformanceCase(
+        "F-S10b", "endings, releases and take-overs succeed on a full disk, and a newcomer can join for them"
+    ) { context in
+        try await context.withGroup { group in
+            let first = try await context.startOnSmallDisk(at: group.address)
+            try await first.tell("open \(group.address)/group")
+            let second = try await context.start(beside: first)
+            try await second.tell("open \(group.address)/group")
+            try await second.tell("hold owner second")
+            try await fill(by: first)
+            second.killNow()
+            let third = try await context.start(beside: first)
+            try await third.tell("open \(group.address)/group")
+            try expect(try await third.tell("get owner"), is: "nothing", "what a dead owner held")
+            try await third.tell("hold owner third")
+            try expect(try await first.tell("get owner"), is: "value third", "the owner after a take-over")
+            try await third.tell("delete owner")
+            try expect(try await first.tell("get owner"), is: "nothing", "the owner after a release")
+            try await third.tell("close")
+        }
+    }
+
+    static let endingsMakeRoom = ConformanceCase(
+        "F-S10c", "on a full disk, a take-over that finds no space makes some by a compaction, again and again"
+    ) { context in
+        try await context.withGroup { group in
+            let peer = try await context.startOnSmallDisk(at: group.address)
+            try await peer.tell("open \(group.address)/group")
+            try await fill(by: peer)
+            // Each is some hundred bytes, so this is several times what is kept for them at once.
+            for round in 0..<4 {
+                try await peer.tell("takeOvers owner 1000", within: Patience.long)
+                try expect(try await peer.tell("get owner"), is: "nothing", "the owner after round \(round)")
+            }
+            try await peer.tell("hold owner last")
+            try expect(try await peer.tell("get owner"), is: "value last", "the last owner")
+        }
+    }
+
+    /// Fills the disk with what stands, down to the last byte that a put may have, so that no compaction makes room.
+    private static func fill(by peer: Peer) async throws {
+        for round in 0..<50 {
+            // What became longer than what stands in it gives its space back.
+            try await peer.tell("compact")
+            for byteCount in [3000, 1] {
+                try peer.send("fill full-\(round)-\(byteCount)/ 100000 \(byteCount)")
+                let refusal = try await peer.answer(within: Patience.long)
+                try expect(refusal.hasPrefix("error storageFull"), "the disk is full, and not: \(refusal)")
+            }
+            if try await peer.tell("get full-\(round)-1/0") == "nothing" { return }
+        }
+        try expect(false, "a disk of one MiB gets full")
+    }
+}
