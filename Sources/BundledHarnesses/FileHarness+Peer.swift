@@ -18,11 +18,12 @@ extension FileHarness {
                     throw SharedCoreError(.unsupported, "Fail points exist in debug builds only.", at: place)
                 #endif
             },
-            others: { command, _, group throws(SharedCoreError) in
+            others: { command, arguments, group throws(SharedCoreError) in
                 switch command {
                 case "compact":
                     guard let group = group as? FileGroup else { return nil }
                     return try await group.compactNow() ? "true" : "false"
+                case "occupy": return String(try occupyDisk(arguments.first ?? ""))
                 case "program": return String(try startProgram())
                 default: return nil
                 }
@@ -43,6 +44,25 @@ extension FileHarness {
                 return try await FileGroup.open(directory: directory, as: description, options: options)
             })
         await peer.serve()
+    }
+
+    /// Takes all the space of a disk that is left, with a file of its own.
+    private static func occupyDisk(_ path: String) throws(SharedCoreError) -> Int {
+        try SharedCoreError.wrapping { () throws(SystemCallError) in
+            let file = try OpenFile(path: path, .createNew)
+            var end = 0
+            var step = 1 << 20
+            while step >= 4096 {
+                do throws(SystemCallError) {
+                    try file.allocate(end..<end + step)
+                    end += step
+                } catch {
+                    guard error.isStorageFull else { throw error }
+                    step /= 2
+                }
+            }
+            return end
+        }
     }
 
     /// Starts a program that has no part in anything.

@@ -69,7 +69,7 @@ extension FileMutant {
             saying: "the one that looks and the stopped one: found 3"),
         FileMutant(
             "does not wait for the ends of processes", .unawaitedEnds, caughtBy: "L1f",
-            saying: "what one held that was killed with a child left is gone", arming: "look.idle:fail"),
+            saying: "within 10.0 seconds: what one held that was killed", arming: "look.idle:fail"),
         FileMutant(
             "takes a held lock for a life", .believedLock, caughtBy: "L3b",
             saying: "what one held that was killed with a child left"),

@@ -115,6 +115,7 @@ final class JournalBuilder {
                 JournalHeader.Continuation(predecessorTail: $0, offset: offset, chain: chain.value)
             })
         do throws(SystemCallError) {
+            if usesSpareSpace { try giveBackSpace() }
             try file.write(header.bytes, at: 0)
             try file.write(
                 Journal.initialWords(tail: offset, inherited: inherited, reservedEnd: reservedEnd),
@@ -133,6 +134,15 @@ final class JournalBuilder {
             throw SharedCoreError(error)
         }
         return try directory.keepsPlaced(generation)
+    }
+
+    /// Cuts the space that was kept for this to what the journal needs, so that with what its predecessor gives back there
+    /// is enough for the next one.
+    private func giveBackSpace() throws(SystemCallError) {
+        let needed = offset + Journal.reserveByteCount
+        guard needed < reservedEnd else { return }
+        try file.truncate(to: needed)
+        reservedEnd = needed
     }
 
     /// Makes the journal that was placed, which has a snapshot, the one from which the group is to be read, once all of

@@ -54,7 +54,7 @@ struct GroupStart {
         if try directory.journal(1) == nil {
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
-            _ = try? SpareSpace.keep(for: 0, in: directory.directory)
+            _ = try? SpareSpace.keep(SpareSpace.rollAndCompaction(of: 0), in: directory.directory)
         }
         directory.page.raiseFloor(to: 1)
     }

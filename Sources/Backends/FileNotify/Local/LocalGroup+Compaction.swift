@@ -40,6 +40,13 @@ extension LocalGroup {
     /// - Returns: Whether this call has done it; false when another process does it or something came between.
     func compact() throws(SharedCoreError) -> Bool {
         if isReadOnly { throw .readOnly(directory.directory.path) }
+        guard try replaceJournal() else { return false }
+        // Behind all that held the old journal open: only then its space is free.
+        keepSpareSpace()
+        return true
+    }
+
+    private func replaceJournal() throws(SharedCoreError) -> Bool {
         try lookAtPlace()
         let captured = try replica.update { state throws(SharedCoreError) -> Captured? in
             guard case .current = try self.follower.catchUp(&state) else { return nil }
@@ -68,7 +75,6 @@ extension LocalGroup {
         guard (try? builder.settle()) != nil else { return true }
         FailPoint.hit("compaction.afterFloor")
         directory.removeObsolete()
-        keepSpareSpace()
         return true
     }
 

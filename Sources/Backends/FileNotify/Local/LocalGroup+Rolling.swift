@@ -47,10 +47,16 @@ extension LocalGroup {
         keepSpareSpace()
     }
 
-    /// Sees to it that there is space for one more journal, if there is any.
+    /// Sees to it that there is space for more journals; if there is not so much, for a compaction.
     func keepSpareSpace() {
-        let snapshot = replica.read { state in Self.snapshotByteCount(of: &state) }
-        _ = try? SpareSpace.keep(for: snapshot, in: directory.directory)
+        if isReadOnly { return }
+        let (snapshot, position) = replica.read { state in
+            (Self.snapshotByteCount(of: &state), self.follower.position(in: &state))
+        }
+        var sizes = [SpareSpace.rollAndCompaction(of: snapshot), SpareSpace.compaction(of: snapshot)]
+        // No snapshot is longer than the journal that begins with the last one, whatever was reckoned.
+        if position.journal.header.hasSnapshot { sizes.append(position.offset + Journal.reserveByteCount) }
+        for size in sizes where (try? SpareSpace.keep(size, in: directory.directory)) != nil { return }
     }
 
     /// Makes sure that a compaction has space, also when so many bytes are added to what the store holds; otherwise a
@@ -60,7 +66,7 @@ extension LocalGroup {
     func requireSpareSpace(for byteCount: Int) throws(SharedCoreError) {
         let snapshot = replica.read { state in Self.snapshotByteCount(of: &state) }
         try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try SpareSpace.keep(for: snapshot + byteCount, in: directory.directory)
+            try SpareSpace.keep(SpareSpace.rollAndCompaction(of: snapshot + byteCount), in: directory.directory)
         }
     }
 

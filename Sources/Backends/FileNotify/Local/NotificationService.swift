@@ -212,7 +212,11 @@ final class NotificationService: Sendable {
             let now = clock.now()
             if now >= nextLook {
                 nextLook = now.advanced(by: Self.idleInterval)
-                if !FailPoint.isActive("look.idle") { takeStock(&due) }
+                if !FailPoint.isActive("look.idle") {
+                    takeStock(&due)
+                    // Others may have held open what is free now.
+                    for group in groups(due) { group.keepSpareSpace() }
+                }
             }
             var ended: [ObjectIdentifier: [SessionID]] = [:]
             for ((id, holder), isReady) in zip(holders, ready.dropFirst(2)) where isReady {
