@@ -22,9 +22,10 @@ extension CaseContext {
         return peer
     }
 
-    /// Starts a second process that sees no process, so that only the locks of the others tell whether they live.
+    /// Starts a second process that cannot tell what numbers of processes mean to it, as in a container, so that only the
+    /// locks of the others say whether they live. The rest of /proc stays: the system's dispatch library needs it.
     func startWithoutProcesses() async throws -> Peer {
-        try await start(through: Self.namespace + ["sh", "-c", "mount -t tmpfs none /proc && exec \"$0\""])
+        try await start(through: Self.namespace + ["sh", "-c", "mount -t tmpfs none /proc/$$/ns && exec \"$0\""])
     }
 
     /// Starts a second process for which `path` is a file system of one MiB, which goes when it ends.

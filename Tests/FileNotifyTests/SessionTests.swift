@@ -57,20 +57,4 @@ struct SessionTests {
         #expect(try await staying.get("held") == nil)
         await staying.close()
     }
-
-    @Test("L1: where the system does not show its processes, a session lives as long as its byte is held")
-    func withoutProcesses() async throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.path(of: "group")
-        let script = "mount -t tmpfs none /proc && exec \"$0\""
-        let unshare = geteuid() == 0 ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"]
-        let holder = try await PeerProcess.joining(path, through: unshare + ["sh", "-c", script])
-        try await holder.tell("hold owner holder")
-        let other = try await PeerProcess.joining(path, through: unshare + ["sh", "-c", script])
-        #expect(try await other.tell("sessions").split(separator: " ").count == 2)
-        #expect(try await other.tell("get owner") == "value holder")
-        holder.killNow()
-        #expect(try await other.tell("sessions").split(separator: " ").count == 1)
-        #expect(try await other.tell("get owner") == "nothing")
-    }
 }

@@ -19,6 +19,7 @@ enum SessionCases {
             defer { kill(program, SIGKILL) }
             let both = try await other.tell("sessions").split(separator: " ")
             try expect(both.count, is: 2, "the number of participants while the holder lives")
+            try expect(try await other.tell("get owner"), is: "value holder", "what the holder holds")
             holder.killNow()
             let left = try await other.tell("sessions").split(separator: " ")
             try expect(left.count, is: 1, "the number of participants when the holder is dead and its program lives")
