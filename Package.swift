@@ -113,7 +113,7 @@ let package = Package(
             name: "Mutants", dependencies: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "Platform"],
             path: "Tests/Mutants", swiftSettings: settings),
         .executableTarget(
-            name: "sharedcore-contract-table", dependencies: ["CoreAPITesting", "Mutants"],
+            name: "sharedcore-contract-table", dependencies: ["CoreAPITesting", "FileCases", "Mutants"],
             path: "Tests/ContractTable", swiftSettings: settings),
         .target(
             name: "FileCases",

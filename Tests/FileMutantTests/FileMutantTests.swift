@@ -17,11 +17,13 @@ struct FileMutantTests {
     struct Control: Hashable {
         let caseID: String
         let place: String?
+
+        static let all = Set(FileMutant.all.map { Control(caseID: $0.caseID, place: $0.place) })
+            .sorted { $0.caseID < $1.caseID }
     }
 
     @Test(
-        "The trial is not what fails: without a defect each of these cases passes",
-        arguments: Set(FileMutant.all.map { Control(caseID: $0.caseID, place: $0.place) }).sorted { $0.caseID < $1.caseID })
+        "The trial is not what fails: without a defect each of these cases passes", arguments: Control.all)
     func intact(control: Control) async throws {
         let report = try await FileTrial.report(on: control.caseID, patience: Patience.usual, arming: control.place)
         #expect(report.word == "passed", "\(report.message.prefix(2000))")

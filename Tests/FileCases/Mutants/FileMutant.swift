@@ -13,7 +13,9 @@ package struct FileMutant: Sendable, CustomStringConvertible {
     /// Where the processes are armed from the start.
     package let place: String?
 
-    init(_ name: String, _ defect: Defect, caughtBy caseID: String, saying complaint: String, arming place: String? = nil) {
+    init(
+        _ name: String, _ defect: Defect, caughtBy caseID: String, saying complaint: String, arming place: String? = nil
+    ) {
         self.name = name
         self.defect = defect
         self.caseID = caseID

@@ -125,7 +125,8 @@ struct GroupStart {
     private func place(
         _ state: StoreState, as generation: UInt64, incarnation: UInt64
     ) throws(SharedCoreError) -> Bool {
-        let builder = try JournalBuilder(generation, in: directory)
+        let builder = try JournalBuilder(
+            generation, in: directory, snapshotByteCount: LocalGroup.snapshotByteCount(of: state))
         try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         guard
             try builder.place(

@@ -60,7 +60,8 @@ extension LocalGroup {
         }
         defer { journal.file.unlock(byteAt: Self.compactionLockByte) }
 
-        let builder = try JournalBuilder(journal.generation + 1, in: directory)
+        let builder = try JournalBuilder(
+            journal.generation + 1, in: directory, snapshotByteCount: Self.snapshotByteCount(of: captured.state))
         try captured.state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         FailPoint.hit("compaction.afterSnapshot")
         // Most of it outside the lock.

@@ -51,7 +51,7 @@ extension LocalGroup {
     func keepSpareSpace() {
         if isReadOnly { return }
         let (snapshot, position) = replica.read { state in
-            (Self.snapshotByteCount(of: &state), self.follower.position(in: &state))
+            (Self.snapshotByteCount(of: state), self.follower.position(in: &state))
         }
         var sizes = [SpareSpace.rollAndCompaction(of: snapshot), SpareSpace.compaction(of: snapshot)]
         // No snapshot is longer than the journal that begins with the last one, whatever was reckoned.
@@ -64,7 +64,7 @@ extension LocalGroup {
     ///
     /// - Throws: `storageFull`.
     func requireSpareSpace(for byteCount: Int) throws(SharedCoreError) {
-        let snapshot = replica.read { state in Self.snapshotByteCount(of: &state) }
+        let snapshot = replica.read { state in Self.snapshotByteCount(of: state) }
         try SharedCoreError.wrapping { () throws(SystemCallError) in
             try SpareSpace.keep(SpareSpace.rollAndCompaction(of: snapshot + byteCount), in: directory.directory)
         }
@@ -72,7 +72,7 @@ extension LocalGroup {
 
     /// About how long a snapshot is, rather more than less. What is in it beside the entries fits in what a journal has
     /// at least.
-    private static func snapshotByteCount(of state: inout StoreState) -> Int {
+    static func snapshotByteCount(of state: StoreState) -> Int {
         state.byteCount + state.byteCount / 16 + 96 * (state.entryCount + state.sessions.count)
     }
 

@@ -16,7 +16,9 @@ extension SharedStore {
 
     /// Sets the value of a key to a text.
     @discardableResult
-    package func put(_ key: Key, text: String, lifetime: Lifetime = .persistent) async throws(SharedCoreError) -> Revision {
+    package func put(
+        _ key: Key, text: String, lifetime: Lifetime = .persistent
+    ) async throws(SharedCoreError) -> Revision {
         try await put(key, Array(text.utf8), lifetime: lifetime).revision
     }
 }
