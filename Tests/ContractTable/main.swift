@@ -30,7 +30,7 @@ for mutant in FileMutant.all {
 }
 
 /// Prints a table of cases.
-func printTable(of cases: [ConformanceCase]) {
+@MainActor func printTable(of cases: [ConformanceCase]) {
     print("| rule | case | what it tries | mutants that it catches |")
     print("|---|---|---|---|")
     var lastRule = ""

@@ -36,9 +36,10 @@ extension CaseContext {
     }
 
     /// Starts a second process for which everything is where it is for another one.
-    func start(beside other: Peer) async throws -> Peer {
+    func start(beside other: Peer, arming place: String? = nil) async throws -> Peer {
         let enter = ["nsenter", "--target", "\(other.pid)", "--mount"]
-        return try await start(through: enter + (geteuid() == 0 ? [] : ["--user", "--preserve-credentials"]))
+        return try await start(
+            arming: place, through: enter + (geteuid() == 0 ? [] : ["--user", "--preserve-credentials"]))
     }
 
     /// Mounts of one's own.

@@ -32,6 +32,8 @@ package enum Defect: String, CaseIterable, Sendable {
     case withoutReserve
     /// An ending that finds no space makes none.
     case withoutRoom
+    /// Space that could not be kept for a compaction is not asked for again.
+    case forgottenSpace
 
     // MARK: - Wake-ups
 

@@ -1,10 +1,11 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 
 /// S10: what the disk has room for, and what it keeps.
 enum DiskCases {
-    static let all = [returnsWhenDurable, endingsSucceed, endingsMakeRoom]
+    static let all = [returnsWhenDurable, endingsSucceed, endingsMakeRoom, spaceIsKeptLater]
 
     static let returnsWhenDurable = ConformanceCase(
         "F-S10a", "a commit that has to survive the loss of power returns when it is on the disk; others see it before"
@@ -31,8 +32,8 @@ enum DiskCases {
             let second = try await context.start(beside: first)
             try await second.tell("open \(group.address)/group")
             try await second.tell("hold owner second")
-            try await fill(by: first, at: group.address)
             second.killNow()
+            try await fill(by: first, at: group.address)
             let third = try await context.start(beside: first)
             try await third.tell("open \(group.address)/group")
             try expect(try await third.tell("get owner"), is: "nothing", "what a dead owner held")
@@ -61,16 +62,51 @@ enum DiskCases {
         }
     }
 
-    /// Fills the disk: with what stands, as much as the store takes, and with a file of somebody else.
-    private static func fill(by peer: Peer, at path: String) async throws {
-        for byteCount in [3000, 1] {
-            try peer.send("fill full-\(byteCount)/ 100000 \(byteCount)")
-            let refusal = try await peer.answer(within: Patience.long)
-            try expect(refusal.hasPrefix("error storageFull"), "the disk is full, and not: \(refusal)")
+    static let spaceIsKeptLater = ConformanceCase(
+        "F-S10d", "the space for a compaction is kept again when another process has let go of the old journal"
+    ) { context in
+        try await context.withGroup { group in
+            let peer = try await context.startOnSmallDisk(at: group.address)
+            try await peer.tell("open \(group.address)/group")
+            let other = try await context.start(beside: peer, arming: CaseContext.onlyWhenWoken)
+            try await other.tell("open \(group.address)/group")
+            try await fillStore(by: peer)
+            // The other one, which nothing wakes, has the first journal open, so there is no space for one more.
+            let spare = "/proc/\(peer.pid)/root\(group.address)/group/spare"
+            let isKept = (try? FileStatus(ofPath: spare)) != nil
+            try expect(!isKept, "what was kept is used")
+            try expect(try await other.tell("get full-3000/0") != "nothing", "the other one reads on")
+            try await eventually("space is kept again", within: .seconds(20)) { (try? FileStatus(ofPath: spare)) != nil }
+            try await peer.tell("occupy \(group.address)/occupied")
+            // More than what is kept for endings in one journal.
+            try await other.tell("takeOvers owner 1000", within: Patience.long)
         }
+    }
+
+    /// Fills the disk: with what stands, as much as the store takes, and with a file of somebody else. Nobody else may
+    /// have the group open, who could give space back later.
+    private static func fill(by peer: Peer, at path: String) async throws {
+        try await fillStore(by: peer)
+        try await peer.tell("occupy \(path)/occupied")
+        // What each journal has left of its last page.
+        for round in 0..<50 {
+            try await fill("tiny-\(round)/", byteCount: 1, by: peer)
+            if try await peer.tell("get tiny-\(round)/0") == "nothing" { return }
+        }
+        try expect(false, "a disk of one MiB gets full")
+    }
+
+    /// Puts as much as the store takes.
+    private static func fillStore(by peer: Peer) async throws {
+        for byteCount in [3000, 1] { try await fill("full-\(byteCount)/", byteCount: byteCount, by: peer) }
+    }
+
+    private static func fill(_ prefix: String, byteCount: Int, by peer: Peer) async throws {
+        try peer.send("fill \(prefix) 100000 \(byteCount)")
+        let refusal = try await peer.answer(within: Patience.long)
+        try expect(refusal.hasPrefix("error storageFull"), "the disk is full, and not: \(refusal)")
         // A put that finds no space starts a compaction; behind this one it is over.
         try peer.send("compact")
         _ = try await peer.answer()
-        try await peer.tell("occupy \(path)/occupied")
     }
 }

@@ -37,6 +37,9 @@ extension FileMutant {
             "keeps no space for endings", .withoutReserve, caughtBy: "F-S10b", saying: "error storageFull"),
         FileMutant(
             "makes no room for endings", .withoutRoom, caughtBy: "F-S10c", saying: "error storageFull"),
+        FileMutant(
+            "asks only once for the space of a compaction", .forgottenSpace, caughtBy: "F-S10d",
+            saying: "space is kept again"),
     ]
 
     private static let wakeUps = [

@@ -215,7 +215,7 @@ final class NotificationService: Sendable {
                 if !FailPoint.isActive("look.idle") {
                     takeStock(&due)
                     // Others may have held open what is free now.
-                    for group in groups(due) { group.keepSpareSpace() }
+                    if !Defect.forgottenSpace.isPresent { for group in groups(due) { group.keepSpareSpace() } }
                 }
             }
             var ended: [ObjectIdentifier: [SessionID]] = [:]
