@@ -38,6 +38,8 @@ package struct ZMQHarness: ConformanceHarness {
         if case .inproc = transport { self.peer = nil } else { self.peer = peer }
     }
 
+    package var commitCost: CommitCost { .high }
+
     package var faultPlaces: FaultPlaces {
         #if FAIL_POINTS
             FaultPlaces(beforePublication: ["link.beforeSend"], afterPublication: ["link.afterAnswer"])

@@ -46,9 +46,9 @@ extension BundledBackend {
     static let expectedGaps: [BundledBackend: [String: String]] = [
         .memory: gaps("a group in memory is gone when everybody has left", "S3c", "S8j", "S8k", "S10h").merging(
             gaps(
-                "a group in memory is of one process", "S6c", "S6d", "S9b", "S9c", "S9d", "S14b", "S15b", "S15c",
+                "a group in memory is of one process", "S4f", "S6c", "S6d", "S9b", "S9c", "S9d", "S14b", "S15b", "S15c",
                 "S15d",
-                "W1j", "N1c", "N3d", "N4c", "N9a", "N9b", "L1e", "L1f", "L2b", "L3b")
+                "W1j", "N1c", "N3d", "N4c", "N9a", "N9b", "L1e", "L1f", "L1g", "L2b", "L3b")
         ) { first, _ in first },
         .files: simulatedFaults,
         .filesOnDisk: simulatedFaults,
