@@ -98,19 +98,12 @@ extension LocalGroup {
         // Of a process of another machine only the hub can tell.
         if mark?.isLeased == true { return false }
         guard session.process.bootID == clock.bootID else { return true }
-<<<<<<< HEAD
         guard let mark else { return false }
         if let byte = mark.lockedByte {
             if sessionLocks.isHeldHere(byte) { return false }
             if (try? sessionLocks.isHeld(byte)) == false { return true }
         }
-        guard mark.namesProcess else { return false }
-=======
-        guard let mark = SessionMark(state.backendData) else { return false }
-        if sessionLocks.isHeldHere(mark.lockedByte) { return false }
-        if (try? sessionLocks.isHeld(mark.lockedByte)) == false { return true }
         guard mark.namesProcess, !Defect.believedLock.isPresent else { return false }
->>>>>>> files
         return systemIdentity(of: session).liveness == .dead
     }
 
