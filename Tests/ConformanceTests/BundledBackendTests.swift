@@ -52,7 +52,16 @@ extension BundledBackend {
         ) { first, _ in first },
         .files: simulatedFaults,
         .filesOnDisk: simulatedFaults,
+        .hubOnMemory: stoppedHub.merging(simulatedFaults) { first, _ in first }.merging(
+            gaps("in front of memory, the group is gone with its hub", "S3c", "S8j", "S8k", "S10h")
+        ) { first, _ in first },
+        .hubOnFiles: stoppedHub.merging(simulatedFaults) { first, _ in first },
+        .hubOverTCP: stoppedHub.merging(simulatedFaults) { first, _ in first },
     ]
+
+    private static let stoppedHub = gaps(
+        "a hub that is stopped holds up everybody; that stopped clients hold up nobody is tried in ZMQTests", "S15a",
+        "S15b", "S15c", "S15d")
 
     private static let simulatedFaults = gaps(
         "deaths and stops of processes are not simulated, but tried on real ones", "S15a", "L1d", "L3a")

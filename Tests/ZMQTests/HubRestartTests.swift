@@ -67,7 +67,7 @@ struct HubRestartTests {
                         guards: [old.map { .revision(key, $0.revision) } ?? .absent(key)])
                     transaction.put(key, Counted.bytes(next))
                     transaction.post("posted", state: next)
-                    try await client.commit(transaction)
+                    _ = try await client.commit(transaction)
                     done += 1
                 }
                 return done

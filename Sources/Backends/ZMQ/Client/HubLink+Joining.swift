@@ -93,7 +93,7 @@ extension HubLink {
             let timer = deadline.map { deadline in
                 Task { [clock] in
                     try? await clock.sleep(until: deadline)
-                    await self.resumeJoining()
+                    self.resumeJoining()
                 }
             }
             defer { timer?.cancel() }
