@@ -73,6 +73,10 @@ struct NewsTests {
         await close([writer, listener], hub)
     }
 
+    /// How many join. `make check-all` asks for 10,000.
+    private static let joinCount =
+        getenv("SHAREDCORE_TEST_JOINS").flatMap { UInt64(String(cString: $0)) } ?? 100
+
     @Test("N2: who joins among writers misses nothing that is posted after it is there")
     func joins() async throws {
         let stage = try HubStage()
@@ -83,7 +87,7 @@ struct NewsTests {
             while !isOver.value { try await writer.put("noise", [1]) }
         }
         defer { isOver.update { $0 = true } }
-        for number in 0..<100 as Range<UInt64> {
+        for number in 0..<Self.joinCount {
             let joined = try await stage.client()
             let observation = try await joined.observe("hello")
             let revision = try await writer.post("hello", state: number)
@@ -121,6 +125,30 @@ struct NewsTests {
         try await eventually("the listener converges") { try await peer.tell("seen") == "20000 19999" }
         #expect(try await writer.state(of: "burst").revision == last)
         await close([writer], hub)
+    }
+
+    @Test(
+        "S13, S15: a client that is stopped inside a commit holds up nobody, and its commit is whole when it continues")
+    func stoppedWriter() async throws {
+        let stage = try HubStage()
+        let hub = try await stage.hub()
+        let other = try await stage.client()
+        for place in ["link.beforeSend", "link.afterAnswer"] {
+            let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+            _ = try await peer.answer()
+            try await peer.tell("open zmq \(stage.endpoint)")
+            try await peer.tell("arm \(place):stop")
+            try peer.send("put \(place) here")
+            try await peer.stopped()
+            #expect(try await other.put("k", [1]).changed)
+            #expect(try await other.get(Key(place)) != nil == (place == "link.afterAnswer"))
+            #expect(try await other.sessions().count == 2, "a stopped client's session lives")
+            peer.signal(SIGCONT)
+            _ = try await peer.done()
+            #expect(try await other.get(Key(place)) != nil)
+            try await peer.tell("close")
+        }
+        await close([other], hub)
     }
 
     @Test("W2: effects that the hub does not keep any more: the whole state is sent, and the watch says `lagged`")
