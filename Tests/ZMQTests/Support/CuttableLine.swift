@@ -98,7 +98,7 @@ final class CuttableLine: Sendable {
         var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
-                Glibc.send(file.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue))
+                Glibc.send(file.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             if count <= 0 { return false }
             rest = rest.dropFirst(count)
