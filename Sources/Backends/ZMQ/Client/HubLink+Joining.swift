@@ -134,6 +134,7 @@ extension HubLink {
         catchUp = nil
         resumeJoining()
         sendAgain()
-        if replica != nil { askForMissing() }
+        // Also a state that was asked for while joining: a hello that was said twice is welcomed twice.
+        if replica != nil || isArmed { askForMissing() }
     }
 }
