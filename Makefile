@@ -5,7 +5,7 @@ SWIFT ?= swift
 JOBS ?= $(shell nproc)
 SOURCES = Sources Tests Examples Package.swift
 
-.PHONY: demo test check-all examples build release format lint dependencies clean
+.PHONY: demo test check-all docs examples file-systems sanitize build release format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -16,17 +16,30 @@ test: dependencies
 	$(SWIFT) build -j $(JOBS) --build-tests
 	SWIFT="$(SWIFT)" Scripts/test
 
-# Everything slow: the formatter's rules, the tests three times over, the examples, the optimized build, the demo again
-# and again.
-check-all: lint test release examples
+# Everything slow: the formatter's rules, the documentation, the tests three times over, the optimized build, the
+# examples, the suite on two kinds of file system, the sanitizers, the demo again and again.
+check-all: lint docs test release examples file-systems sanitize
 	SWIFT="$(SWIFT)" Scripts/test
 	SWIFT="$(SWIFT)" Scripts/test
 	Scripts/repeat-demo 20
+
+# The documentation of CoreAPI and CoreAPITesting, in .build/documentation. Every warning is an error.
+docs: dependencies
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/documentation
 
 # The packages under Examples, each with its own tests.
 examples:
 	@Scripts/install-dependencies libsqlite3-dev
 	$(SWIFT) test -j $(JOBS) --package-path Examples/SQLiteBackend
+
+# The contract on groups in memory files and on the disk, with both durabilities.
+file-systems: build
+	SWIFT="$(SWIFT)" Scripts/try-file-systems
+
+# The suite and the tests of the file backend, built to look for what must not be touched and for races.
+sanitize: dependencies
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/sanitize address
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/sanitize thread
 
 build: dependencies
 	$(SWIFT) build -j $(JOBS)

@@ -129,11 +129,15 @@ let package = Package(
             name: "Mutants", dependencies: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "Platform"],
             path: "Tests/Mutants", swiftSettings: settings),
         .executableTarget(
-            name: "sharedcore-contract-table", dependencies: ["CoreAPITesting", "Mutants"],
+            name: "sharedcore-contract-table", dependencies: ["CoreAPITesting", "FileCases", "Mutants"],
             path: "Tests/ContractTable", swiftSettings: settings),
+        .target(
+            name: "FileCases",
+            dependencies: ["CoreAPI", "CoreAPITesting", "BundledHarnesses", "Platform", "TestSupport"],
+            path: "Tests/FileCases", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-test-peer",
-            dependencies: ["BundledHarnesses"],
+            dependencies: ["BundledHarnesses", "FileCases"],
             path: "Tests/Peer", swiftSettings: settings),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
@@ -146,7 +150,8 @@ let package = Package(
         tests(
             "FileNotifyTests",
             of: [
-                "CoreAPI", "StoreEngine", "Replica", "FileNotifyBackend", "Platform", "CLinux", "sharedcore-test-peer",
+                "CoreAPI", "StoreEngine", "Replica", "FileNotifyBackend", "Platform", "CLinux", "BundledHarnesses",
+                "FileCases", "sharedcore-test-peer",
             ]),
         tests(
             "ZMQTests",
@@ -154,6 +159,7 @@ let package = Package(
                 "CoreAPI", "StoreEngine", "FileNotifyBackend", "InMemoryBackend", "ZMQBackend", "Platform",
                 "sharedcore-test-peer",
             ]),
+        tests("FileMutantTests", of: ["FileCases", "Platform", "sharedcore-test-peer"]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",

@@ -35,7 +35,8 @@
             }
             let endpoint = try Self.endpoint(of: configuration)
             options.keys = try Self.keys(of: configuration, for: endpoint)
-            if configuration.settings["zmq.hub"] != "none", let launcher {
+            // Hubs of other machines are there, or are not.
+            if case .ipc = endpoint, configuration.settings["zmq.hub"] != "none", let launcher {
                 options.launcher = launcher
                 options.openTimeout = Self.launchTimeout
             }

@@ -1,12 +1,14 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
+internal import Glibc
 internal import Platform
 
 extension FileHarness {
     /// Plays the second process of a case over files, until the input ends. An address is a directory and how it is
     /// opened: `disk`, `silent` (as if the system said nothing of files), `trial` (of whether it does), `readOnly`. Besides
-    /// the commands of the suite there is `compact`, which replaces the journal and answers whether this call did it.
+    /// the commands of the suite there is `compact`, which replaces the journal and answers whether this call did it, and
+    /// `program`, which starts a program that lives until it is killed and answers with its process id.
     package static func servePeer() async {
         let peer = ConformancePeer(
             arm: { place throws(SharedCoreError) in
@@ -16,9 +18,15 @@ extension FileHarness {
                     throw SharedCoreError(.unsupported, "Fail points exist in debug builds only.", at: place)
                 #endif
             },
-            others: { command, _, group throws(SharedCoreError) in
-                guard command == "compact", let group = group as? FileGroup else { return nil }
-                return try await group.compactNow() ? "true" : "false"
+            others: { command, arguments, group throws(SharedCoreError) in
+                switch command {
+                case "compact":
+                    guard let group = group as? FileGroup else { return nil }
+                    return try await group.compactNow() ? "true" : "false"
+                case "occupy": return String(try occupyDisk(arguments.first ?? ""))
+                case "program": return String(try startProgram())
+                default: return nil
+                }
             },
             open: { address, description throws(SharedCoreError) in
                 let words = address.split(separator: " ").map(String.init)
@@ -39,5 +47,41 @@ extension FileHarness {
                 return try await FileGroup.open(directory: directory, as: description, options: options)
             })
         await peer.serve()
+    }
+
+    /// Takes all the space of a disk that is left, with a file of its own.
+    private static func occupyDisk(_ path: String) throws(SharedCoreError) -> Int {
+        try SharedCoreError.wrapping { () throws(SystemCallError) in
+            let file = try OpenFile(path: path, .createNew)
+            var end = 0
+            var step = 1 << 20
+            while step >= 4096 {
+                do throws(SystemCallError) {
+                    try file.allocate(end..<end + step)
+                    end += step
+                } catch {
+                    guard error.isStorageFull else { throw error }
+                    step /= 2
+                }
+            }
+            return end
+        }
+    }
+
+    /// Starts a program that has no part in anything.
+    private static func startProgram() throws(SharedCoreError) -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO] {
+            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+        }
+        let words = ["sleep", "600"]
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { for pointer in arguments { free(pointer) } }
+        var process: Int32 = 0
+        let code = posix_spawnp(&process, "sleep", &actions, nil, &arguments, environ)
+        guard code == 0 else { throw SharedCoreError(SystemCallError("posix_spawnp", number: code, at: "sleep")) }
+        return process
     }
 }

@@ -34,6 +34,8 @@ package struct FileHarness: ConformanceHarness {
         #endif
     }
 
+    package var commitCost: CommitCost { durability == .disk ? .high : .low }
+
     package func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
         let name = "conformance-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         return FileTestGroup(

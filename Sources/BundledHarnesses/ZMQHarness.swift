@@ -1,9 +1,10 @@
 #if ZMQ
-    package import CoreAPI
+    internal import CoreAPI
     package import CoreAPITesting
     internal import FileNotifyBackend
     internal import InMemoryBackend
     internal import Platform
+    internal import Synchronization
     internal import ZMQBackend
 
     /// Tries groups behind a hub, which lives in this process.
@@ -37,6 +38,8 @@
             self.parent = parent
             if case .inproc = transport { self.peer = nil } else { self.peer = peer }
         }
+
+        package var commitCost: CommitCost { .high }
 
         package var faultPlaces: FaultPlaces {
             #if FAIL_POINTS
@@ -78,21 +81,36 @@
                     try CurveClientKeys(own: clientPair, hub: hubPair.publicKey)
                 )
             }
-            let running = try await Hub.start(
-                HubOptions(group: name, storage: hub, endpoints: [endpoint], keys: keys?.hub))
+            let options = HubOptions(group: name, storage: hub, endpoints: [endpoint], keys: keys?.hub)
             return ZMQTestGroup(
-                hub: running, endpoint: running.endpoints[0], directory: directory, keys: keys?.client,
+                hub: try await Hub.start(options), options: options, directory: directory, keys: keys?.client,
                 settings: settings)
         }
     }
 
     /// One group behind a hub of its own.
-    private struct ZMQTestGroup: ConformanceGroup {
-        let hub: Hub
-        let endpoint: HubEndpoint
-        let directory: String
-        let keys: CurveClientKeys?
-        let settings: GroupSettings
+    private final class ZMQTestGroup: ConformanceGroup {
+        private struct Running {
+            var hub: Hub
+            /// The run of the machine in which it was started.
+            var bootID: BootID?
+        }
+
+        private let running: Mutex<Running>
+        private let options: HubOptions
+        private let endpoint: HubEndpoint
+        private let directory: String
+        private let keys: CurveClientKeys?
+        private let settings: GroupSettings
+
+        init(hub: Hub, options: HubOptions, directory: String, keys: CurveClientKeys?, settings: GroupSettings) {
+            running = Mutex(Running(hub: hub, bootID: settings.clock?.bootID))
+            endpoint = hub.endpoints[0]
+            self.options = options
+            self.directory = directory
+            self.keys = keys
+            self.settings = settings
+        }
 
         var address: String {
             let words = ["zmq", endpoint.description] + (keys.map { [$0.own.secretKey, $0.hub] } ?? [])
@@ -102,14 +120,27 @@
         func open(
             _ description: SessionDescription, requiring requirements: Requirements
         ) async throws(SharedCoreError) -> any SharedGroup {
-            try await ZMQGroup.open(
+            try await restartWithMachine()
+            return try await ZMQGroup.open(
                 endpoint, group: "group", as: description,
                 options: ZMQGroupOptions(
                     requirements: requirements, historyByteCount: settings.historyByteCount ?? 1 << 20, keys: keys))
         }
 
+        /// No hub outlives a run of the machine, which a case may play.
+        private func restartWithMachine() async throws(SharedCoreError) {
+            let bootID = settings.clock?.bootID
+            let old = running.withLock { $0.bootID == bootID ? nil : $0.hub }
+            guard let old else { return }
+            await old.stop()
+            var options = options
+            options.endpoints = [endpoint]
+            let hub = try await Hub.start(options)
+            running.withLock { $0 = Running(hub: hub, bootID: bootID) }
+        }
+
         func remove() async {
-            await hub.stop()
+            await running.withLock { $0.hub }.stop()
             Self.remove(directory + "/group")
             Self.remove(directory)
         }

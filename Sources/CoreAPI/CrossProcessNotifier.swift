@@ -7,7 +7,9 @@
 public protocol CrossProcessNotifier: Sendable {
     /// Counts one more post of `name` and wakes its observers, whether there are any or not.
     ///
-    /// - Parameter state: The new state word; nil leaves it as it is.
+    /// - Parameters:
+    ///   - name: What is posted.
+    ///   - state: The new state word; nil leaves it as it is.
     /// - Returns: The commit of the post.
     @discardableResult
     func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision

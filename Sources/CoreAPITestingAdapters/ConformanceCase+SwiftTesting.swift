@@ -26,6 +26,7 @@ extension ConformanceCase {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async {
         let result = await run(on: harness, seed: seed)
+        result.printRemarks()
         guard let problem = result.problem(leavingOut: gaps) else { return }
         Issue.record("\(problem)", sourceLocation: sourceLocation)
     }

@@ -23,6 +23,7 @@ public enum ConformanceXCTest {
             let test = asyncTest { (_: CaseTest) in
                 { () async throws in
                     let result = await conformanceCase.run(on: harness)
+                    result.printRemarks()
                     if let problem = result.problem(leavingOut: gaps) { XCTFail(problem, file: file, line: line) }
                 }
             }

@@ -1,4 +1,4 @@
-package import Coordination
+internal import Coordination
 package import CoreAPI
 internal import MaildirCore
 internal import Platform

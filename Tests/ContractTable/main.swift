@@ -1,9 +1,11 @@
 internal import CoreAPITesting
+internal import FileCases
 internal import Mutants
 
-// Writes the table at the end of Docs/Contract.md: each rule with its cases, and for each case the mutants that it
-// catches; those that no other case of their rules catches are set in bold. A mutant is tried on the cases of the rules
-// that it breaks.
+// Writes the tables at the end of Docs/Contract.md: each rule with its cases, and for each case the mutants that it
+// catches; those in memory that no other case of their rules catches are set in bold. A mutant in memory is tried on the
+// cases of the rules that it breaks, one of the file backend on the case that is named for it. The second process of the
+// tests must be built beside this program.
 
 /// Cases that fail on a mutant, by the mutant's name.
 var caught: [String: Set<String>] = [:]
@@ -19,13 +21,30 @@ for mutant in Mutant.all {
     StandardProgress.tell("\(mutant.name): \(caught[mutant.name]?.sorted().joined(separator: " ") ?? "not caught")")
 }
 
-print("| rule | case | what it tries | mutants that it catches |")
-print("|---|---|---|---|")
-var lastRule = ""
-for conformanceCase in cases {
-    let mutants = Mutant.all.filter { caught[$0.name]?.contains(conformanceCase.id) == true }
-    let text = mutants.map { caught[$0.name]?.count == 1 ? "**\($0.name)**" : $0.name }.joined(separator: "; ")
-    let rule = conformanceCase.rule == lastRule ? "" : conformanceCase.rule
-    lastRule = conformanceCase.rule
-    print("| \(rule) | \(conformanceCase.id) | \(conformanceCase.title) | \(text.isEmpty ? "none" : text) |")
+/// The mutants of the file backend that a case catches.
+var caughtInFiles: [String: [String]] = [:]
+for mutant in FileMutant.all {
+    let report = try await mutant.attempt()
+    if mutant.isCaught(in: report) { caughtInFiles[mutant.caseID, default: []].append(mutant.name) }
+    StandardProgress.tell("files: \(mutant.name): \(mutant.isCaught(in: report) ? mutant.caseID : "not caught")")
 }
+
+/// Prints a table of cases.
+@MainActor func printTable(of cases: [ConformanceCase]) {
+    print("| rule | case | what it tries | mutants that it catches |")
+    print("|---|---|---|---|")
+    var lastRule = ""
+    for conformanceCase in cases {
+        let mutants = Mutant.all.filter { caught[$0.name]?.contains(conformanceCase.id) == true }
+        let names = mutants.map { caught[$0.name]?.count == 1 ? "**\($0.name)**" : $0.name }
+        let inFiles = (caughtInFiles[conformanceCase.id] ?? []).map { "files: \($0)" }
+        let text = (names + inFiles).joined(separator: "; ")
+        let rule = conformanceCase.rule == lastRule ? "" : conformanceCase.rule
+        lastRule = conformanceCase.rule
+        print("| \(rule) | \(conformanceCase.id) | \(conformanceCase.title) | \(text.isEmpty ? "*none*" : text) |")
+    }
+}
+
+printTable(of: cases)
+print()
+printTable(of: FileCases.all)

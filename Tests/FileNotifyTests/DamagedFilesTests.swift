@@ -124,7 +124,7 @@ struct DamagedFilesTests {
         // In a process of its own, which a trap ends and nothing else.
         let peer = try PeerProcess()
         _ = try await peer.answer()
-        try peer.send("open \(durability == .disk ? "disk:" : "")\(path)")
+        try peer.send("open \(path)\(durability == .disk ? " disk" : "")")
         let answer = try await peer.answer()
         #expect(answer.hasPrefix("ok") || answer.hasPrefix("error "))
         if answer.hasPrefix("ok") {

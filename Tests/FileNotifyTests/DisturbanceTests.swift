@@ -9,32 +9,6 @@ internal import Testing
 
 @Suite("Processes that are disturbed", .serialized, .timeLimit(.minutes(5)))
 struct DisturbanceTests {
-    @Test("N9: when the system's queue of events overflows, everybody looks, also for what was dropped")
-    func overflow() async throws {
-        let directory = try TemporaryDirectory()
-        let busy = directory.path(of: "busy")
-        let quiet = directory.path(of: "quiet")
-        let observer = try await PeerProcess.joining(busy)
-        try await observer.tell("observe a")
-        try await observer.tell("observe b")
-        try await observer.tell("another \(quiet)")
-        try await observer.tell("observe c")
-        // The bells of the two names are not the same one, whose repeated events would be one.
-        #expect(Bells(of: "a") != Bells(of: "b"))
-
-        observer.signal(SIGSTOP)
-        try await observer.stopped()
-        let poster = try await PeerProcess.joining(busy)
-        try await poster.tell("alternate a b 10000", within: .seconds(120))
-        let other = try await PeerProcess.joining(quiet)
-        // Of this one there is no event any more: the queue is full.
-        try await other.tell("post c 3")
-        observer.signal(SIGCONT)
-        try await eventually("everything is delivered", within: .seconds(30)) {
-            try await observer.tell("seen").hasPrefix("20001 ")
-        }
-    }
-
     @Test("N9: the system says so when its queue has overflowed")
     func overflowIsReported() throws {
         let directory = try TemporaryDirectory()

@@ -7,49 +7,6 @@ internal import Testing
 
 @Suite("A process that is killed", .timeLimit(.minutes(5)))
 struct KilledProcessTests {
-    @Test(
-        "S9: killed before its commit is published, it leaves the old value, and the next writer goes on",
-        arguments: FaultPlaces.beforePublication)
-    func oldValueStands(place: String) async throws {
-        let directory = try TemporaryDirectory()
-        let group = try await FileGroup.open(directory: directory.path(of: "group"))
-        try await group.put("key", text: "old")
-        let peer = try await PeerProcess.joining(directory.path(of: "group"))
-        try await peer.tell("arm \(place):kill")
-        try peer.send("put key new")
-        try await peer.ended()
-        #expect(try await group.text("key") == "old")
-        try await group.put("key", text: "next")
-        #expect(try await group.text("key") == "next")
-        try await expectAgreement(in: directory.path(of: "group"), key: "key", value: "next")
-        await group.close()
-    }
-
-    @Test(
-        "S9, N9: killed after its commit is published, it leaves the new value, and its watchers hear of it at once",
-        arguments: FaultPlaces.afterPublication)
-    func newValueStands(place: String) async throws {
-        let directory = try TemporaryDirectory()
-        let group = try await FileGroup.open(directory: directory.path(of: "group"))
-        try await group.put("key", text: "old")
-        let recorder = WatchRecorder(try await group.watch("key"), of: ["key"])
-        try await eventually("the watch begins") { recorder.mirror.eventCount == 1 }
-        let peer = try await PeerProcess.joining(directory.path(of: "group"))
-        try await peer.tell("arm \(place):kill")
-        try peer.send("put key new")
-        try await peer.ended()
-        // Well below the interval at which everybody looks without having heard anything.
-        try await eventually("the watch hears of it", within: .seconds(6)) {
-            recorder.mirror.entries["key"]?.value == Array("new".utf8)
-        }
-        #expect(try await group.text("key") == "new")
-        try await group.put("key", text: "next")
-        try await expectAgreement(in: directory.path(of: "group"), key: "key", value: "next")
-        try await recorder.stop()
-        #expect(recorder.mirror.breaches.isEmpty)
-        await group.close()
-    }
-
     @Test("S9: killed in a compaction, it harms nothing, and the next one succeeds", arguments: FaultPlaces.compaction)
     func compactionIsHarmless(place: String) async throws {
         let directory = try TemporaryDirectory()

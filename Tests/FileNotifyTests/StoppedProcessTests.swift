@@ -8,40 +8,6 @@ internal import Testing
 @Suite("A process that is stopped", .timeLimit(.minutes(5)))
 struct StoppedProcessTests {
     @Test(
-        "S15: stopped inside a write, it holds up nobody, nothing of it is seen by halves, and it goes on when continued",
-        arguments: FaultPlaces.beforePublication + FaultPlaces.afterPublication)
-    func othersGoOn(place: String) async throws {
-        let directory = try TemporaryDirectory()
-        let group = try await FileGroup.open(directory: directory.path(of: "group"))
-        try await group.put("key", text: "old")
-        let recorder = WatchRecorder(try await group.watch())
-        let peer = try await PeerProcess.joining(directory.path(of: "group"))
-        try await peer.tell("arm \(place):stop")
-        try peer.send("put key new")
-        try await peer.stopped()
-
-        let isPublished = FaultPlaces.afterPublication.contains(place)
-        #expect(try await group.text("key") == (isPublished ? "new" : "old"))
-        for index in 0..<20 { try await group.put("other", text: "\(index)") }
-        #expect(try await group.text("key") == (isPublished ? "new" : "old"))
-        try await expectAgreement(in: directory.path(of: "group"), key: "key", value: isPublished ? "new" : "old")
-
-        peer.signal(SIGCONT)
-        #expect(try await peer.answer().hasPrefix("ok"))
-        #expect(try await group.text("key") == "new")
-        #expect(try await group.text("other") == "19")
-        #expect(try await peer.tell("get other") == "value 19")
-        try await peer.tell("put key again")
-        let revision = try await group.put("other", text: "last")
-        try await recorder.reaches(revision)
-        try await recorder.stop()
-        #expect(recorder.mirror.breaches.isEmpty && recorder.mirror.laggedCount == 0)
-        let news = recorder.mirror.changes.filter { $0.key == "key" }.map { $0.new?.value ?? [] }
-        #expect(news == [Array("new".utf8), Array("again".utf8)], "each of its writes took effect once")
-        await group.close()
-    }
-
-    @Test(
         "S15: stopped in a compaction, it holds up nobody, and it goes on when continued",
         arguments: FaultPlaces.compaction)
     func compactionHoldsUpNobody(place: String) async throws {
@@ -96,27 +62,6 @@ struct StoppedProcessTests {
         for process in [peer, frozen] { #expect(try await process.answer().hasPrefix("ok")) }
         for key in ["frozen", "slow"] as [Key] { #expect(try await group.text(key) == "yes") }
         #expect(try await group.text("key") == "39")
-        await group.close()
-    }
-
-    @Test("S15: readers and newcomers are not held up by a writer that is stopped at a random instruction")
-    func randomStops() async throws {
-        let directory = try TemporaryDirectory()
-        let group = try await FileGroup.open(directory: directory.path(of: "group"))
-        let peer = try await PeerProcess.joining(directory.path(of: "group"))
-        try peer.send("puts busy 20000")
-        for round in 0..<20 {
-            peer.signal(SIGSTOP)
-            try await peer.stopped()
-            try await group.put("key", text: "\(round)")
-            try await expectAgreement(in: directory.path(of: "group"), key: "key", value: "\(round)")
-            peer.signal(SIGCONT)
-        }
-        #expect(try await peer.answer(within: CoreAPITesting.Patience.long).hasPrefix("ok"))
-        let busy = try await group.list("busy")
-        #expect(busy.entries.isEmpty)
-        let entries = try await group.list().entries.filter { $0.key.text.hasPrefix("busy") }
-        #expect(entries.count == 20_000)
         await group.close()
     }
 }

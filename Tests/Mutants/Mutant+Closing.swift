@@ -67,6 +67,11 @@ extension Mutant {
                     cancel: { inner.cancel() })
             }
         },
+        Mutant("stays when a cancelled task closes it", caughtBy: "S13") { damage in
+            damage.close = { group in
+                if !Task.isCancelled { await group.close() }
+            }
+        },
         Mutant("does not wake an observer when it is closed", caughtBy: "S13") { damage in
             damage.observe = { group, name throws(SharedCoreError) in
                 let inner = try await group.observe(name)

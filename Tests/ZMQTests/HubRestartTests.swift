@@ -18,7 +18,8 @@ struct HubRestartTests {
             let client = try await stage.client()
             try await client.put("before", [1])
             async let commit = client.commit(
-                Transaction(guards: [.absent("once")], operations: [.put("once", [1], .persistent), .post("n", state: nil)]))
+                Transaction(
+                    guards: [.absent("once")], operations: [.put("once", [1], .persistent), .post("n", state: nil)]))
             _ = await first.process.end()
             let second = try await stage.hubProcess()
             let result = try await commit
@@ -36,10 +37,10 @@ struct HubRestartTests {
         let stage = try HubStage()
         let first = try await stage.hubProcess(failPoint: "hub.delivery:fail,hub.beforeReply:kill")
         let client = try await stage.client()
-        async let commit = client.put("once", [1], if: .absent("once"))
+        let commit = Task { try await client.put("once", [1], if: .absent("once")) }
         _ = await first.process.end()
         let second = try await stage.hubProcess()
-        let outcome = await #expect(throws: SharedCoreError.self) { try await commit }
+        let outcome = await #expect(throws: SharedCoreError.self) { try await commit.value }
         #expect(outcome?.code == .guardFailed)
         await client.close()
         second.process.signal(SIGKILL)
@@ -66,7 +67,7 @@ struct HubRestartTests {
                         guards: [old.map { .revision(key, $0.revision) } ?? .absent(key)])
                     transaction.put(key, Counted.bytes(next))
                     transaction.post("posted", state: next)
-                    try await client.commit(transaction)
+                    _ = try await client.commit(transaction)
                     done += 1
                 }
                 return done
@@ -137,7 +138,8 @@ struct HubRestartTests {
         await client.close()
     }
 
-    @Test("S12: in front of memory, the group ends with its hub: a typed error, and a new group for whoever opens again")
+    @Test(
+        "S12: in front of memory, the group ends with its hub: a typed error, and a new group for whoever opens again")
     func memoryIsGone() async throws {
         let stage = try HubStage()
         let first = try await stage.hubProcess(storage: "memory")

@@ -60,7 +60,9 @@ struct NewsTests {
         let watch = try await listener.watch(.all, from: .now)
         FailPoint.arm((0..<10).map { "hub.publish:fail@\(1 + 7 * $0)" }.joined(separator: ","))
         var written: [Revision] = []
-        for number in 0..<200 as Range<UInt64> { written.append(try await writer.put("k", Counted.bytes(number)).revision) }
+        for number in 0..<200 as Range<UInt64> {
+            written.append(try await writer.put("k", Counted.bytes(number)).revision)
+        }
         var seen: [Revision] = []
         while seen.count < written.count {
             let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
@@ -85,7 +87,9 @@ struct NewsTests {
             let joined = try await stage.client()
             let observation = try await joined.observe("hello")
             let revision = try await writer.post("hello", state: number)
-            let delivery = try await within(Patience.usual, "the post \(number) arrives") { try await observation.next() }
+            let delivery = try await within(Patience.usual, "the post \(number) arrives") {
+                try await observation.next()
+            }
             #expect(delivery?.revision == revision)
             #expect(delivery?.count == 1)
             await joined.close()
@@ -137,7 +141,8 @@ struct NewsTests {
         peer.signal(SIGCONT)
         let answer = try await peer.tell("watched \(last)")
         let words = answer.split(separator: " ").map(String.init)
-        #expect(words.count == 3 && words[2] == "\(last)", "the last revision of: \(answer)")
+        #expect(words.count == 4 && words[3] == "\(last)", "the last revision of: \(answer)")
+        #expect(words[2] == "0", "the number of breaches of: \(answer)")
         #expect(Int(words[1]) ?? 0 > 0, "the number of `lagged` events of: \(answer)")
         await close([writer], hub)
     }
@@ -152,7 +157,8 @@ struct NewsTests {
         let revision = try await local.commit(
             Transaction(operations: [.put("k", [1], .session), .post("n", state: 1)])
         ).revision
-        #expect(try await within(Patience.usual, "the hub's client hears") { try await heard.next() }?.revision == revision)
+        #expect(
+            try await within(Patience.usual, "the hub's client hears") { try await heard.next() }?.revision == revision)
         #expect(try await remote.get("k")?.origin == local.session.id)
         let answer = try await remote.post("n", state: 2)
         try await eventually("the participant of the files hears") { try await seen.next()?.revision == answer }
@@ -161,7 +167,10 @@ struct NewsTests {
         let watch = try await remote.watch("k", from: .now)
         await local.close()
         let event = try await within(Patience.usual, "the end is seen") { try await watch.next() }
-        guard case .changes(let set)? = event else { return Issue.record("no change: \(String(describing: event))") }
+        guard case .changes(let set)? = event else {
+            Issue.record("no change: \(String(describing: event))")
+            return
+        }
         #expect(set.changes.map(\.kind) == [.sessionEnded])
         await close([remote], hub)
     }

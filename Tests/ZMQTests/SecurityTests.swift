@@ -122,7 +122,8 @@ struct SecurityTests {
     @Test("E2: garbage, cut, replayed, endless and huge messages: the hub goes on serving, and keeps nothing of them")
     func garbage() async throws {
         let stage = try HubStage()
-        let hub = try await stage.hub()
+        let refusals = Box(0)
+        let hub = try await stage.hub(onRefusal: { _ in refusals.update { $0 += 1 } })
         let client = try await stage.client()
         var random = SplitMix64(Seed.several(1)[0])
         let before = try #require(OwnMemory.residentByteCount)
@@ -137,7 +138,12 @@ struct SecurityTests {
                 case 3:
                     let bytes = try Samples.requests.randomElement(using: &random)?.bytes() ?? []
                     _ = raw.send([Array(bytes.prefix(.random(in: 0...bytes.count, using: &random)))])
-                case 4: _ = raw.send([try Request(number: 1, body: .commit(Transaction(operations: [.post("x", state: nil)]), known: .zero)).bytes()])
+                case 4:
+                    _ = raw.send([
+                        try Request(
+                            number: 1, body: .commit(Transaction(operations: [.post("x", state: nil)]), known: .zero)
+                        ).bytes()
+                    ])
                 default: _ = raw.send([[Wire.version, 200] + random.bytes(20)])
                 }
             }
@@ -145,6 +151,8 @@ struct SecurityTests {
             #expect(try await client.put("k", [UInt8(round)]).changed)
             raw.close()
         }
+        #expect(refusals.value <= 20, "one report for each connection, not \(refusals.value)")
+        #expect(refusals.value > 0)
         #expect(try await client.state(of: "x") == .never, "nobody writes who did not say hello")
         #expect(try await client.sessions().map(\.id) == [client.session.id])
         let after = try #require(OwnMemory.residentByteCount)
@@ -196,7 +204,10 @@ struct SecurityTests {
         peer.signal(SIGSTOP)
         try await peer.stopped()
         let event = try await within(Patience.usual, "the lease runs out") { try await watch.next() }
-        guard case .changes(let set)? = event else { return Issue.record("no change: \(String(describing: event))") }
+        guard case .changes(let set)? = event else {
+            Issue.record("no change: \(String(describing: event))")
+            return
+        }
         #expect(set.changes.map(\.kind) == [.sessionEnded])
         try peer.send("put late here")
         peer.signal(SIGCONT)
@@ -219,7 +230,9 @@ struct SecurityTests {
         let hub = try await stage.hub()
         let client = try await within(Patience.usual, "the client finds the hub") { try await opening.value }
         await client.close()
-        let cancelled = Task { try await stage.client(at: .ipc(path: stage.directory.path(of: "none"))) { $0.openTimeout = nil } }
+        let cancelled = Task {
+            try await stage.client(at: .ipc(path: stage.directory.path(of: "none"))) { $0.openTimeout = nil }
+        }
         cancelled.cancel()
         let code = await #expect(throws: SharedCoreError.self) {
             try await within(Patience.usual, "the cancelled open ends") { try await cancelled.value }

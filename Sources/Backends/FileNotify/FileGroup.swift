@@ -111,7 +111,7 @@ public final class FileGroup: SharedGroup {
 
     /// Returns when a commit survives what it has to.
     func settle(_ written: Written) async throws(SharedCoreError) {
-        guard promised.durability == .disk else { return }
+        guard promised.durability == .disk, !Defect.unawaitedDisk.isPresent else { return }
         try await local.durability.wait(for: written.journal, to: written.tail, in: local.directory)
     }
 }

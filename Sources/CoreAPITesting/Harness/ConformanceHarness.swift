@@ -16,16 +16,20 @@ public protocol ConformanceHarness: Sendable {
     ///   skipped then, with the reason.
     func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup
 
-    /// The program that plays a second process, which calls ``ConformancePeer/serve(arming:opening:)``; nil when there
-    /// is none, so that cases with several processes are skipped.
+    /// The program that plays a second process, which calls ``ConformancePeer/serve()``; nil when there is none, so that
+    /// cases with several processes are skipped.
     var peer: PeerProgram? { get }
 
     /// Where a process of this build can be stopped or killed inside a commit. Empty when there is no such place; the
     /// cases that need them are skipped then.
     var faultPlaces: FaultPlaces { get }
+
+    /// What a commit costs; ``CommitCost/low`` unless the harness says otherwise.
+    var commitCost: CommitCost { get }
 }
 
 extension ConformanceHarness {
     public var peer: PeerProgram? { nil }
     public var faultPlaces: FaultPlaces { FaultPlaces() }
+    public var commitCost: CommitCost { .low }
 }

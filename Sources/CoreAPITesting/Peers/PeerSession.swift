@@ -125,7 +125,7 @@ final class PeerSession: Sendable {
                 var takeOver = Transaction()
                 takeOver.delete(key)
                 takeOver.put(key, [1, 2, 3], lifetime: .session)
-                try await group.commit(takeOver)
+                _ = try await group.commit(takeOver)
                 try await group.delete(key)
             }
             return ""

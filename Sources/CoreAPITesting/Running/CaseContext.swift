@@ -6,6 +6,7 @@ package final class CaseContext: Sendable {
     /// What random choices of the case are made from.
     package let seed: Seed
     private let notes = Box<[String]>([])
+    private let ranWith = Box<[String]>([])
     private let groups = Box<[TestGroup]>([])
 
     init(harness: any ConformanceHarness, seed: Seed) {
@@ -30,6 +31,22 @@ package final class CaseContext: Sendable {
     /// Writes down a line that is shown when the case fails.
     package func note(_ line: String) {
         notes.update { $0.append(line) }
+    }
+
+    /// What the case ran with, where that is not what its title says.
+    var remarks: [String] { ranWith.value }
+
+    /// One of two numbers, by what a commit costs; the result says so when it is the one for costly commits.
+    ///
+    /// - Parameter what: What the number is of: "posts in each commit".
+    package func number<Number: BinaryInteger>(
+        _ usual: Number, whereCommitsCost costly: Number, of what: String
+    ) -> Number {
+        guard harness.commitCost == .high else { return usual }
+        let remark = "\(costly) \(what) instead of \(usual): commits cost much here"
+        ranWith.update { $0.append(remark) }
+        note(remark)
+        return costly
     }
 
     /// Ends what the case has left: the groups of one that failed or was given up.

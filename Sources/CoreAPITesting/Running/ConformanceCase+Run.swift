@@ -4,6 +4,7 @@ extension ConformanceCase {
     /// Tries the rule on a backend.
     ///
     /// - Parameters:
+    ///   - harness: How to get at the backend.
     ///   - seed: What random choices are made from; nil for one that nobody has tried before. The result names it.
     ///   - limit: How long the case may take; nil for its own ``timeLimit``.
     public func run(
@@ -30,7 +31,9 @@ extension ConformanceCase {
         }
         // What is left may hang as well, on a backend that is broken enough.
         do { try await within(Patience.usual, "the groups of the case end") { await context.end() } } catch {}
-        return CaseResult(conformanceCase: self, outcome: outcome, duration: began.duration(to: clock.now), seed: seed)
+        return CaseResult(
+            conformanceCase: self, outcome: outcome, remarks: context.remarks, duration: began.duration(to: clock.now),
+            seed: seed)
     }
 
     /// What the backend does not promise of what the case is about, after making sure that it refuses whoever requires

@@ -25,7 +25,7 @@ struct ConformanceReport {
         [
             "id": .text(result.conformanceCase.id), "title": .text(result.conformanceCase.title),
             "result": .text(result.outcome.word), "ms": .natural(result.milliseconds),
-            "message": result.outcome.message.map { .text($0) } ?? .null,
+            "message": result.message.map { .text($0) } ?? .null,
         ]
     }
 
@@ -46,7 +46,7 @@ struct ConformanceReport {
             let id = result.conformanceCase.id
             lines.append(
                 "\(mark) \(id)\(String(repeating: " ", count: max(1, 6 - id.count)))\(result.conformanceCase.title)")
-            guard let message = result.outcome.message else { continue }
+            guard let message = result.message else { continue }
             for line in message.split(separator: "\n") { lines.append("        \(line)") }
         }
         lines.append("")
@@ -60,5 +60,10 @@ struct ConformanceReport {
 }
 
 extension CaseResult {
+    /// What there is to say: why it did not pass, else what it ran with.
+    fileprivate var message: String? {
+        outcome.message ?? (remarks.isEmpty ? nil : remarks.joined(separator: "; "))
+    }
+
     fileprivate var milliseconds: UInt64 { duration.clampedNanoseconds / 1_000_000 }
 }

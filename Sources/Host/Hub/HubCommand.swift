@@ -67,7 +67,8 @@
         }
 
         private static func start(in context: CommandContext) async throws(CommandFailure) -> Hub {
-            let options = try context.resolution.hubOptions()
+            var options = try context.resolution.hubOptions()
+            options.onRefusal = { [logger = context.logger] error in logger.warning("\(error.sentence)") }
             do throws(SharedCoreError) {
                 return try await Hub.start(options)
             } catch {

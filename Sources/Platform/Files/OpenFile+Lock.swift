@@ -9,6 +9,7 @@ extension OpenFile {
     ///
     /// - Returns: Whether this description has the lock now.
     package func tryLock(byteAt offset: Int) throws(SystemCallError) -> Bool {
+        if Defect.processLocks.isPresent { return changeProcessLock(F_WRLCK, at: offset) }
         let result = clinux_lock_byte(descriptor, Int64(offset))
         if result == -EAGAIN { return false }
         if result < 0 { throw SystemCallError("fcntl(F_OFD_SETLK)", number: -result, at: path) }
@@ -17,6 +18,7 @@ extension OpenFile {
 
     /// Gives the lock of a byte back. It can only fail for a descriptor that is not open, which this one always is.
     package func unlock(byteAt offset: Int) {
+        if Defect.processLocks.isPresent { _ = changeProcessLock(F_UNLCK, at: offset) }
         let result = clinux_unlock_byte(descriptor, Int64(offset))
         precondition(result == 0 || result == -ENOLCK, "A lock of an open file can always be given back: \(path)")
     }

@@ -48,7 +48,7 @@ package final class OpenFile: Sendable {
     ) throws(SystemCallError) {
         let path = directory.path + "/" + name
         let descriptor = try SystemCall.run("openat", at: path) {
-            openat(directory.descriptor, name, access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            openat(directory.descriptor, name, access.flags | Self.closing | O_NOFOLLOW | O_NONBLOCK, 0o600)
         }
         self.init(owning: descriptor, path: path)
         if access == .create || access == .createNew { trace { .created(name: name, file: $0) } }
@@ -61,6 +61,9 @@ package final class OpenFile: Sendable {
         }
         self.init(owning: descriptor, path: path)
     }
+
+    /// The flag by which a program that is started does not inherit a file.
+    private static var closing: Int32 { Defect.inheritedFiles.isPresent ? 0 : O_CLOEXEC }
 
     /// What the system knows of the file.
     package func status() throws(SystemCallError) -> FileStatus {

@@ -10,7 +10,7 @@ public struct SystemClock: TimeSource {
 
     public func now() -> BootInstant {
         var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
+        clock_gettime(Defect.wallClock.isPresent ? CLOCK_REALTIME : CLOCK_BOOTTIME, &time)
         return BootInstant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
     }
 

@@ -61,7 +61,7 @@ final class KillLoop: Sendable {
             _ = try? await hunter.value
             if let main {
                 main.signal(SIGTERM)
-                await self.note(await main.end(), of: main)
+                self.note(await main.end(), of: main)
             }
         }
     }

@@ -21,13 +21,14 @@ struct HubStage {
     /// A hub in this process.
     func hub(
         at endpoints: [HubEndpoint]? = nil, effectByteCount: Int = 4 << 20,
-        files options: FileGroupOptions = FileGroupOptions(historyByteCount: 1 << 20)
+        files options: FileGroupOptions = FileGroupOptions(historyByteCount: 1 << 20),
+        onRefusal: (@Sendable (SharedCoreError) -> Void)? = nil
     ) async throws -> Hub {
         try await Hub.start(
             HubOptions(
                 group: "group", storage: .files(directory: files, options), endpoints: endpoints ?? [endpoint],
                 keys: keys.map { try CurveHubKeys(own: $0.hub, clients: [$0.client.publicKey]) }, lease: lease,
-                effectByteCount: effectByteCount))
+                effectByteCount: effectByteCount, onRefusal: onRefusal))
     }
 
     /// A hub in a process of its own, which listens when this returns.

@@ -61,7 +61,8 @@ struct MessageCodingTests {
     @Test("damaged and invented messages are refused or read, and nothing traps", arguments: Seed.several(6))
     func fuzz(seed: Seed) throws {
         var random = SplitMix64(seed)
-        let originals = try Samples.requests.map { try $0.bytes() } + Samples.replies.map { $0.bytes() }
+        let originals =
+            try Samples.requests.map { try $0.bytes() } + Samples.replies.map { $0.bytes() }
             + Samples.stream.map(\.bytes)
         var readable = 0
         for _ in 0..<20_000 {
@@ -70,7 +71,8 @@ struct MessageCodingTests {
                 switch Int.random(in: 0..<5, using: &random) {
                 case 0 where !bytes.isEmpty:
                     bytes[Int.random(in: bytes.indices, using: &random)] = .random(in: 0...255, using: &random)
-                case 1: bytes.insert(.random(in: 0...255, using: &random), at: .random(in: 0...bytes.count, using: &random))
+                case 1:
+                    bytes.insert(.random(in: 0...255, using: &random), at: .random(in: 0...bytes.count, using: &random))
                 case 2 where !bytes.isEmpty: bytes.remove(at: .random(in: bytes.indices, using: &random))
                 case 3: bytes = Array(bytes.prefix(.random(in: 0...bytes.count, using: &random)))
                 default: bytes += (0..<8).map { _ in .random(in: 128...255, using: &random) }
@@ -85,7 +87,9 @@ struct MessageCodingTests {
                 readable += 1
                 #expect(try Reply(reply.bytes()).bytes() == reply.bytes())
             }
-            if let message = try? StreamMessage(bytes) { #expect(try StreamMessage(message.bytes).bytes == message.bytes) }
+            if let message = try? StreamMessage(bytes) {
+                #expect(try StreamMessage(message.bytes).bytes == message.bytes)
+            }
         }
         #expect(readable > 0)
     }

@@ -7,6 +7,9 @@ import SQLiteBackend
 struct SQLiteHarness: ConformanceHarness {
     let name = "sqlite"
 
+    /// Each is a transaction of the database with several statements.
+    let commitCost = CommitCost.high
+
     /// Built beside the tests.
     var peer: PeerProgram? {
         let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]

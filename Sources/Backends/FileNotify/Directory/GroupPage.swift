@@ -79,7 +79,7 @@ final class GroupPage: Sendable {
 
     /// Wakes those who sleep for any of the bells.
     func signal(_ bells: Bells) {
-        guard !bells.isEmpty else { return }
+        guard !bells.isEmpty, !Defect.silentSignals.isPresent else { return }
         page.wake(at: Word.signal, for: bells.signalMask)
     }
 

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Platform
 internal import StoreEngine
 
 extension Effect {
@@ -8,7 +9,8 @@ extension Effect {
     /// dead owner in place. An ownership that changes hands also writes what happened, for good: that may use the
     /// greater part.
     var untouchedReserve: Int {
-        switch body {
+        if Defect.withoutReserve.isPresent { return Journal.reserveByteCount }
+        return switch body {
         case .sessionOpened, .sessionEnded, .expired, .refused, .restarted: 0
         case .committed(_, _, let operations):
             if operations.allSatisfy(\.mayUseReserve) {

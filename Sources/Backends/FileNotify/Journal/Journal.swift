@@ -52,7 +52,11 @@ final class Journal: ValueSource {
 
     /// Makes what was written between the two tails part of the order, unless the journal was sealed meanwhile.
     func publish(from tail: Int, to newTail: Int) -> Bool {
-        page.replace(CommitWord(tail: tail).rawValue, with: CommitWord(tail: newTail).rawValue, at: Word.commit)
+        if Defect.blindPublication.isPresent {
+            page.store(CommitWord(tail: newTail).rawValue, at: Word.commit)
+            return true
+        }
+        return page.replace(CommitWord(tail: tail).rawValue, with: CommitWord(tail: newTail).rawValue, at: Word.commit)
     }
 
     /// Ends the journal at a tail, unless it has moved on or is sealed.

@@ -20,19 +20,23 @@ final class JournalBuilder {
     private var usesSpareSpace = false
     private var isPlaced = false
 
+    /// - Parameter snapshotByteCount: About how many bytes are to follow. Their space is taken at once, because on a full
+    ///   disk the space that is kept for this has to be used from the start.
     /// - Throws: `storageFull`.
-    init(_ generation: UInt64, in directory: GroupDirectory) throws(SharedCoreError) {
+    init(
+        _ generation: UInt64, in directory: GroupDirectory, snapshotByteCount: Int = 0
+    ) throws(SharedCoreError) {
         self.generation = generation
         self.directory = directory
         salt = UInt64.random(in: 1...UInt64.max)
         chain = JournalChain(salt: salt)
         name = GroupDirectory.journalName(generation) + "." + String(salt, radix: 16) + Self.nameEnding
-        reservedEnd = JournalHeader.byteCount + Journal.reserveByteCount
+        reservedEnd = SpareSpace.compaction(of: snapshotByteCount)
         do throws(SystemCallError) {
             do throws(SystemCallError) {
                 file = try Self.newFile(name, in: directory.directory, byteCount: reservedEnd)
             } catch {
-                // On a full disk there is one journal's space left, which is kept for this.
+                // On a full disk there is space left that is kept for this.
                 guard error.isStorageFull,
                     (try? directory.directory.rename(SpareSpace.fileName, toFree: name)) == true
                 else { throw error }
@@ -115,6 +119,7 @@ final class JournalBuilder {
                 JournalHeader.Continuation(predecessorTail: $0, offset: offset, chain: chain.value)
             })
         do throws(SystemCallError) {
+            try giveBackSpace()
             try file.write(header.bytes, at: 0)
             try file.write(
                 Journal.initialWords(tail: offset, inherited: inherited, reservedEnd: reservedEnd),
@@ -133,6 +138,16 @@ final class JournalBuilder {
             throw SharedCoreError(error)
         }
         return try directory.keepsPlaced(generation)
+    }
+
+    /// Cuts the file to what the journal needs. Of the space that is kept for a full disk nothing else may be used: then,
+    /// with what the predecessor gives back, there is enough for the next journal.
+    private func giveBackSpace() throws(SystemCallError) {
+        let content = usesSpareSpace ? 0 : SpareSpace.leastContentByteCount
+        let needed = offset + content + Journal.reserveByteCount
+        guard needed < reservedEnd else { return }
+        try file.truncate(to: needed)
+        reservedEnd = needed
     }
 
     /// Makes the journal that was placed, which has a snapshot, the one from which the group is to be read, once all of

@@ -23,7 +23,7 @@ struct GroupStart {
                 try makeFirst()
                 continue
             }
-            if journal.header.bootID == bootID { return journal }
+            if journal.header.bootID == bootID || Defect.ignoredBoot.isPresent { return journal }
             FailPoint.hit("restart.afterFloor")
             try beginIncarnation(after: journal, atFloor: floor)
         }
@@ -54,7 +54,7 @@ struct GroupStart {
         if try directory.journal(1) == nil {
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
-            _ = try? SpareSpace.keep(for: 0, in: directory.directory)
+            _ = try? SpareSpace.keep(SpareSpace.rollAndCompaction(of: 0), in: directory.directory)
         }
         directory.page.raiseFloor(to: 1)
     }
@@ -78,7 +78,11 @@ struct GroupStart {
             return
         }
         var (state, position) = try survivingState(from: floor)
-        let effect = state.restarting(in: bootID, at: options.clock.now())
+        var effect = state.restarting(in: bootID, at: options.clock.now())
+        if Defect.repeatedRevisions.isPresent {
+            effect = Effect(
+                revision: Revision(rawValue: state.revision.rawValue + 1), time: effect.time, body: effect.body)
+        }
         state.apply(effect)
         // For whoever still reads the old journal, as a test may that plays a restart: it goes on in the new one.
         position.journal.seal(wherever: position.offset)
@@ -121,7 +125,8 @@ struct GroupStart {
     private func place(
         _ state: StoreState, as generation: UInt64, incarnation: UInt64
     ) throws(SharedCoreError) -> Bool {
-        let builder = try JournalBuilder(generation, in: directory)
+        let builder = try JournalBuilder(
+            generation, in: directory, snapshotByteCount: LocalGroup.snapshotByteCount(of: state))
         try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         guard
             try builder.place(

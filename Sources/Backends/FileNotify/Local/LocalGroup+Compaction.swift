@@ -40,6 +40,13 @@ extension LocalGroup {
     /// - Returns: Whether this call has done it; false when another process does it or something came between.
     func compact() throws(SharedCoreError) -> Bool {
         if isReadOnly { throw .readOnly(directory.directory.path) }
+        guard try replaceJournal() else { return false }
+        // Behind all that held the old journal open: only then its space is free.
+        keepSpareSpace()
+        return true
+    }
+
+    private func replaceJournal() throws(SharedCoreError) -> Bool {
         try lookAtPlace()
         let captured = try replica.update { state throws(SharedCoreError) -> Captured? in
             guard case .current = try self.follower.catchUp(&state) else { return nil }
@@ -53,7 +60,8 @@ extension LocalGroup {
         }
         defer { journal.file.unlock(byteAt: Self.compactionLockByte) }
 
-        let builder = try JournalBuilder(journal.generation + 1, in: directory)
+        let builder = try JournalBuilder(
+            journal.generation + 1, in: directory, snapshotByteCount: Self.snapshotByteCount(of: captured.state))
         try captured.state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         FailPoint.hit("compaction.afterSnapshot")
         // Most of it outside the lock.
@@ -68,7 +76,6 @@ extension LocalGroup {
         guard (try? builder.settle()) != nil else { return true }
         FailPoint.hit("compaction.afterFloor")
         directory.removeObsolete()
-        keepSpareSpace()
         return true
     }
 
@@ -122,7 +129,7 @@ extension LocalGroup {
                 if FailPoint.fails("compaction.beforeSeal") {
                     throw SharedCoreError(SystemCallError("pwrite", number: 5, at: journal.file.path))
                 }
-                guard journal.seal(at: tail) else { return .overtaken }
+                guard Defect.unsealedCompaction.isPresent || journal.seal(at: tail) else { return .overtaken }
                 FailPoint.hit("compaction.afterSeal")
                 let inherited = journal.interest
                 self.bells.prepare(inherited)

@@ -35,7 +35,7 @@ extension LocalGroup {
         guard position.journal === journal else { return }
         try lookAtPlace()
         // Listeners set their bits before they look at the word, so after the seal none is missing.
-        let inherited = journal.interest
+        let inherited = Defect.lostInterest.isPresent ? [] : journal.interest
         bells.prepare(inherited)
         let builder = try JournalBuilder(journal.generation + 1, in: directory)
         let isPlaced = try builder.place(
@@ -47,10 +47,16 @@ extension LocalGroup {
         keepSpareSpace()
     }
 
-    /// Sees to it that there is space for one more journal, if there is any.
+    /// Sees to it that there is space for more journals; if there is not so much, for a compaction.
     func keepSpareSpace() {
-        let snapshot = replica.read { state in Self.snapshotByteCount(of: &state) }
-        _ = try? SpareSpace.keep(for: snapshot, in: directory.directory)
+        if isReadOnly { return }
+        let (snapshot, position) = replica.read { state in
+            (Self.snapshotByteCount(of: state), self.follower.position(in: &state))
+        }
+        var sizes = [SpareSpace.rollAndCompaction(of: snapshot), SpareSpace.compaction(of: snapshot)]
+        // No snapshot is longer than the journal that begins with the last one, whatever was reckoned.
+        if position.journal.header.hasSnapshot { sizes.append(position.offset + Journal.reserveByteCount) }
+        for size in sizes where (try? SpareSpace.keep(size, in: directory.directory)) != nil { return }
     }
 
     /// Makes sure that a compaction has space, also when so many bytes are added to what the store holds; otherwise a
@@ -58,15 +64,15 @@ extension LocalGroup {
     ///
     /// - Throws: `storageFull`.
     func requireSpareSpace(for byteCount: Int) throws(SharedCoreError) {
-        let snapshot = replica.read { state in Self.snapshotByteCount(of: &state) }
+        let snapshot = replica.read { state in Self.snapshotByteCount(of: state) }
         try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try SpareSpace.keep(for: snapshot + byteCount, in: directory.directory)
+            try SpareSpace.keep(SpareSpace.rollAndCompaction(of: snapshot + byteCount), in: directory.directory)
         }
     }
 
     /// About how long a snapshot is, rather more than less. What is in it beside the entries fits in what a journal has
     /// at least.
-    private static func snapshotByteCount(of state: inout StoreState) -> Int {
+    static func snapshotByteCount(of state: StoreState) -> Int {
         state.byteCount + state.byteCount / 16 + 96 * (state.entryCount + state.sessions.count)
     }
 

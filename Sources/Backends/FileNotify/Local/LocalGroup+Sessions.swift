@@ -103,7 +103,7 @@ extension LocalGroup {
             if sessionLocks.isHeldHere(byte) { return false }
             if (try? sessionLocks.isHeld(byte)) == false { return true }
         }
-        guard mark.namesProcess else { return false }
+        guard mark.namesProcess, !Defect.believedLock.isPresent else { return false }
         return systemIdentity(of: session).liveness == .dead
     }
 
@@ -115,6 +115,7 @@ extension LocalGroup {
             ended.append(session.id)
             return nil
         }
+        if Defect.unawaitedEnds.isPresent { return nil }
         guard let mark = SessionMark(state.backendData), mark.namesProcess else { return nil }
         return try? ProcessHandle(systemIdentity(of: session))
     }

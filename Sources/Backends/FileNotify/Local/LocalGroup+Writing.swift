@@ -176,7 +176,7 @@ extension LocalGroup {
             throw error
         }
         let expected = Bells(of: effect).intersection(journal.interest)
-        bells.prepare(expected)
+        if !Defect.lateBells.isPresent { bells.prepare(expected) }
         do throws(SystemCallError) {
             if FailPoint.isActive("commit.halfRecord") {
                 try journal.file.write(Array(frame.prefix(frame.count / 2)), at: position.offset)
@@ -186,6 +186,7 @@ extension LocalGroup {
         } catch {
             throw SharedCoreError(error)
         }
+        if Defect.earlyRing.isPresent { announce(Bells(of: effect), in: journal) }
         FailPoint.hit("commit.beforePublish")
         guard journal.publish(from: position.offset, to: after.offset) else { return .sealed }
         FailPoint.hit("commit.afterPublish")
@@ -205,7 +206,7 @@ extension LocalGroup {
                 try self.follower.advance(from: position, to: after, applying: applied, &state)
                 return Bells(of: effect, in: &state)
             }
-            rung.formUnion(changed)
+            if !Defect.earlyRing.isPresent { rung.formUnion(changed) }
         } catch {
             rung.formUnion(Bells(of: effect))
             throw SharedCoreError(

@@ -25,6 +25,7 @@ struct Patience {
 
     /// Whether it is over, looking at the journal whose lock is not to be had.
     mutating func isOver(at journal: Journal) -> Bool {
+        if Defect.endlessPatience.isPresent { return false }
         let now = SystemClock().now()
         let found = journal.word
         if found != word || journal.generation != generation {

@@ -42,7 +42,8 @@ final class SessionLocks: Sendable {
 
     /// Whether anybody holds a byte, this process included.
     func isHeld(_ byte: Int) throws(SystemCallError) -> Bool {
-        try looking.isLocked(byteAt: byte)
+        if Defect.lockingProbe.isPresent, let holding { return try !holding.tryLock(byteAt: byte) }
+        return try looking.isLocked(byteAt: byte)
     }
 
     /// Whether this process holds a byte.

@@ -1,4 +1,5 @@
 internal import CZMQ
+internal import Synchronization
 
 /// What becomes of the connection of a socket, as the library reports it.
 struct ConnectionEvents {
@@ -13,16 +14,34 @@ struct ConnectionEvents {
     }
 
     let socket: Socket
+    private let observed: Socket
+
+    private static let count = Atomic<UInt64>(0)
 
     /// Begins to report on a socket. Belongs to the same thread.
-    init(of observed: Socket, name: String) throws(MessagingError) {
-        let address = "inproc://sharedcore-events-\(name)"
+    init(of observed: Socket) throws(MessagingError) {
+        let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+        let address = "inproc://sharedcore-events-\(number)"
+        self.observed = observed
         try observed.monitor(
             at: address,
             events: ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
                 | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_DISCONNECTED)
-        socket = try Socket(.pair, for: address)
-        try socket.connect()
+        do throws(MessagingError) {
+            socket = try Socket(.pair, for: address)
+            // The library's thread waits where its reports find no room.
+            try socket.set(.receiveLimit, 0)
+            try socket.connect()
+        } catch {
+            observed.stopMonitor()
+            throw error
+        }
+    }
+
+    /// Reports no longer.
+    func close() {
+        observed.stopMonitor()
+        socket.close()
     }
 
     /// The next event; nil when there is none.

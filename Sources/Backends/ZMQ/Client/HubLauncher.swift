@@ -1,4 +1,4 @@
-public import CoreAPI
+internal import CoreAPI
 internal import Platform
 
 /// Starts a hub where none is, so that nobody has to think of it.

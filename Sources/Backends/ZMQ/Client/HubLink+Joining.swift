@@ -33,8 +33,7 @@ extension HubLink {
         // A message waits for a connection here, not in the library, which would lose it with the connection.
         try socket.set(.onlyWhenConnected, 1)
         try socket.set(.sendLimit, 4 * Wire.windowCount)
-        let name = String(UInt64(UInt(bitPattern: socket.handle)), radix: 16)
-        let events = try ConnectionEvents(of: socket, name: name)
+        let events = try ConnectionEvents(of: socket)
         try socket.connect()
         requests = socket
         self.events = events
@@ -61,6 +60,7 @@ extension HubLink {
         try socket.connect()
         stream = socket
         duty.sources.append(.socket(socket))
+        if FailPoint.fails("link.armed") { isArmed = true }
     }
 
     private func configure(_ socket: Socket) throws(MessagingError) {
@@ -94,7 +94,7 @@ extension HubLink {
                 Task { [clock] in
                     // One that was cancelled must not wake the next step's wait, which would go round without an end.
                     guard (try? await clock.sleep(until: deadline)) != nil else { return }
-                    await self.resumeJoining()
+                    self.resumeJoining()
                 }
             }
             defer { timer?.cancel() }

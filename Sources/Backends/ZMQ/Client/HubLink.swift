@@ -209,8 +209,8 @@ actor HubLink {
         for request in Array(pending.values) { finish(request, with: .failure(request.error(for: error))) }
         unsent = []
         duty.isOver = true
+        events?.close()
         requests?.close()
-        events?.socket.close()
         stream?.close()
         if error.code != .closed { replica?.fail(with: error) }
         resumeJoining()

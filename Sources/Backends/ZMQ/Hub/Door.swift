@@ -36,8 +36,9 @@ struct Door {
         try requests.set(.messageByteLimit, Wire.requestByteLimit)
         // An answer that cannot be queued is reported instead of dropped in silence.
         try requests.set(.knownPeersOnly, 1)
-        // Subscribers only send their subscriptions, which are short; each of them is seen, also the second of its kind.
-        try stream.set(.messageByteLimit, 256)
+        // Subscribers only send their subscriptions, which are short, and their part of the handshake. Each subscription is
+        // seen, also the second of its kind.
+        try stream.set(.messageByteLimit, 4_096)
         try stream.set(.verboseSubscriptions, 1)
         try requests.bind()
         try stream.bind()

@@ -23,10 +23,13 @@ public struct HubOptions: Sendable {
     public var lease: Duration
     /// The bytes of memory for the latest effects. A client that was away for longer gets the whole state.
     public var effectByteCount: Int
+    /// Is told what was refused at the hub's doors, once for each connection. Must return at once.
+    public var onRefusal: (@Sendable (SharedCoreError) -> Void)?
 
     public init(
         group: String, storage: Storage, endpoints: [HubEndpoint], keys: CurveHubKeys? = nil,
-        lease: Duration = .seconds(3), effectByteCount: Int = 4 << 20
+        lease: Duration = .seconds(3), effectByteCount: Int = 4 << 20,
+        onRefusal: (@Sendable (SharedCoreError) -> Void)? = nil
     ) {
         self.group = group
         self.storage = storage
@@ -34,5 +37,6 @@ public struct HubOptions: Sendable {
         self.keys = keys
         self.lease = lease
         self.effectByteCount = effectByteCount
+        self.onRefusal = onRefusal
     }
 }

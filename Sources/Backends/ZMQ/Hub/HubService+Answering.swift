@@ -13,6 +13,7 @@ extension HubService {
             }
             request = try Request(message.frames[1])
         } catch {
+            reportOnce(address, error)
             // Who asks so has no number by which an answer would be known.
             return send(Reply(number: 0, body: .refused(error)), to: address)
         }
@@ -21,6 +22,7 @@ extension HubService {
                 let welcome = try await welcome(hello, of: message.peer, at: address)
                 send(Reply(number: request.number, body: .welcome(welcome)), to: address)
             } catch {
+                reportOnce(address, error)
                 send(Reply(number: request.number, body: .refused(error)), to: address)
             }
             return
@@ -128,6 +130,14 @@ extension HubService {
         _ = doors[address.door].requests.send([address.connection, reply.bytes()] + records)
     }
 
+    /// Reports a refusal, the first of each connection.
+    private func reportOnce(_ address: HubAddress, _ error: SharedCoreError) {
+        guard let report = options.onRefusal, reported.insert(address).inserted else { return }
+        // Connections that are gone are not told from those that are there: they are forgotten all together.
+        if reported.count > Self.reportedLimit { reported = [address] }
+        report(error)
+    }
+
     // MARK: - Hello
 
     private func welcome(
@@ -160,9 +170,9 @@ extension HubService {
         for hello: Request.Hello, of peer: PeerAddress, at address: HubAddress
     ) async throws(SharedCoreError) -> HubClient {
         if let resumed = hello.resumed {
-            guard let client = clients[resumed.session], client.token.isSame(as: resumed.token) else {
-                throw .sessionEnded(resumed.session)
-            }
+            guard let client = clients[resumed.session],
+                client.token.isSame(as: resumed.token) || FailPoint.fails("hub.token")
+            else { throw .sessionEnded(resumed.session) }
             return client
         }
         // A hello that is said again before the first was answered is the same client's.
@@ -172,9 +182,11 @@ extension HubService {
         let mark = SessionMark(
             token: (0..<Wire.tokenByteCount).map { _ in UInt8.random(in: 0...255) },
             processNamespace: isHere || process != nil ? ProcessIdentity.currentNamespace : 0)
+        let seen = process?.identity ?? (isHere ? .current : nil)
         let opening = SessionOpening(
-            process: process?.identity ?? (isHere ? .current : hello.process), description: hello.description,
-            backendData: mark.bytes)
+            process: seen.map { ProcessIdentity(bootID: order.clock.bootID, pid: $0.pid, startTime: $0.startTime) }
+                ?? hello.process,
+            description: hello.description, backendData: mark.bytes)
         let recorded = try await order.record { state, now in
             let effect = state.opening(opening, at: now)
             return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))

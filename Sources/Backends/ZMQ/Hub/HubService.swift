@@ -29,6 +29,9 @@ actor HubService {
 
     var clients: [SessionID: HubClient] = [:]
     var addresses: [HubAddress: HubClient] = [:]
+    /// Connections of which a refusal was reported.
+    var reported: Set<HubAddress> = []
+    static let reportedLimit = 4_096
     /// The ends of clients' processes.
     let ends: ReadinessSet
 
@@ -38,9 +41,7 @@ actor HubService {
     /// When the place of the order is told, so that a loss is noticed.
     var nextBeacon: BootInstant?
 
-    /// The hub's own running time is what leases are counted in.
-    var lastTurn: BootInstant
-    static let leaseCheckInterval = Duration.milliseconds(250)
+    var runningTime: RunningTime
     static let beaconInterval = Duration.seconds(1)
     /// How long after news the beacon follows: when a burst is over.
     static let beaconDelay = Duration.milliseconds(20)
@@ -52,7 +53,7 @@ actor HubService {
         self.order = order
         self.options = options
         self.incarnation = order.incarnation
-        lastTurn = runningClock.now()
+        runningTime = RunningTime(from: runningClock.now())
         published = order.replica.read { $0.revision }
     }
 
@@ -143,7 +144,7 @@ actor HubService {
     private func untilNextTurn() -> Duration? {
         var pauses: [Duration] = []
         if let nextBeacon { pauses.append(runningClock.now().duration(to: nextBeacon)) }
-        if clients.values.contains(where: { $0.leaseLeft != nil }) { pauses.append(Self.leaseCheckInterval) }
+        if clients.values.contains(where: { $0.leaseLeft != nil }) { pauses.append(RunningTime.interval) }
         return pauses.min()
     }
 
@@ -192,6 +193,7 @@ actor HubService {
         guard let frame = message.frames.first, frame.count == 2 + StreamMessage.armedByteCount, frame[0] == 1,
             frame[1] == StreamMessage.armedTopic
         else { return }
+        if FailPoint.fails("hub.echo") { return }
         _ = door.stream.send([StreamMessage.armed(Array(frame.dropFirst(2))).bytes])
     }
 }

@@ -105,6 +105,12 @@ final class Socket {
         }
     }
 
+    /// Reports no longer. Must come before the pair socket is closed: the library's thread would wait for ever to report to
+    /// one that is gone.
+    func stopMonitor() {
+        zmq_socket_monitor(handle, nil, 0)
+    }
+
     /// Sends a message of one or more frames, or nothing of it.
     ///
     /// - Returns: Whether the library has taken it; false when its queue is full or nobody is there.

@@ -136,9 +136,9 @@ enum PostCases {
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
-            let observation = try await group.open().observe("news")
-            // Where each commit waits for a disk, many posts go into one.
-            let postsInCommit: UInt64 = store.capabilities.durability < .disk ? 1 : 64
+            let observer = try await group.open()
+            let observation = try await observer.observe("news")
+            let postsInCommit: UInt64 = context.number(1, whereCommitsCost: 64, of: "posts in each commit")
             var posted: UInt64 = 0
             let growth = try await OwnResources.leastGrowth(batches: 16) {
                 for _ in 0..<32_768 / postsInCommit {
@@ -156,6 +156,7 @@ enum PostCases {
             }
             // A queue of a batch would take 2 MB or more.
             try expect(growth < 1 << 20, "a batch of posts costs less than 1 MiB, not \(growth) bytes")
+            try await observer.catchUp()
             let delivery = try await within(Patience.usual, "the delivery") { try await observation.next() }
             try expect(delivery?.count, is: 524_288, "how many posts the delivery stands for")
             try expect(delivery?.state, is: 524_288, "the state that it carries")

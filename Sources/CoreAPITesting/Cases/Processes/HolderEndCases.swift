@@ -3,7 +3,7 @@ internal import Glibc
 
 /// L1, L2, L3: what a process held does not outlive it.
 enum HolderEndCases {
-    static let all = [endFreesForAll, sessionsNameTheirProcess, newcomersDoNotBelieve]
+    static let all = [endFreesForAll, participantsShareAProcess, sessionsNameTheirProcess, newcomersDoNotBelieve]
 
     static let endFreesForAll = ConformanceCase(
         "L1f", "a holder's end frees what it held, in one revision, and its watchers hear of it (L3)",
@@ -33,6 +33,29 @@ enum HolderEndCases {
                 let taken = try await store.put("owner/a", [1], lifetime: .session, if: .absent("owner/a"))
                 try expect(taken.changed, "another one takes what is free")
             }
+        }
+    }
+
+    static let participantsShareAProcess = ConformanceCase(
+        "L1g", "a participant that joins or leaves ends no other participant of its process, as another process sees",
+        promises: [.multipleProcesses, .promptDeathNotice]
+    ) { context in
+        try await context.withGroup { group in
+            let first = try await group.open()
+            try await first.put("owner", text: "first", lifetime: .session)
+            let peer = try await group.join()
+            for round in 0..<3 {
+                let guest = try await group.open()
+                let seen = try await peer.tell("sessions").split(separator: " ").map(String.init)
+                try expect(seen.count, is: 3, "the number of participants in round \(round), as another process sees")
+                let present = try await first.sessions().map(\.id.description)
+                try expect(seen.sorted(), is: present.sorted(), "the participants in round \(round)")
+                await guest.close()
+                let left = try await peer.tell("sessions").split(separator: " ")
+                try expect(left.count, is: 2, "the number of participants when the guest has left")
+                try expect(try await peer.tell("get owner"), is: "value first", "what lives with the one that stays")
+            }
+            try await first.put("owner", text: "still")
         }
     }
 

@@ -1,11 +1,31 @@
 internal import CoreAPI
 internal import Glibc
 
-/// W1, N1, N3, N4, N9: several processes that work at the same time.
+/// S4, W1, N1, N3, N4, N9: several processes that work at the same time.
 enum ManyProcessesCases {
     static let all = [
-        watchIsComplete, observersMayDie, postsAddUp, everyProcessIsWoken, stoppedObserver,
+        readsSeeOtherProcesses, watchIsComplete, observersMayDie, postsAddUp, everyProcessIsWoken, stoppedObserver,
     ]
+
+    static let readsSeeOtherProcesses = ConformanceCase(
+        "S4f", "`get` and `list` reflect every commit that had returned in another process, with nobody watching",
+        promises: [.multipleProcesses, .linearizableReads]
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            let peer = try await group.join()
+            for round in 0..<100 {
+                try await peer.tell("put key \(round)")
+                try expect(try await store.text("key"), is: "\(round)", "the value of round \(round) here")
+                try await store.put("other", text: "\(round)")
+                let there = try await peer.tell("get other")
+                try expect(there, is: "value \(round)", "the value of round \(round) in the other process")
+                try await peer.tell("delete key")
+                let listed = try await store.list().entries.map(\.key)
+                try expect(listed, is: ["other"], "what is listed in round \(round)")
+            }
+        }
+    }
 
     static let watchIsComplete = ConformanceCase(
         "W1j", "a watch sees every change of other processes under load, once and in order",
@@ -151,8 +171,8 @@ enum ManyProcessesCases {
             try await peer.tell("observe news")
             peer.signal(SIGSTOP)
             try await peer.stopped()
-            // More than a queue of the system holds, where a post does not wait for a disk.
-            let count: UInt64 = store.capabilities.durability < .disk ? 30_000 : 3000
+            // More than a queue of the system holds, where that does not take for ever.
+            let count: UInt64 = context.number(30_000, whereCommitsCost: 3000, of: "posts")
             for state in 1...count { try await store.post("news", state: state) }
             peer.signal(SIGCONT)
             try await eventually("it has seen them all") { try await peer.tell("seen") == "\(count) \(count)" }

@@ -4,7 +4,7 @@ internal import CoreAPI
 enum ClosingCases {
     static let all = [
         useAfterCloseIsTyped, closeUnblocks, closeMeetsCalls, cancelledCommitsDoNothing, cancellationIsAllOrNothing,
-        cancelledWaitsEnd, cancelledWaitsSwallowNothing,
+        cancelledWaitsEnd, cancelledWaitsSwallowNothing, closedWhenCancelled,
     ]
 
     static let useAfterCloseIsTyped = ConformanceCase(
@@ -258,6 +258,25 @@ enum ClosingCases {
             { posts += delivery.count }
             try expect(seen, is: written, "the revisions that the watch delivered, by those that were committed")
             try expect(posts, is: 300, "the number of posts that were delivered")
+        }
+    }
+
+    static let closedWhenCancelled = ConformanceCase(
+        "S13h", "closing in a cancelled task ends the session for everybody (L1)"
+    ) { context in
+        try await context.withGroup { group in
+            let leaving = try await group.open()
+            let staying = try await group.open()
+            try await leaving.put("held", [1], lifetime: .session)
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                await leaving.close()
+            }
+            try await within(Patience.usual, "the close ends") { await task.value }
+            // A read looks at no participant's process, so the end is in the order or is not seen.
+            try await staying.catchUp()
+            try expect(try await staying.get("held"), is: nil, "what lived with the one that left")
+            try await expect(.closed, from: "a call of the one that left") { try await leaving.get("held") }
         }
     }
 }

@@ -5,19 +5,6 @@ internal import Glibc
 internal import Platform
 internal import TestSupport
 
-extension FileGroup {
-    /// The value under a key as text; nil when there is none.
-    func text(_ key: Key) async throws -> String? {
-        try await get(key).map { String(decoding: $0.value, as: UTF8.self) }
-    }
-
-    /// Sets the value of a key to a text.
-    @discardableResult
-    func put(_ key: Key, text: String) async throws -> Revision {
-        try await put(key, Array(text.utf8)).revision
-    }
-}
-
 /// The names of a group's files.
 func groupNames(in directory: TemporaryDirectory) throws -> [String] {
     try Directory(path: directory.path(of: "group")).names()

@@ -1,0 +1,73 @@
+internal import Glibc
+
+/// Defects of the file backend that a test builds into a process, to see that its cases notice them. Compiled in debug
+/// builds only; a release build has none of them and looks for none. The environment says which one a process has:
+///
+///     SHAREDCORE_DEFECT=blindPublication
+package enum Defect: String, CaseIterable, Sendable {
+    // MARK: - The order
+
+    /// A record is published whatever the commit word says by now.
+    case blindPublication
+    /// A writer that is frozen under the lock is waited for.
+    case endlessPatience
+    /// A compaction leaves the old journal open.
+    case unsealedCompaction
+    /// A reader takes the place that it has come to for the published end.
+    case cachedTail
+    /// A record is believed whatever its checksum says.
+    case ignoredChecksum
+    /// The journal of an earlier run of the machine goes on in this one.
+    case ignoredBoot
+    /// After a start of the machine, revisions go on where the files end.
+    case repeatedRevisions
+    /// Time is what the wall clock says.
+    case wallClock
+
+    // MARK: - The disk
+
+    /// A commit returns before it is on the disk.
+    case unawaitedDisk
+    /// Endings get no more space than anything else.
+    case withoutReserve
+    /// An ending that finds no space makes none.
+    case withoutRoom
+    /// Space that could not be kept for a compaction is not asked for again.
+    case forgottenSpace
+
+    // MARK: - Wake-ups
+
+    /// Bells ring before there is anything to hear of.
+    case earlyRing
+    /// Bells are opened only when they ring, so that the end of a writer rings none.
+    case lateBells
+    /// Who listens is forgotten when the journal is passed over.
+    case lostInterest
+    /// A queue of events that has overflowed is taken for one that has not.
+    case overlookedOverflow
+    /// Writers do not wake who sleeps at shared memory.
+    case silentSignals
+
+    // MARK: - Sessions
+
+    /// Locks belong to a process, which loses them with any descriptor of the file that it closes.
+    case processLocks
+    /// Programs that are started inherit the files.
+    case inheritedFiles
+    /// Whoever looks whether a lock is held takes it.
+    case lockingProbe
+    /// The end of a process is not waited for.
+    case unawaitedEnds
+    /// A lock that is held proves a life, also when a child of the dead holds it.
+    case believedLock
+
+    #if FAIL_POINTS
+        private static let present = getenv("SHAREDCORE_DEFECT").flatMap { Defect(rawValue: String(cString: $0)) }
+
+        /// Whether this process has the defect.
+        package var isPresent: Bool { Self.present == self }
+    #else
+        @inline(__always)
+        package var isPresent: Bool { false }
+    #endif
+}

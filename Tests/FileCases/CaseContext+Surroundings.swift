@@ -1,0 +1,49 @@
+internal import CoreAPITesting
+internal import Glibc
+
+/// What a second process of a case finds around it.
+extension CaseContext {
+    /// A place in the backend at which a process that is armed with it does not look without having heard anything.
+    static let onlyWhenWoken = "look.idle:fail"
+
+    /// Starts a second process that has not joined yet.
+    ///
+    /// - Parameters:
+    ///   - place: Where it is armed from the start.
+    ///   - arguments: What runs before it.
+    func start(arming place: String? = nil, through arguments: [String] = []) async throws -> Peer {
+        guard let program = harness.peer else {
+            throw HarnessLimitation("the harness “\(harness.name)” has no program for a second process")
+        }
+        let peer = try Peer(
+            program, environment: ["SHAREDCORE_FAIL_POINT": place], through: arguments,
+            noting: { [weak self] in self?.note($0) })
+        _ = try await peer.answer()
+        return peer
+    }
+
+    /// Starts a second process that cannot tell what numbers of processes mean to it, as in a container, so that only the
+    /// locks of the others say whether they live. The rest of /proc stays: the system's dispatch library needs it.
+    func startWithoutProcesses() async throws -> Peer {
+        try await start(through: Self.namespace + ["sh", "-c", "mount -t tmpfs none /proc/$$/ns && exec \"$0\""])
+    }
+
+    /// Starts a second process for which `path` is a file system of one MiB, which goes when it ends.
+    func startOnSmallDisk(at path: String) async throws -> Peer {
+        guard mkdir(path, 0o700) == 0 else { throw HarnessLimitation("the directory \(path) cannot be made") }
+        let script = "mount -t tmpfs -o size=1m,mode=700 none '\(path)' && exec \"$0\""
+        return try await start(through: Self.namespace + ["sh", "-c", script])
+    }
+
+    /// Starts a second process for which everything is where it is for another one.
+    func start(beside other: Peer, arming place: String? = nil) async throws -> Peer {
+        let enter = ["nsenter", "--target", "\(other.pid)", "--mount"]
+        return try await start(
+            arming: place, through: enter + (geteuid() == 0 ? [] : ["--user", "--preserve-credentials"]))
+    }
+
+    /// Mounts of one's own.
+    private static var namespace: [String] {
+        ["unshare", "--mount"] + (geteuid() == 0 ? [] : ["--user", "--map-root-user"])
+    }
+}

@@ -1,0 +1,52 @@
+internal import CoreAPITesting
+internal import Glibc
+
+/// L3: what proves a life, and what does not. Nobody here sees the processes of the others, so that the locks alone say
+/// who lives.
+enum SessionCases {
+    static let all = [programsInheritNothing, looksTakeNothing]
+
+    static let programsInheritNothing = ConformanceCase(
+        "F-L3a", "a program that a participant has started and left behind keeps nothing of it alive"
+    ) { context in
+        try await context.withGroup { group in
+            let holder = try await context.startWithoutProcesses()
+            try await holder.tell("open \(group.address)")
+            try await holder.tell("hold owner holder")
+            let other = try await context.startWithoutProcesses()
+            try await other.tell("open \(group.address)")
+            let program = try expectSome(Int32(try await holder.tell("program")), "the process of the program")
+            defer { kill(program, SIGKILL) }
+            let both = try await other.tell("sessions").split(separator: " ")
+            try expect(both.count, is: 2, "the number of participants while the holder lives")
+            try expect(try await other.tell("get owner"), is: "value holder", "what the holder holds")
+            holder.killNow()
+            let left = try await other.tell("sessions").split(separator: " ")
+            try expect(left.count, is: 1, "the number of participants when the holder is dead and its program lives")
+            try expect(try await other.tell("get owner"), is: "nothing", "what the holder held")
+        }
+    }
+
+    static let looksTakeNothing = ConformanceCase(
+        "F-L3b", "whoever looks whether others live, and is stopped before it can say so, keeps no dead one alive"
+    ) { context in
+        try await context.withGroup { group in
+            var peers: [Peer] = []
+            for _ in 0..<3 {
+                let peer = try await context.startWithoutProcesses()
+                try await peer.tell("open \(group.address)")
+                peers.append(peer)
+            }
+            try await peers[0].tell("hold owner holder")
+            peers[0].killNow()
+            try await peers[1].tell("arm commit.afterLock:stop")
+            try peers[1].send("sessions")
+            try await peers[1].stopped()
+            let seen = try await peers[2].tell("sessions").split(separator: " ")
+            try expect(seen.count, is: 2, "the number of participants: the one that looks and the stopped one")
+            try expect(try await peers[2].tell("get owner"), is: "nothing", "what the dead one held")
+            peers[1].signal(SIGCONT)
+            try expect(try await peers[1].done().split(separator: " ").count, is: 2, "what the stopped one sees")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Glibc
+internal import Platform
+
+/// N4, N9: who waits is woken. None of those who wait here looks without having heard anything, so nothing but a wake-up
+/// brings the news.
+enum WakeUpCases {
+    static let all = [sleepersAreWoken, listenersAreInherited, overflow]
+
+    static let sleepersAreWoken = ConformanceCase(
+        "F-N4a", "whoever sleeps at shared memory, where files cannot be watched, is woken by each writer"
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            let writer = try await group.join()
+            let peer = try await context.start(arming: CaseContext.onlyWhenWoken)
+            try await peer.tell("open \(group.address) silent")
+            try await peer.tell("observe news")
+            try expect(try await peer.tell("wakeUp"), is: "sharedMemory", "how it is woken")
+            for count in 1...20 as ClosedRange<UInt64> {
+                if count.isMultiple(of: 2) {
+                    try await writer.tell("post news \(count)")
+                } else {
+                    try await store.post("news", state: count)
+                }
+                try await eventually("the sleeper is woken for post \(count)") {
+                    try await peer.tell("seen") == "\(count) \(count)"
+                }
+            }
+        }
+    }
+
+    static let listenersAreInherited = ConformanceCase(
+        "F-N9a", "whoever listens is woken also in the journal by which a frozen writer was passed over"
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            for words in ["", " silent"] {
+                let observer = try await context.start(arming: CaseContext.onlyWhenWoken)
+                try await observer.tell("open \(group.address)\(words)")
+                try await observer.tell("observe news")
+                let frozen = try await group.join()
+                try await frozen.tell("arm commit.beforePublish:stop")
+                try frozen.send("put frozen yes")
+                try await frozen.stopped()
+                for count in 1...3 as ClosedRange<UInt64> {
+                    try await store.post("news", state: count)
+                    try await eventually("the listener is woken for post \(count) after the roll") {
+                        try await observer.tell("seen") == "\(count) \(count)"
+                    }
+                }
+                frozen.signal(SIGCONT)
+                try await frozen.done()
+            }
+        }
+    }
+
+    static let overflow = ConformanceCase(
+        "F-N9b", "when the system's queue of events overflows, everybody looks, also for what was dropped"
+    ) { context in
+        try await context.withGroup { busy in
+            try await context.withGroup { quiet in
+                let observer = try await context.start(arming: CaseContext.onlyWhenWoken)
+                try await observer.tell("open \(busy.address)")
+                try await observer.tell("observe a")
+                try await observer.tell("observe b")
+                try await observer.tell("another \(quiet.address)")
+                try await observer.tell("observe c")
+                let bells = try Directory(path: busy.address).names().filter { $0.hasPrefix("bell-") }
+                try expect(bells.count, is: 2, "the bells of the two names: repeated events of one would be one event")
+                let poster = try await busy.join()
+                let other = try await quiet.join()
+
+                observer.signal(SIGSTOP)
+                try await observer.stopped()
+                let count = try queueLength() / 2 + 100
+                try await poster.tell("alternate a b \(count)", within: Patience.long)
+                // Of this one there is no event any more: the queue is full.
+                try await other.tell("post c 3")
+                observer.signal(SIGCONT)
+                try await eventually("everything is delivered, also what was dropped") {
+                    try await observer.tell("seen").hasPrefix("\(2 * count + 1) ")
+                }
+                // Their ends would be heard as well.
+                withExtendedLifetime((poster, other)) {}
+            }
+        }
+    }
+
+    /// How many events the system keeps for one who does not take them.
+    private static func queueLength() throws -> Int {
+        let path = "/proc/sys/fs/inotify/max_queued_events"
+        let text = String(decoding: try OpenFile(path: path, .read).read(count: 32, at: 0), as: UTF8.self)
+        return try expectSome(Int(text.filter(\.isNumber)), "the length of the system's queue of events")
+    }
+}

@@ -1,0 +1,37 @@
+internal import CoreAPITesting
+package import Platform
+
+/// The file backend with a defect, and the case that must catch it.
+package struct FileMutant: Sendable, CustomStringConvertible {
+    /// What is wrong with it, as a phrase: "publishes without comparing".
+    package let name: String
+    package let defect: Defect
+    /// The case that must fail, of the suite or of the files' own.
+    package let caseID: String
+    /// What the case must say, so that nothing else was in its way.
+    package let complaint: String
+    /// Where the processes are armed from the start.
+    package let place: String?
+
+    init(
+        _ name: String, _ defect: Defect, caughtBy caseID: String, saying complaint: String, arming place: String? = nil
+    ) {
+        self.name = name
+        self.defect = defect
+        self.caseID = caseID
+        self.complaint = complaint
+        self.place = place
+    }
+
+    package var description: String { name }
+
+    /// Tries the case on the backend with its defect.
+    package func attempt() async throws -> FileTrial.Report {
+        try await FileTrial.report(on: caseID, patience: .seconds(5), defect: defect, arming: place)
+    }
+
+    /// Whether the case has noticed what is wrong.
+    package func isCaught(in report: FileTrial.Report) -> Bool {
+        report.word == "failed" && report.message.contains(complaint)
+    }
+}

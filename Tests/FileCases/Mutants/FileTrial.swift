@@ -1,0 +1,70 @@
+internal import BundledHarnesses
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Glibc
+package import Platform
+internal import TestSupport
+
+/// A case that is tried on the file backend in a process of its own, which may have a defect, as the processes that it
+/// starts have. Only the debug build of the second process of the tests can do that.
+package struct FileTrial: Sendable {
+    /// What came of it.
+    package struct Report: Sendable {
+        /// `passed`, `failed`, `unsupported` or `skipped`.
+        package let word: String
+        package let message: String
+    }
+
+    private static let command = "try"
+
+    private let program: String
+    private let conformanceCase: ConformanceCase
+    private let patience: Duration
+    private let directory: String
+
+    /// What the arguments of a process ask for; nil when it is to be something else than a trial.
+    package init?(_ arguments: [String]) {
+        guard arguments.count == 5, arguments[1] == Self.command, let conformanceCase = FileCases.named(arguments[2]),
+            let seconds = Int(arguments[3])
+        else { return nil }
+        program = arguments[0]
+        self.conformanceCase = conformanceCase
+        patience = .seconds(seconds)
+        directory = arguments[4]
+    }
+
+    /// Tries the case and writes what came of it.
+    package func run() async {
+        let harness = FileHarness(durability: .process, in: directory, peer: PeerProgram(path: program))
+        let result = await Patience.$usual.withValue(patience) {
+            await conformanceCase.run(on: harness, seed: 1, within: .seconds(90))
+        }
+        // One line, as the other side reads lines.
+        let message = (result.outcome.message ?? "").split(separator: "\n").joined(separator: " | ")
+        let bytes = Array("\(result.outcome.word) \(message)\n".utf8)
+        _ = write(STDOUT_FILENO, bytes, bytes.count)
+    }
+
+    /// Tries a case in another process.
+    ///
+    /// - Parameters:
+    ///   - patience: How long the case waits for what must come.
+    ///   - defect: What is wrong there; nil for nothing.
+    ///   - place: Where the processes are armed from the start.
+    package static func report(
+        on caseID: String, patience: Duration, defect: Defect? = nil, arming place: String? = nil
+    ) async throws -> Report {
+        let directory = try TemporaryDirectory()
+        var environment: [String: String] = [:]
+        if let defect { environment["SHAREDCORE_DEFECT"] = defect.rawValue }
+        if let place { environment["SHAREDCORE_FAIL_POINT"] = place }
+        let process = try ChildProcess(
+            try ChildProcess.built("sharedcore-test-peer"),
+            [command, caseID, "\(patience.components.seconds)", directory.path], environment: environment)
+        let end = try await within(.seconds(120), "the trial of \(caseID) ends") { await process.end() }
+        guard let line = process.lines.last, let space = line.firstIndex(of: " ") else {
+            return Report(word: "failed", message: "nothing was reported: \(end)")
+        }
+        return Report(word: String(line[..<space]), message: String(line[line.index(after: space)...]))
+    }
+}

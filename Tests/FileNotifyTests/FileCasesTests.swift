@@ -1,0 +1,20 @@
+internal import BundledHarnesses
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileCases
+internal import TestSupport
+internal import Testing
+
+/// The cases that only the file backend has. What each is worth, the mutants in `FileCases` show.
+@Suite("Cases of the files' own", .serialized, .timeLimit(.minutes(5)))
+struct FileCasesTests {
+    @Test("files", arguments: FileCases.all)
+    func files(conformanceCase: ConformanceCase) async throws {
+        let directory = try TemporaryDirectory()
+        let harness = FileHarness(
+            durability: .process, in: directory.path,
+            peer: PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+        let result = await conformanceCase.run(on: harness)
+        #expect(result.outcome == .passed, "\(result.outcome.message ?? "")")
+    }
+}
