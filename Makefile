@@ -5,7 +5,8 @@ SWIFT ?= swift
 JOBS ?= $(shell nproc)
 SOURCES = Sources Tests Examples Package.swift
 
-.PHONY: demo test check-all docs examples file-systems sanitize build release format lint dependencies clean
+.PHONY: demo test check-all docs examples file-systems sanitize build release without-zmq format lint dependencies \
+	clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -17,8 +18,8 @@ test: dependencies
 	SWIFT="$(SWIFT)" Scripts/test
 
 # Everything slow: the formatter's rules, the documentation, the tests three times over, the optimized build, the
-# examples, the suite on two kinds of file system, the sanitizers, the demo again and again.
-check-all: lint docs test release examples file-systems sanitize
+# build without ZeroMQ, the examples, the suite on two kinds of file system, the sanitizers, the demo again and again.
+check-all: lint docs test release without-zmq examples file-systems sanitize
 	SWIFT="$(SWIFT)" Scripts/test
 	SWIFT="$(SWIFT)" Scripts/test
 	Scripts/repeat-demo 20
@@ -47,6 +48,12 @@ build: dependencies
 release: dependencies
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-executor
+
+# The program for a system without libzmq: it has no such backend and does not ask for the library.
+without-zmq: dependencies
+	$(SWIFT) build -j $(JOBS) --scratch-path .build/without-zmq --disable-default-traits --product sharedcore
+	! ldd .build/without-zmq/debug/sharedcore | grep libzmq
+	.build/without-zmq/debug/sharedcore --backend zmq config validate 2>&1 | grep 'this build does not have'
 
 format:
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)

@@ -22,6 +22,9 @@ func tests(_ name: String, of rooms: [Target.Dependency]) -> Target {
         swiftSettings: settings)
 }
 
+/// The backend over ZeroMQ, where the package is built with it: it needs libzmq.
+let zmqBackend = Target.Dependency.target(name: "ZMQBackend", condition: .when(traits: ["ZMQ"]))
+
 let package = Package(
     name: "SharedCore",
     products: [
@@ -38,6 +41,10 @@ let package = Package(
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["ZMQ"]),
+        .trait(name: "ZMQ", description: "The backend over ZeroMQ, for which libzmq must be installed."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -71,7 +78,7 @@ let package = Package(
                 "CoreAPI", "StoreEngine", "Replica", "ByteCoding", "Platform", "CZMQ", "FileNotifyBackend",
                 "InMemoryBackend",
             ]),
-        room("BackendRegistry", knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend"]),
+        room("BackendRegistry", knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", zmqBackend]),
 
         // What processes do together.
         room("Mailboxes", knows: ["CoreAPI", "ByteCoding"]),
@@ -83,7 +90,7 @@ let package = Package(
 
         room(
             "BundledHarnesses",
-            knows: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", "ZMQBackend", "Platform"]),
+            knows: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", zmqBackend, "Platform"]),
 
         room("CoreAPITestingAdapters", knows: ["CoreAPITesting"]),
 
@@ -100,6 +107,7 @@ let package = Package(
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Coordination",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
+                zmqBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -161,7 +169,7 @@ let package = Package(
             "HostTests",
             of: [
                 "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "ProgramOutput",
-                "sharedcore",
+                "Platform", "sharedcore", "ZMQBackend",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
         tests(

@@ -13,11 +13,15 @@ public struct BackendRegistry: Sendable {
     /// A registry without any backend.
     public init() {}
 
-    /// The backends that come with the package: `memory`, with a memory of its own, and `file`.
+    /// The backends that come with the package: `memory`, with a memory of its own, `file`, and `zmq` where the package is
+    /// built with it.
     public static func bundled() -> BackendRegistry {
         var registry = BackendRegistry()
         registry.register(MemoryFactory())
         registry.register(FileFactory())
+        #if ZMQ
+            registry.register(ZMQFactory())
+        #endif
         return registry
     }
 

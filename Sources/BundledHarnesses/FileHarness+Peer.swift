@@ -30,7 +30,9 @@ extension FileHarness {
             },
             open: { address, description throws(SharedCoreError) in
                 let words = address.split(separator: " ").map(String.init)
-                if words.first == "zmq" { return try await ZMQHarness.open(words.dropFirst(), as: description) }
+                #if ZMQ
+                    if words.first == "zmq" { return try await ZMQHarness.open(words.dropFirst(), as: description) }
+                #endif
                 var options = FileGroupOptions()
                 for word in words.dropFirst() {
                     switch word {

@@ -1,172 +1,175 @@
-internal import CoreAPI
-package import CoreAPITesting
-internal import FileNotifyBackend
-internal import InMemoryBackend
-internal import Platform
-internal import Synchronization
-internal import ZMQBackend
+#if ZMQ
+    internal import CoreAPI
+    package import CoreAPITesting
+    internal import FileNotifyBackend
+    internal import InMemoryBackend
+    internal import Platform
+    internal import Synchronization
+    internal import ZMQBackend
 
-/// Tries groups behind a hub, which lives in this process.
-package struct ZMQHarness: ConformanceHarness {
-    /// What stands behind the hub.
-    package enum Storage: Sendable {
-        case memory, files, filesOnDisk
-    }
+    /// Tries groups behind a hub, which lives in this process.
+    package struct ZMQHarness: ConformanceHarness {
+        /// What stands behind the hub.
+        package enum Storage: Sendable {
+            case memory, files, filesOnDisk
+        }
 
-    /// How clients reach the hub.
-    package enum Transport: Sendable {
-        case ipc
-        /// Over the loopback device, with CURVE.
-        case tcp
-        case inproc
-    }
+        /// How clients reach the hub.
+        package enum Transport: Sendable {
+            case ipc
+            /// Over the loopback device, with CURVE.
+            case tcp
+            case inproc
+        }
 
-    package let name: String
-    package let peer: PeerProgram?
-    private let storage: Storage
-    private let transport: Transport
-    private let parent: String
+        package let name: String
+        package let peer: PeerProgram?
+        private let storage: Storage
+        private let transport: Transport
+        private let parent: String
 
-    /// - Parameters:
-    ///   - parent: The directory in which each group gets one of its own; it must exist, and its path be short.
-    ///   - peer: The program that plays a second process.
-    package init(_ storage: Storage, over transport: Transport, in parent: String, peer: PeerProgram?) {
-        self.name = "zmq \(transport) in front of \(storage)"
-        self.storage = storage
-        self.transport = transport
-        self.parent = parent
-        if case .inproc = transport { self.peer = nil } else { self.peer = peer }
-    }
+        /// - Parameters:
+        ///   - parent: The directory in which each group gets one of its own; it must exist, and its path be short.
+        ///   - peer: The program that plays a second process.
+        package init(_ storage: Storage, over transport: Transport, in parent: String, peer: PeerProgram?) {
+            self.name = "zmq \(transport) in front of \(storage)"
+            self.storage = storage
+            self.transport = transport
+            self.parent = parent
+            if case .inproc = transport { self.peer = nil } else { self.peer = peer }
+        }
 
-    package var commitCost: CommitCost { .high }
+        package var commitCost: CommitCost { .high }
 
-    package var faultPlaces: FaultPlaces {
-        #if FAIL_POINTS
-            FaultPlaces(beforePublication: ["link.beforeSend"], afterPublication: ["link.afterAnswer"])
-        #else
-            FaultPlaces()
-        #endif
-    }
+        package var faultPlaces: FaultPlaces {
+            #if FAIL_POINTS
+                FaultPlaces(beforePublication: ["link.beforeSend"], afterPublication: ["link.afterAnswer"])
+            #else
+                FaultPlaces()
+            #endif
+        }
 
-    package func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
-        let directory = parent + "/" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-        _ = try Directory.create(path: directory, permissions: 0o700)
-        let hub: HubOptions.Storage =
-            switch storage {
-            case .memory:
-                .memory(
-                    MemorySpace(
-                        clock: settings.clock ?? SystemClock(), limits: settings.limits ?? Limits(),
-                        historyByteCount: settings.historyByteCount ?? 1 << 20))
-            case .files, .filesOnDisk:
-                .files(
-                    directory: directory + "/group",
-                    FileGroupOptions(
-                        durability: storage == .filesOnDisk ? .disk : .process, limits: settings.limits ?? Limits(),
-                        historyByteCount: settings.historyByteCount ?? 1 << 20, clock: settings.clock ?? SystemClock()))
+        package func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
+            let directory = parent + "/" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+            _ = try Directory.create(path: directory, permissions: 0o700)
+            let hub: HubOptions.Storage =
+                switch storage {
+                case .memory:
+                    .memory(
+                        MemorySpace(
+                            clock: settings.clock ?? SystemClock(), limits: settings.limits ?? Limits(),
+                            historyByteCount: settings.historyByteCount ?? 1 << 20))
+                case .files, .filesOnDisk:
+                    .files(
+                        directory: directory + "/group",
+                        FileGroupOptions(
+                            durability: storage == .filesOnDisk ? .disk : .process, limits: settings.limits ?? Limits(),
+                            historyByteCount: settings.historyByteCount ?? 1 << 20,
+                            clock: settings.clock ?? SystemClock()))
+                }
+            let name = "group"
+            var keys: (hub: CurveHubKeys, client: CurveClientKeys)?
+            let endpoint: HubEndpoint
+            switch transport {
+            case .ipc: endpoint = .ipc(path: directory + "/hub")
+            case .inproc: endpoint = .inproc(name: directory)
+            case .tcp:
+                endpoint = .tcp(host: "127.0.0.1", port: 0)
+                let (hubPair, clientPair) = (try CurveKeyPair.generate(), try CurveKeyPair.generate())
+                keys = (
+                    try CurveHubKeys(own: hubPair, clients: [clientPair.publicKey]),
+                    try CurveClientKeys(own: clientPair, hub: hubPair.publicKey)
+                )
             }
-        let name = "group"
-        var keys: (hub: CurveHubKeys, client: CurveClientKeys)?
-        let endpoint: HubEndpoint
-        switch transport {
-        case .ipc: endpoint = .ipc(path: directory + "/hub")
-        case .inproc: endpoint = .inproc(name: directory)
-        case .tcp:
-            endpoint = .tcp(host: "127.0.0.1", port: 0)
-            let (hubPair, clientPair) = (try CurveKeyPair.generate(), try CurveKeyPair.generate())
-            keys = (
-                try CurveHubKeys(own: hubPair, clients: [clientPair.publicKey]),
-                try CurveClientKeys(own: clientPair, hub: hubPair.publicKey)
-            )
-        }
-        let options = HubOptions(group: name, storage: hub, endpoints: [endpoint], keys: keys?.hub)
-        return ZMQTestGroup(
-            hub: try await Hub.start(options), options: options, directory: directory, keys: keys?.client,
-            settings: settings)
-    }
-}
-
-/// One group behind a hub of its own.
-private final class ZMQTestGroup: ConformanceGroup {
-    private struct Running {
-        var hub: Hub
-        /// The run of the machine in which it was started.
-        var bootID: BootID?
-    }
-
-    private let running: Mutex<Running>
-    private let options: HubOptions
-    private let endpoint: HubEndpoint
-    private let directory: String
-    private let keys: CurveClientKeys?
-    private let settings: GroupSettings
-
-    init(hub: Hub, options: HubOptions, directory: String, keys: CurveClientKeys?, settings: GroupSettings) {
-        running = Mutex(Running(hub: hub, bootID: settings.clock?.bootID))
-        endpoint = hub.endpoints[0]
-        self.options = options
-        self.directory = directory
-        self.keys = keys
-        self.settings = settings
-    }
-
-    var address: String {
-        let words = ["zmq", endpoint.description] + (keys.map { [$0.own.secretKey, $0.hub] } ?? [])
-        return words.joined(separator: " ")
-    }
-
-    func open(
-        _ description: SessionDescription, requiring requirements: Requirements
-    ) async throws(SharedCoreError) -> any SharedGroup {
-        try await restartWithMachine()
-        return try await ZMQGroup.open(
-            endpoint, group: "group", as: description,
-            options: ZMQGroupOptions(
-                requirements: requirements, historyByteCount: settings.historyByteCount ?? 1 << 20, keys: keys))
-    }
-
-    /// No hub outlives a run of the machine, which a case may play.
-    private func restartWithMachine() async throws(SharedCoreError) {
-        let bootID = settings.clock?.bootID
-        let old = running.withLock { $0.bootID == bootID ? nil : $0.hub }
-        guard let old else { return }
-        await old.stop()
-        var options = options
-        options.endpoints = [endpoint]
-        let hub = try await Hub.start(options)
-        running.withLock { $0 = Running(hub: hub, bootID: bootID) }
-    }
-
-    func remove() async {
-        await running.withLock { $0.hub }.stop()
-        Self.remove(directory + "/group")
-        Self.remove(directory)
-    }
-
-    private static func remove(_ path: String) {
-        do throws(SystemCallError) {
-            let files = try Directory(path: path)
-            for name in try files.names() { _ = try? files.remove(name) }
-            try Directory.remove(path: path)
-        } catch {
-            // A group that could not be removed is in nobody's way: each has a name of its own.
+            let options = HubOptions(group: name, storage: hub, endpoints: [endpoint], keys: keys?.hub)
+            return ZMQTestGroup(
+                hub: try await Hub.start(options), options: options, directory: directory, keys: keys?.client,
+                settings: settings)
         }
     }
-}
 
-extension ZMQHarness {
-    /// Opens what an address names that begins with `zmq`.
-    static func open(
-        _ words: ArraySlice<String>, as description: SessionDescription
-    ) async throws(SharedCoreError) -> any SharedGroup {
-        let words = Array(words)
-        guard let first = words.first else {
-            throw SharedCoreError(.invalidArgument, "The address names no endpoint.", at: "address")
+    /// One group behind a hub of its own.
+    private final class ZMQTestGroup: ConformanceGroup {
+        private struct Running {
+            var hub: Hub
+            /// The run of the machine in which it was started.
+            var bootID: BootID?
         }
-        var options = ZMQGroupOptions(openTimeout: .seconds(60), requestTimeout: .seconds(60))
-        if words.count == 3 {
-            options.keys = try CurveClientKeys(own: CurveKeyPair(secretKey: words[1]), hub: words[2])
+
+        private let running: Mutex<Running>
+        private let options: HubOptions
+        private let endpoint: HubEndpoint
+        private let directory: String
+        private let keys: CurveClientKeys?
+        private let settings: GroupSettings
+
+        init(hub: Hub, options: HubOptions, directory: String, keys: CurveClientKeys?, settings: GroupSettings) {
+            running = Mutex(Running(hub: hub, bootID: settings.clock?.bootID))
+            endpoint = hub.endpoints[0]
+            self.options = options
+            self.directory = directory
+            self.keys = keys
+            self.settings = settings
         }
-        return try await ZMQGroup.open(try HubEndpoint(first), group: "group", as: description, options: options)
+
+        var address: String {
+            let words = ["zmq", endpoint.description] + (keys.map { [$0.own.secretKey, $0.hub] } ?? [])
+            return words.joined(separator: " ")
+        }
+
+        func open(
+            _ description: SessionDescription, requiring requirements: Requirements
+        ) async throws(SharedCoreError) -> any SharedGroup {
+            try await restartWithMachine()
+            return try await ZMQGroup.open(
+                endpoint, group: "group", as: description,
+                options: ZMQGroupOptions(
+                    requirements: requirements, historyByteCount: settings.historyByteCount ?? 1 << 20, keys: keys))
+        }
+
+        /// No hub outlives a run of the machine, which a case may play.
+        private func restartWithMachine() async throws(SharedCoreError) {
+            let bootID = settings.clock?.bootID
+            let old = running.withLock { $0.bootID == bootID ? nil : $0.hub }
+            guard let old else { return }
+            await old.stop()
+            var options = options
+            options.endpoints = [endpoint]
+            let hub = try await Hub.start(options)
+            running.withLock { $0 = Running(hub: hub, bootID: bootID) }
+        }
+
+        func remove() async {
+            await running.withLock { $0.hub }.stop()
+            Self.remove(directory + "/group")
+            Self.remove(directory)
+        }
+
+        private static func remove(_ path: String) {
+            do throws(SystemCallError) {
+                let files = try Directory(path: path)
+                for name in try files.names() { _ = try? files.remove(name) }
+                try Directory.remove(path: path)
+            } catch {
+                // A group that could not be removed is in nobody's way: each has a name of its own.
+            }
+        }
     }
-}
+
+    extension ZMQHarness {
+        /// Opens what an address names that begins with `zmq`.
+        static func open(
+            _ words: ArraySlice<String>, as description: SessionDescription
+        ) async throws(SharedCoreError) -> any SharedGroup {
+            let words = Array(words)
+            guard let first = words.first else {
+                throw SharedCoreError(.invalidArgument, "The address names no endpoint.", at: "address")
+            }
+            var options = ZMQGroupOptions(openTimeout: .seconds(60), requestTimeout: .seconds(60))
+            if words.count == 3 {
+                options.keys = try CurveClientKeys(own: CurveKeyPair(secretKey: words[1]), hub: words[2])
+            }
+            return try await ZMQGroup.open(try HubEndpoint(first), group: "group", as: description, options: options)
+        }
+    }
+#endif

@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -14,6 +15,7 @@
 #include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct flock byte_range(short type, int64_t offset) {
@@ -167,4 +169,65 @@ int clinux_take_ready(int set, uint64_t *keys, int count) {
     int found = result(epoll_wait(set, events, count < 64 ? count : 64, 0));
     for (int index = 0; index < found; index++) keys[index] = events[index].data.u64;
     return found;
+}
+
+/// What a shell's children begin with: no signal is blocked, and all do what they do by default.
+static int set_attributes(posix_spawnattr_t *attributes, bool own_session) {
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+    if (own_session) flags |= POSIX_SPAWN_SETSID;
+    int error = posix_spawnattr_setsigmask(attributes, &none);
+    if (error == 0) error = posix_spawnattr_setsigdefault(attributes, &all);
+    if (error == 0) error = posix_spawnattr_setflags(attributes, flags);
+    return error;
+}
+
+static int set_actions(posix_spawn_file_actions_t *actions, const int *streams, int count) {
+    int error = posix_spawn_file_actions_addchdir_np(actions, "/");
+    for (int number = 0; error == 0 && number < count; number++) {
+        error = posix_spawn_file_actions_adddup2(actions, streams[number], number);
+    }
+    if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(actions, count);
+    return error;
+}
+
+int clinux_start_program(
+    const char *path, char *const *arguments, char *const *environment, const int *streams, int count,
+    bool own_session) {
+    posix_spawnattr_t attributes;
+    int error = posix_spawnattr_init(&attributes);
+    if (error != 0) return -error;
+    posix_spawn_file_actions_t actions;
+    error = posix_spawn_file_actions_init(&actions);
+    if (error == 0) {
+        pid_t process = 0;
+        error = set_attributes(&attributes, own_session);
+        if (error == 0) error = set_actions(&actions, streams, count);
+        if (error == 0) error = posix_spawn(&process, path, &actions, &attributes, arguments, environment);
+        posix_spawn_file_actions_destroy(&actions);
+        if (error == 0) error = -process;
+    }
+    posix_spawnattr_destroy(&attributes);
+    return -error;
+}
+
+int clinux_wait_for_child(pid_t process) {
+    int status = 0;
+    if (waitpid(process, &status, 0) < 0) return -errno;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int clinux_pipe(int ends[2]) {
+    return result(pipe2(ends, O_CLOEXEC));
+}
+
+int clinux_duplicate(int descriptor, int minimum) {
+    return result(fcntl(descriptor, F_DUPFD_CLOEXEC, minimum));
+}
+
+int clinux_append_only(int descriptor) {
+    int flags = fcntl(descriptor, F_GETFL);
+    return result(flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_APPEND));
 }

@@ -37,6 +37,22 @@ int clinux_allocate(int descriptor, int64_t offset, int64_t length);
 int clinux_open_process(pid_t process);
 int clinux_signal_process(int process_descriptor, int signal);
 
+/// Starts a program; gives its process number. It works in the root directory, takes all signals as a program of a shell
+/// does, and has these descriptors as its own from 0 on, and no others: `streams` are numbers from `count` on.
+///
+/// - own_session: Whether it leaves the terminal and the process group of its parent.
+int clinux_start_program(
+    const char *path, char *const *arguments, char *const *environment, const int *streams, int count,
+    bool own_session);
+/// Waits for the end of a child; its exit status, or 128 and the number of the signal that ended it.
+int clinux_wait_for_child(pid_t process);
+/// A pipe: where it is read, where it is written.
+int clinux_pipe(int ends[2]);
+/// Another number of the same description, `minimum` or more, closed in programs that are started.
+int clinux_duplicate(int descriptor, int minimum);
+/// Lets every write to the file go to its end.
+int clinux_append_only(int descriptor);
+
 // Events.
 
 /// A new event counter, non-blocking.

@@ -2,6 +2,10 @@ internal import BackendRegistry
 internal import CoreAPI
 internal import Logging
 
+#if ZMQ
+    internal import ZMQBackend
+#endif
+
 /// What a command runs with: the configuration in force, the way to print, the log and the backends.
 struct CommandContext: Sendable {
     let resolution: Resolution
@@ -23,14 +27,28 @@ struct CommandContext: Sendable {
                 "\(place): backend is “memory”, which lives in one process and ends with it; “\(command)” needs one that "
                     + "several processes share, such as file.")
         }
-        let configuration = BackendConfiguration(
-            backend: backend, group: try resolution.value(Settings.group),
-            parentDirectory: try resolution.parentDirectory(), durability: try resolution.value(Settings.durability))
+        let configuration = try resolution.backendConfiguration()
+        let registry = try startingRegistry(for: configuration)
         do throws(SharedCoreError) {
             return try await registry.open(configuration, as: description)
         } catch {
             throw try .opening(error, with: resolution)
         }
+    }
+
+    /// The same, with settings that stand before all that the user has said.
+    func with(_ settings: [String: String]) -> CommandContext {
+        CommandContext(
+            resolution: resolution.overridden(by: settings), output: output, logger: logger, registry: registry)
+    }
+
+    /// The backends, of which that with a hub starts one where none is, if it is to.
+    func startingRegistry(for configuration: BackendConfiguration) throws(CommandFailure) -> BackendRegistry {
+        var registry = registry
+        #if ZMQ
+            if configuration.backend == "zmq" { registry.register(ZMQFactory(launcher: try resolution.hubLauncher())) }
+        #endif
+        return registry
     }
 
     /// Joins the configured group for as long as `body` runs.

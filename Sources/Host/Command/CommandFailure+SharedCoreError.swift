@@ -12,8 +12,9 @@ extension CommandFailure {
         _ error: SharedCoreError, with resolution: Resolution
     ) throws(CommandFailure) -> CommandFailure {
         let failure = CommandFailure(error)
-        let found = try resolution.find(Settings.directory.erased)
-        let place = found.map { "\($0.origin): dir is “\($0.text)”" } ?? "dir is by default"
+        let setting = try resolution.value(Settings.backend) == "zmq" ? Settings.zmqEndpoint : Settings.directory
+        let found = try resolution.find(setting.erased)
+        let place = found.map { "\($0.origin): \(setting.name) is “\($0.text)”" } ?? "\(setting.name) is by default"
         // A path that is no path is the configuration's fault, not that of the command's arguments.
         let status = failure.status == .usage ? .configuration : failure.status
         let group = try resolution.value(Settings.group)

@@ -11,11 +11,19 @@ struct SharedCoreCommand: AsyncParsableCommand {
             69 the backend cannot be used now; 78 wrong configuration.
             """,
         version: "0.1.0",
-        subcommands: [
+        subcommands: subcommands)
+
+    private static var subcommands: [any ParsableCommand.Type] {
+        var subcommands: [any ParsableCommand.Type] = [
             DemoCommand.self, StoreCommand.self, NotifyCommand.self, MainCommand.self, ExecutorCommand.self,
             StatusCommand.self, TimelineCommand.self, CheckCommand.self, ConformanceCommand.self, ConfigCommand.self,
             ConformancePeerCommand.self,
-        ])
+        ]
+        #if ZMQ
+            subcommands.append(HubCommand.self)
+        #endif
+        return subcommands
+    }
 
     @OptionGroup var global: GlobalOptions
 }

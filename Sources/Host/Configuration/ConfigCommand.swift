@@ -11,5 +11,13 @@ struct ConfigCommand: ParsableCommand {
 
             \(SettingsTable.text)
             """,
-        subcommands: [ConfigShow.self, ConfigValidate.self])
+        subcommands: subcommands)
+
+    private static var subcommands: [any ParsableCommand.Type] {
+        var subcommands: [any ParsableCommand.Type] = [ConfigShow.self, ConfigValidate.self]
+        #if ZMQ
+            subcommands.append(ConfigKeys.self)
+        #endif
+        return subcommands
+    }
 }

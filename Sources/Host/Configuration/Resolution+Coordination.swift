@@ -14,7 +14,7 @@ extension Resolution {
 
     /// Who watches that no two cores of the group run at once; nil where the group has no directory.
     func witness() throws(CommandFailure) -> (any Witness)? {
-        guard try value(Settings.backend) == "file" else { return nil }
+        guard try value(Settings.backend) != "memory" else { return nil }
         return FileWitness(besideGroup: try groupDirectory())
     }
 }

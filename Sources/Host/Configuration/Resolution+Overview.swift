@@ -1,3 +1,7 @@
+#if ZMQ
+    internal import ZMQBackend
+#endif
+
 extension Resolution {
     /// A row of what is in force.
     struct Row: Hashable, Sendable {
@@ -40,6 +44,11 @@ extension Resolution {
         switch setting.name {
         case Settings.directory.name: try parentDirectory()
         case Settings.coreMaildir.name: try maildir()
+        case Settings.zmqSecretKey.name: try absolutePath(Settings.zmqSecretKey)
+        case Settings.zmqClientKeys.name: try absolutePath(Settings.zmqClientKeys)
+        #if ZMQ
+            case Settings.zmqEndpoint.name where try value(Settings.backend) == "zmq": try hubEndpoint().description
+        #endif
         default: nil
         }
     }

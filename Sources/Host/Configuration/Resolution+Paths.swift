@@ -24,7 +24,7 @@ extension Resolution {
 
     /// A setting's path, made absolute: what stands in a file starts from the file's directory, anything else from where
     /// the command was called; `~/` is the user's home.
-    private func absolutePath(_ setting: Setting<String>) throws(CommandFailure) -> String? {
+    func absolutePath(_ setting: Setting<String>) throws(CommandFailure) -> String? {
         guard let path = try optional(setting) else { return nil }
         if path.hasPrefix("/") { return path.normalizedPath }
         if path == "~" || path.hasPrefix("~/"), let home = environment["HOME"], home.hasPrefix("/") {

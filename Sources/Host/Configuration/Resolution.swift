@@ -32,14 +32,8 @@ struct Resolution: Sendable {
         self.file = file
         self.environment = environment
         self.workingDirectory = workingDirectory
-        var flagValues: [AbsoluteConfigKey: ConfigValue] = [:]
-        for setting in Settings.all {
-            if let text = flags[setting.name] { flagValues[setting.key] = ConfigValue(.string(text), isSecret: false) }
-        }
         var layers = [
-            Layer(
-                snapshot: InMemoryProvider(name: "flags", values: flagValues).snapshot(),
-                origin: { .flag("--" + $0.name) }),
+            Self.layer(of: flags),
             Layer(
                 snapshot: EnvironmentLayer.provider(of: environment).snapshot(),
                 origin: { .environment($0.environmentName) }),
@@ -48,6 +42,27 @@ struct Resolution: Sendable {
             layers.append(Layer(snapshot: snapshot, origin: { file.origin(of: $0.name) }))
         }
         self.layers = layers
+    }
+
+    private init(overriding former: Resolution, layers: [Layer]) {
+        file = former.file
+        environment = former.environment
+        workingDirectory = former.workingDirectory
+        self.layers = layers
+    }
+
+    /// The same configuration with some settings otherwise, as if their flags had been given.
+    func overridden(by flags: [String: String]) -> Resolution {
+        Resolution(overriding: self, layers: [Self.layer(of: flags)] + layers)
+    }
+
+    private static func layer(of flags: [String: String]) -> Layer {
+        var values: [AbsoluteConfigKey: ConfigValue] = [:]
+        for setting in Settings.all {
+            if let text = flags[setting.name] { values[setting.key] = ConfigValue(.string(text), isSecret: false) }
+        }
+        return Layer(
+            snapshot: InMemoryProvider(name: "flags", values: values).snapshot(), origin: { .flag("--" + $0.name) })
     }
 
     /// What the first source that knows a setting says; nil when only the default is left.

@@ -17,13 +17,25 @@ enum Settings {
         "What a commit survives: the death of any process, or the loss of power.")
     static let zmqEndpoint = Setting(
         "zmq.endpoint", .text, default: .derived("a socket of the group in $XDG_RUNTIME_DIR/sharedcore"),
-        "The address of the hub.")
+        "Where the hub is: ipc:// and an absolute path, or tcp:// with a host and a port.")
     static let zmqHub = Setting(
         "zmq.hub", .choice(["auto", "none"]), default: .text("auto"),
-        "Whether the first client starts a hub.")
+        "Whether the first client of a socket starts a hub.")
+    static let zmqStorage = Setting(
+        "zmq.storage", .choice(["files", "memory"]), default: .text("files"),
+        "Where the hub keeps the group: in files of the group's directory, or in its memory.")
     static let zmqLease = Setting(
         "zmq.lease", .positiveDuration, default: .text("3s"),
         "How long a remote participant may be silent before its session ends.")
+    static let zmqSecretKey = Setting(
+        "zmq.secretKey", .path, default: .none,
+        "The file with one's own secret key, the hub's or a client's, for tcp. “config keys” makes one.")
+    static let zmqHubKey = Setting(
+        "zmq.hubKey", .text, default: .none,
+        "The public key of the hub, by which clients know it.")
+    static let zmqClientKeys = Setting(
+        "zmq.clientKeys", .path, default: .none,
+        "The file with the public keys of the clients that the hub lets in, one a line.")
     static let handoverDeadline = Setting(
         "handover.deadline", .positiveDuration, default: .text("500ms"),
         "How long an Executor may take to let go when Main asks.")
@@ -49,7 +61,8 @@ enum Settings {
     /// Every setting, in the order in which people read them.
     static let all: [AnySetting] = [
         backend.erased, group.erased, directory.erased, durability.erased, zmqEndpoint.erased, zmqHub.erased,
-        zmqLease.erased, handoverDeadline.erased, handoverHardMaximum.erased, handoverOnDeadline.erased,
-        executorBudget.erased, inboxLifetime.erased, coreMaildir.erased, coreStartDuration.erased,
+        zmqStorage.erased, zmqLease.erased, zmqSecretKey.erased, zmqHubKey.erased, zmqClientKeys.erased,
+        handoverDeadline.erased, handoverHardMaximum.erased, handoverOnDeadline.erased, executorBudget.erased,
+        inboxLifetime.erased, coreMaildir.erased, coreStartDuration.erased,
     ]
 }

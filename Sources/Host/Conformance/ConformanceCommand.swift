@@ -7,6 +7,10 @@ internal import FoundationEssentials
 internal import Glibc
 internal import ProgramOutput
 
+#if ZMQ
+    internal import ZMQBackend
+#endif
+
 /// `conformance`: tries the contract on the configured backend.
 struct ConformanceCommand: HostCommand {
     static let configuration = CommandConfiguration(
@@ -50,12 +54,34 @@ struct ConformanceCommand: HostCommand {
     }
 
     private func harness(in directory: String, for resolution: Resolution) throws -> any ConformanceHarness {
-        guard try resolution.value(Settings.backend) != "memory" else { return MemoryHarness() }
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        return FileHarness(
-            durability: try resolution.value(Settings.durability), in: directory,
-            peer: PeerProgram(path: own, arguments: [ConformancePeerCommand.name]))
+        let peer = PeerProgram(path: own, arguments: [ConformancePeerCommand.name])
+        let durability = try resolution.value(Settings.durability)
+        switch try resolution.value(Settings.backend) {
+        case "memory": return MemoryHarness()
+        #if ZMQ
+            case "zmq": return try zmqHarness(in: directory, for: resolution, durability: durability, peer: peer)
+        #endif
+        default: return FileHarness(durability: durability, in: directory, peer: peer)
+        }
     }
+
+    #if ZMQ
+        /// Hubs of this process, reached and kept as the configured one is.
+        private func zmqHarness(
+            in directory: String, for resolution: Resolution, durability: Durability, peer: PeerProgram
+        ) throws -> any ConformanceHarness {
+            let storage: ZMQHarness.Storage =
+                switch (try resolution.value(Settings.zmqStorage), durability) {
+                case ("memory", _): .memory
+                case (_, .disk): .filesOnDisk
+                default: .files
+                }
+            var transport = ZMQHarness.Transport.ipc
+            if case .tcp = try resolution.hubEndpoint() { transport = .tcp }
+            return ZMQHarness(storage, over: transport, in: directory, peer: peer)
+        }
+    #endif
 
     private static var rules: String {
         var rules: [String] = []

@@ -39,17 +39,36 @@ struct DemoCommand: HostCommand {
             let stage = try await MemoryStage(maildir: server.path, startDuration: startDuration, options: options)
             return try await DemoPlay(stage: stage, server: server, reporter: reporter, backend: backend).run()
         }
-        let group = BackendConfiguration(
-            backend: backend, group: "demo", parentDirectory: directory.path,
-            durability: try resolution.value(Settings.durability))
-        let handle = try await context.registry.open(
-            group, as: SessionDescription(role: .tool, name: "sharedcore demo"))
+        #if ZMQ
+            if backend == "zmq" {
+                return try await DemoHub.serving(directory.path, in: context) { context in
+                    try await play(on: server, startDuration, options, reporter, in: context)
+                }
+            }
+        #endif
+        let own = context.with(Self.settings(in: directory.path))
+        return try await play(on: server, startDuration, options, reporter, in: own)
+    }
+
+    /// The settings that the demo decides, whatever the user's own configuration says. The rest of it holds.
+    static func settings(in directory: String) -> [String: String] {
+        [Settings.group.name: "demo", Settings.directory.name: directory]
+    }
+
+    /// Plays it with processes, in the group that a context names.
+    private func play(
+        on server: DemoServer, _ startDuration: Duration, _ options: CoordinationOptions, _ reporter: DemoReporter,
+        in context: CommandContext
+    ) async throws -> DemoSummary {
+        let group = try context.resolution.backendConfiguration()
+        let handle = try await context.openGroup(
+            as: SessionDescription(role: .tool, name: "sharedcore demo"), for: "demo")
         let programs = try DemoPrograms(
-            backend: backend, group: group.group, directory: group.parentDirectory, maildir: server.path,
-            startDuration: startDuration, options: options)
+            backend: group.backend, group: group.group, directory: group.parentDirectory, maildir: server.path,
+            startDuration: startDuration, options: options, settings: group.settings)
         let stage = ProcessStage(group: handle, programs: programs)
         do {
-            let play = DemoPlay(stage: stage, server: server, reporter: reporter, backend: backend)
+            let play = DemoPlay(stage: stage, server: server, reporter: reporter, backend: group.backend)
             let summary = try await play.run()
             await handle.close()
             return summary

@@ -15,13 +15,15 @@ struct DemoPrograms: Sendable {
     let maildir: String
     let startDuration: Duration
     let options: CoordinationOptions
+    /// What only the backend knows, by the names of the settings.
+    let settings: [String: String]
 
     /// This program's path.
     private let own: String
 
     init(
         backend: String, group: String, directory: String, maildir: String, startDuration: Duration,
-        options: CoordinationOptions
+        options: CoordinationOptions, settings: [String: String]
     ) throws {
         self.backend = backend
         self.group = group
@@ -29,6 +31,7 @@ struct DemoPrograms: Sendable {
         self.maildir = maildir
         self.startDuration = startDuration
         self.options = options
+        self.settings = settings
         own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     }
 
@@ -76,10 +79,16 @@ struct DemoPrograms: Sendable {
 
     /// What the demo decides for its processes, whatever the user's own configuration says. The rest of it holds.
     private var variables: [Subprocess.Environment.Key: String?] {
-        [
-            "SHAREDCORE_CORE_MAILDIR": maildir,
-            "SHAREDCORE_CORE_START_DURATION": startDuration.wholeMilliseconds + "ms",
+        var variables: [Subprocess.Environment.Key: String?] = [
+            .init(stringLiteral: Settings.coreMaildir.erased.environmentName): maildir,
+            .init(stringLiteral: Settings.coreStartDuration.erased.environmentName):
+                startDuration.wholeMilliseconds + "ms",
         ]
+        for setting in Settings.all {
+            guard let text = settings[setting.name] else { continue }
+            variables[.init(stringLiteral: setting.environmentName)] = text
+        }
+        return variables
     }
 }
 

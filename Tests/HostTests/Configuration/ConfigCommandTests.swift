@@ -8,7 +8,7 @@ struct ConfigCommandTests {
         try program.write("handover:\n  deadline: 300ms\n", to: "sharedcore.yaml")
         program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "20s"
         let rows = try await program.run("--json", "config", "show", "--group", "chat").objects()
-        #expect(rows.count == 14)
+        #expect(rows.count == 18)
         #expect(rows.allSatisfy { Set($0.keys) == ["key", "value", "source", "origin"] })
         #expect(
             rows.contains([

@@ -53,9 +53,14 @@ struct OwnershipCommandTests {
         #expect(try ended.objects().first?["text"] == .null)
     }
 
-    @Test("Main owns; Executors get their messages from it, and one that insists is refused (scenarios 1 and 4)")
-    func mainOwns() async throws {
-        let program = try HostProgram()
+    @Test(
+        "Main owns; Executors get their messages from it, and one that insists is refused (scenarios 1 and 4)",
+        arguments: ["file", "zmq"])
+    func mainOwns(backend: String) async throws {
+        try await HostProgram.using(backend) { try await mainOwns(on: backend, $0) }
+    }
+
+    private func mainOwns(on backend: String, _ program: HostProgram) async throws {
         try prepare(program)
         let main = try await program.running("main", "--json") { main in
             try await main.untilOutput(has: 1)
@@ -64,7 +69,7 @@ struct OwnershipCommandTests {
 
             let status = try #require(try await program.run("status", "--json").objects().first)
             #expect(Set(status.keys) == ["backend", "group", "revision", "owner", "sessions"])
-            #expect(status["backend"] == .text("file") && status["group"] == .text("default"))
+            #expect(status["backend"] == .text(backend) && status["group"] == .text("default"))
             guard case .object(let owner) = status["owner"] else {
                 Issue.record("nobody owns: \(status)")
                 return
@@ -112,9 +117,14 @@ struct OwnershipCommandTests {
         #expect(try first.objects().last == ["event": .text("superseded")])
     }
 
-    @Test("A killed Main is not believed by the very next look (contract C6, L3, scenario 11)")
-    func killed() async throws {
-        let program = try HostProgram()
+    @Test(
+        "A killed Main is not believed by the very next look (contract C6, L3, scenario 11)",
+        arguments: ["file", "zmq"])
+    func killed(backend: String) async throws {
+        try await HostProgram.using(backend) { try await killed($0) }
+    }
+
+    private func killed(_ program: HostProgram) async throws {
         try prepare(program)
         try drop("After all", id: "4@x", for: program)
         _ = try await program.running("main", "--json") { main in

@@ -3,17 +3,59 @@ internal import Platform
 
 /// Starts a hub where none is, so that nobody has to think of it.
 public struct HubLauncher: Hashable, Sendable {
-    /// The absolute path of the program that becomes the hub, such as `sharedcore`.
+    /// The absolute path of the program that starts a hub, such as `sharedcore`.
     public var program: String
-    /// What it is given, such as `hub`.
+    /// What it is given, such as `hub` and `--detach`.
+    ///
+    /// The program ends with status 0 when a hub answers that is no child of the caller's and has none of its descriptors;
+    /// otherwise with another status, as programs of this package use them, and a message on standard error.
     public var arguments: [String]
+    /// What its environment has more or otherwise than the caller's.
+    public var variables: [String: String]
 
-    public init(program: String, arguments: [String]) {
+    public init(program: String, arguments: [String], variables: [String: String] = [:]) {
         self.program = program
         self.arguments = arguments
+        self.variables = variables
     }
 
-    /// Starts the program when no hub has the endpoint, and returns when one answers there.
+    /// How long whoever waits for another's start lets pass before it looks again.
+    private static let pause = Duration.milliseconds(20)
+
+    /// Starts the program when no hub has the endpoint, and returns when one answers there. Hubs are started for sockets
+    /// of this machine only: whoever names a host means a hub that is there.
+    ///
+    /// - Throws: What kept the hub from starting, ``SharedCoreError/Code/unavailable`` at the timeout.
     func launch(at endpoint: HubEndpoint, within timeout: Duration?) async throws(SharedCoreError) {
+        guard case .ipc(let path) = endpoint else { return }
+        let clock = SystemClock()
+        let began = clock.now()
+        let start = HubStart(path: path, launcher: self, since: began)
+        // What blocks has a thread of its own. Whoever gives up leaves it to itself.
+        let thread = SerialThread(name: "sc-hub-start")
+        let (steps, sender) = AsyncStream.makeStream(of: Result<HubStart.Step, SharedCoreError>.self)
+        let timer = timeout.map { timeout in
+            Task {
+                try? await clock.sleep(until: began.advanced(by: timeout))
+                sender.finish()
+            }
+        }
+        defer { timer?.cancel() }
+        var iterator = steps.makeAsyncIterator()
+        while true {
+            thread.submit {
+                do throws(SharedCoreError) {
+                    sender.yield(.success(try start.step()))
+                } catch {
+                    sender.yield(.failure(error))
+                }
+            }
+            guard let step = await iterator.next() else { break }
+            if try step.get() == .answers { return }
+            guard (try? await Task.sleep(for: Self.pause)) != nil else { break }
+        }
+        if Task.isCancelled { throw .cancelled("open") }
+        throw SharedCoreError(
+            .unavailable, "The hub was not there in time. Its log is in \(path).log.", at: "\(endpoint)")
     }
 }

@@ -92,7 +92,8 @@ extension HubLink {
             }
             let timer = deadline.map { deadline in
                 Task { [clock] in
-                    try? await clock.sleep(until: deadline)
+                    // One that was cancelled must not wake the next step's wait, which would go round without an end.
+                    guard (try? await clock.sleep(until: deadline)) != nil else { return }
                     self.resumeJoining()
                 }
             }
@@ -134,6 +135,7 @@ extension HubLink {
         catchUp = nil
         resumeJoining()
         sendAgain()
-        if replica != nil { askForMissing() }
+        // Also a state that was asked for while joining: a hello that was said twice is welcomed twice.
+        if replica != nil || isArmed { askForMissing() }
     }
 }

@@ -123,7 +123,7 @@ actor HubLink {
                 continue
             }
             let oldest = pending.values.lazy.filter(\.isSent).map(\.number).min() ?? number
-            guard number - oldest < UInt64(Wire.windowCount), send(request) else { return }
+            guard number < oldest + UInt64(Wire.windowCount), send(request) else { return }
             unsent.removeFirst()
         }
     }

@@ -64,7 +64,7 @@ public final class Hub: Sendable {
         case .files(let directory, let fileOptions):
             order = try await FileOrder.open(
                 directory: directory, options: fileOptions, effectByteCount: options.effectByteCount)
-            locks.append(try HubLock.ofGroup(directory))
+            if let lock = try HubLock.ofGroup(directory, beside: locks) { locks.append(lock) }
         }
         let service = try HubService(order: order, options: options)
         let endpoints = try await service.start()

@@ -8,19 +8,21 @@ internal import Synchronization
 /// The file names the process that has the lock, for whoever wants to stop it.
 final class HubLock: Sendable {
     private let file: Mutex<OpenFile?>
+    private let identity: FileStatus.Identity
 
-    private static let lockedByte = 0
+    static let lockedByte = 0
+    /// The name of the lock in a group's directory.
+    static let groupName = "hub.lock"
 
-    private init(_ file: OpenFile) {
+    private init(_ file: OpenFile) throws(SystemCallError) {
+        identity = try file.status().identity
         self.file = Mutex(file)
     }
 
     /// The lock of a socket's path. What a hub that is gone has left at the path is removed: binding would take it over
     /// without a word also from a hub that lives, which the lock excludes.
     static func ofSocket(_ path: String) throws(SharedCoreError) -> HubLock {
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
-        let directory = try PrivateDirectory.open(slash > path.startIndex ? String(path[..<slash]) : "/")
-        let name = String(path[path.index(after: slash)...])
+        let (directory, name) = try place(ofSocket: path)
         let lock = try take(name + ".lock", in: directory, serving: path)
         do throws(SystemCallError) {
             try directory.remove(name)
@@ -31,23 +33,20 @@ final class HubLock: Sendable {
         return lock
     }
 
-    /// The lock of a group's directory.
-    static func ofGroup(_ path: String) throws(SharedCoreError) -> HubLock {
-        let directory = try SharedCoreError.wrapping { () throws(SystemCallError) in try Directory(path: path) }
-        return try take("hub.lock", in: directory, serving: path)
+    /// The directory of a socket, which is made when it is not there, and the socket's name in it.
+    static func place(ofSocket path: String) throws(SharedCoreError) -> (Directory, name: String) {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let directory = try PrivateDirectory.open(slash > path.startIndex ? String(path[..<slash]) : "/")
+        return (directory, String(path[path.index(after: slash)...]))
     }
 
-    /// The process that has the lock of a socket's path; nil when none has.
-    static func holder(ofSocket path: String) throws(SystemCallError) -> HubProcess? {
-        let file: OpenFile
-        do throws(SystemCallError) {
-            file = try OpenFile(path: path + ".lock", .read)
-            guard try file.isLocked(byteAt: lockedByte) else { return nil }
-        } catch {
-            if error.isAbsent { return nil }
-            throw error
-        }
-        return HubProcess(String(decoding: try file.read(count: 256, at: 0), as: UTF8.self))
+    /// The lock of a group's directory; nil when it is one of those that this hub has already, because the socket is in
+    /// that directory.
+    static func ofGroup(_ path: String, beside taken: [HubLock]) throws(SharedCoreError) -> HubLock? {
+        let directory = try SharedCoreError.wrapping { () throws(SystemCallError) in try Directory(path: path) }
+        let identity = try? OpenFile(groupName, in: directory, .read).status().identity
+        if let identity, taken.contains(where: { $0.identity == identity }) { return nil }
+        return try take(groupName, in: directory, serving: path)
     }
 
     private static func take(
@@ -57,7 +56,7 @@ final class HubLock: Sendable {
             let file = try OpenFile(name, in: directory, .create)
             guard try file.tryLock(byteAt: lockedByte) else { return nil }
             try file.truncate(to: 0)
-            return HubLock(file)
+            return try HubLock(file)
         }.orThrow(
             SharedCoreError(.unavailable, "Another hub serves there already.", at: what))
     }

@@ -1,0 +1,72 @@
+#if ZMQ
+    public import CoreAPI
+    internal import Glibc
+    public import ZMQBackend
+
+    /// Opens groups that a hub serves.
+    ///
+    /// | key | meaning | default |
+    /// |---|---|---|
+    /// | `zmq.endpoint` | where the hub is | a socket of the group's directory, see `HubEndpoint` |
+    /// | `zmq.hub` | `none` starts no hub where none is | `auto` |
+    /// | `zmq.secretKey` | the path of the file with this client's secret key | no keys |
+    /// | `zmq.hubKey` | the public key of the hub | no keys |
+    ///
+    /// A configuration's durability is what the hub must promise.
+    public struct ZMQFactory: BackendFactory {
+        public let name = "zmq"
+
+        private let launcher: HubLauncher?
+
+        /// - Parameter launcher: How a hub is started where none is; nil leaves that to others.
+        public init(launcher: HubLauncher? = nil) {
+            self.launcher = launcher
+        }
+
+        /// How long opening waits for a hub that may have to be started first, on a machine that is busy.
+        private static let launchTimeout = Duration.seconds(30)
+
+        public func open(
+            _ configuration: BackendConfiguration, as description: SessionDescription
+        ) async throws(SharedCoreError) -> any SharedGroup {
+            var options = ZMQGroupOptions(requirements: configuration.requirements)
+            if let durability = configuration.durability, durability > (options.requirements.durability ?? .memory) {
+                options.requirements.durability = durability
+            }
+            let endpoint = try Self.endpoint(of: configuration)
+            options.keys = try Self.keys(of: configuration, for: endpoint)
+            // Hubs of other machines are there, or are not.
+            if case .ipc = endpoint, configuration.settings["zmq.hub"] != "none", let launcher {
+                options.launcher = launcher
+                options.openTimeout = Self.launchTimeout
+            }
+            return try await ZMQGroup.open(endpoint, group: configuration.group, as: description, options: options)
+        }
+
+        /// Where a configuration's hub is.
+        ///
+        /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what is no endpoint.
+        public static func endpoint(of configuration: BackendConfiguration) throws(SharedCoreError) -> HubEndpoint {
+            if let text = configuration.settings["zmq.endpoint"] { return try HubEndpoint(text) }
+            return try HubEndpoint.standard(
+                forGroup: configuration.groupDirectory,
+                runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
+        }
+
+        /// The keys of a connection over a network. Beyond this machine there is none without.
+        private static func keys(
+            of configuration: BackendConfiguration, for endpoint: HubEndpoint
+        ) throws(SharedCoreError) -> CurveClientKeys? {
+            guard case .tcp = endpoint else { return nil }
+            switch (configuration.settings["zmq.secretKey"], configuration.settings["zmq.hubKey"]) {
+            case (let path?, let hub?): return try CurveClientKeys(own: KeyFile.secretKey(at: path), hub: hub)
+            case (nil, nil) where endpoint.isLocal: return nil
+            default:
+                throw SharedCoreError(
+                    .invalidArgument,
+                    "A hub on a network is reached with keys: zmq.secretKey names the file of one's own, zmq.hubKey is "
+                        + "the public one of the hub.", at: "\(endpoint)")
+            }
+        }
+    }
+#endif

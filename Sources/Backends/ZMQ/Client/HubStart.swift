@@ -1,0 +1,85 @@
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Platform
+
+/// One client's part in starting a hub. Whoever has the lock of the start starts one; the others look on.
+///
+/// That lock is never a hub's: a hub that lives would keep it, and a starter that is killed gives it back.
+struct HubStart: Sendable {
+    enum Step: Hashable {
+        /// There is a hub, and it answers.
+        case answers
+        /// Somebody starts one, or one is about to end.
+        case looksOn
+    }
+
+    /// The socket's path.
+    let path: String
+    let launcher: HubLauncher
+    /// When this client began to wish for a hub.
+    let since: BootInstant
+
+    private static let lockedByte = 0
+    /// The most of a program's message that is passed on.
+    private static let messageByteCount = 4 << 10
+
+    /// Looks whether a hub answers, and starts one when nobody does. Blocks as long as that takes.
+    func step() throws(SharedCoreError) -> Step {
+        if let step = try look() { return step }
+        guard let lock = try takeLock() else { return .looksOn }
+        // It may have been another's until now, whose hub answers, or who failed and says why.
+        if let step = try look() { return step }
+        if let failure = HubStartFailure(try content(of: lock)), failure.at >= since { throw failure.error(at: path) }
+        guard let failure = try start() else { return .looksOn }
+        // Another hub was quicker, started by hand.
+        if let step = try look() { return step }
+        // The others need not try what has just failed. Where this cannot be written, they do.
+        try? lock.truncate(to: 0)
+        try? lock.write(Array(failure.text.utf8), at: 0)
+        throw failure.error(at: path)
+    }
+
+    /// What the hub's own lock says; nil when there is no hub.
+    private func look() throws(SharedCoreError) -> Step? {
+        switch try HubSeat.ofSocket(path) {
+        case .free: nil
+        case .taken: .looksOn
+        case .serving: .answers
+        }
+    }
+
+    private func takeLock() throws(SharedCoreError) -> OpenFile? {
+        let (directory, name) = try HubLock.place(ofSocket: path)
+        return try SharedCoreError.wrapping { () throws(SystemCallError) in
+            let file = try OpenFile(name + ".start", in: directory, .create)
+            return try file.tryLock(byteAt: Self.lockedByte) ? file : nil
+        }
+    }
+
+    private func content(of file: OpenFile) throws(SharedCoreError) -> String {
+        let bytes = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try file.read(count: Self.messageByteCount * 2, at: 0)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Runs the program that starts a hub; tells how it failed.
+    private func start() throws(SharedCoreError) -> HubStartFailure? {
+        let (status, said) = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            let (program, errors) = try begin()
+            let said = try errors.readStream(keeping: Self.messageByteCount)
+            return (try program.waitForEnd(), String(decoding: said, as: UTF8.self))
+        }
+        return status == 0 ? nil : HubStartFailure(status: status, message: said)
+    }
+
+    /// Starts the program. What it says on standard error ends when it does: nobody else has the other end.
+    private func begin() throws(SystemCallError) -> (StartedProgram, OpenFile) {
+        let pipe = try Pipe()
+        let nothing = try OpenFile(path: "/dev/null", .write)
+        let program = try StartedProgram(
+            launcher.program, launcher.arguments, variables: launcher.variables,
+            streams: [nothing, nothing, pipe.input])
+        return (program, pipe.output)
+    }
+}

@@ -1,0 +1,64 @@
+package import CoreAPI
+internal import Platform
+
+/// Ends a hub that runs in another process of this machine.
+package enum HubEnding {
+    /// How long a hub may take to begin to answer, or to end, before whoever waits for it is told.
+    private static let patience = Duration.seconds(10)
+    private static let pause = Duration.milliseconds(10)
+
+    /// Asks the hub to end, and returns when it has.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Where it listens.
+    ///   - directory: The directory of its group, for an endpoint that is no path.
+    /// - Returns: The process that was ended; nil when there is none.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when it does not end, or cannot be reached from here.
+    package static func stop(
+        at endpoint: HubEndpoint, ofGroup directory: String
+    ) async throws(SharedCoreError) -> ProcessIdentity? {
+        let look = { () throws(SharedCoreError) in
+            if case .ipc(let path) = endpoint { try HubSeat.ofSocket(path) } else { try HubSeat.ofGroup(directory) }
+        }
+        try await wait("A hub is there that does not answer yet.", at: endpoint) { () throws(SharedCoreError) in
+            try look() != .taken
+        }
+        guard case .serving(let identity) = try look() else { return nil }
+        guard let process = try handle(of: identity, at: endpoint) else {
+            // It has ended on its own just now. A lock that it still has is that of another container's process.
+            guard try look() == .serving(identity) else { return identity }
+            throw SharedCoreError(
+                .unavailable, "The hub cannot be reached from here: it runs in another container.", at: "\(endpoint)")
+        }
+        _ = try SharedCoreError.wrapping { () throws(SystemCallError) in try process.signal(.terminate) }
+        try await wait("The hub does not end. Is it stopped?", at: endpoint) { () throws(SharedCoreError) in
+            process.hasEnded
+        }
+        return identity
+    }
+
+    /// Opens the process; nil when it is dead, as seen from here.
+    private static func handle(
+        of identity: ProcessIdentity, at endpoint: HubEndpoint
+    ) throws(SharedCoreError) -> ProcessHandle? {
+        do throws(ProcessUnreachable) {
+            return try ProcessHandle(identity)
+        } catch {
+            guard case .unknown(let reason) = error else { return nil }
+            throw SharedCoreError(
+                .unavailable, "The hub's process \(identity.pid) cannot be seen from here.", at: "\(endpoint)",
+                cause: reason.text)
+        }
+    }
+
+    private static func wait(
+        _ trouble: String, at endpoint: HubEndpoint, until isOver: () throws(SharedCoreError) -> Bool
+    ) async throws(SharedCoreError) {
+        let clock = SystemClock()
+        let limit = clock.now().advanced(by: patience)
+        while try !isOver() {
+            guard clock.now() < limit else { throw SharedCoreError(.unavailable, trouble, at: "\(endpoint)") }
+            guard (try? await Task.sleep(for: pause)) != nil else { throw .cancelled("hub") }
+        }
+    }
+}

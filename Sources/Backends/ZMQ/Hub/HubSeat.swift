@@ -1,0 +1,33 @@
+package import CoreAPI
+internal import Platform
+
+/// Whether a hub of this machine serves somewhere, as the lock there tells.
+package enum HubSeat: Hashable, Sendable {
+    case free
+    /// A hub that does not answer yet, or not any more.
+    case taken
+    /// A hub that answers: its process.
+    case serving(ProcessIdentity)
+
+    /// Looks at a socket's path.
+    package static func ofSocket(_ path: String) throws(SharedCoreError) -> HubSeat {
+        try ofLock(path + ".lock")
+    }
+
+    /// Looks at a group's directory.
+    package static func ofGroup(_ directory: String) throws(SharedCoreError) -> HubSeat {
+        try ofLock(directory + "/" + HubLock.groupName)
+    }
+
+    private static func ofLock(_ path: String) throws(SharedCoreError) -> HubSeat {
+        do throws(SystemCallError) {
+            let file = try OpenFile(path: path, .read)
+            guard try file.isLocked(byteAt: HubLock.lockedByte) else { return .free }
+            let text = String(decoding: try file.read(count: 256, at: 0), as: UTF8.self)
+            return HubProcess(text).map { .serving($0.identity) } ?? .taken
+        } catch {
+            if error.isAbsent || error.isNotDirectory { return .free }
+            throw SharedCoreError(error)
+        }
+    }
+}

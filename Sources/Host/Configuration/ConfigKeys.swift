@@ -1,0 +1,37 @@
+#if ZMQ
+    internal import ArgumentParser
+    internal import CoreAPI
+    internal import ProgramOutput
+    internal import ZMQBackend
+
+    /// `config keys`: makes a pair of keys for connections over a network.
+    struct ConfigKeys: HostCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "keys", abstract: "Make a pair of keys for ZeroMQ over a network (CURVE).",
+            discussion: """
+                The secret key goes into a new file that nobody else may read, for “zmq.secretKey”; the public one is \
+                printed, for the others' “zmq.hubKey” or for the hub's “zmq.clientKeys”. Status 1 when the file is there \
+                already.
+                """)
+
+        @OptionGroup var global: GlobalOptions
+
+        @Option(help: "The file for the secret key. (default: sharedcore.key)")
+        var out: String?
+
+        func validate() throws {
+            if let out, out.isEmpty || out.utf8.contains(0) { throw ValidationError("--out names a file.") }
+        }
+
+        func run(in context: CommandContext) async throws {
+            let name = out ?? "sharedcore.key"
+            let path = name.hasPrefix("/") ? name : context.resolution.workingDirectory + "/" + name
+            let pair = try CurveKeyPair.generate()
+            try KeyFile.write(secretKeyOf: pair, to: path.normalizedPath)
+            if !global.json { StandardError.write("sharedcore: the secret key is in \(path.normalizedPath)") }
+            try await context.output.emit(
+                text: pair.publicKey,
+                json: ["publicKey": .text(pair.publicKey), "secretKeyFile": .text(path.normalizedPath)])
+        }
+    }
+#endif

@@ -1,0 +1,97 @@
+#if ZMQ
+    internal import ArgumentParser
+    internal import CoreAPI
+    internal import Logging
+    internal import Platform
+    internal import ProgramOutput
+    internal import ZMQBackend
+
+    /// `hub`: serves the group to those who come over ZeroMQ.
+    struct HubCommand: HostCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "hub", abstract: "Serve the group over ZeroMQ until stopped.",
+            discussion: """
+                Clients start one by themselves unless “zmq.hub” is none. A second one is refused with status 69. \
+                --detach returns when the hub answers, which then runs on its own, with its log beside its socket. --stop \
+                ends the hub that runs: status 1 when there is none.
+                """)
+
+        @OptionGroup var global: GlobalOptions
+
+        @Flag(help: "Run it in the background.")
+        var detach = false
+
+        @Flag(help: "End the hub that runs.")
+        var stop = false
+
+        @Option(help: .hidden)
+        var reportTo: Int32?
+
+        func validate() throws {
+            if stop, detach { throw ValidationError("--stop and --detach exclude each other.") }
+            if let reportTo, reportTo < 3 { throw ValidationError("--report-to takes a descriptor of one's own.") }
+        }
+
+        func run(in context: CommandContext) async throws {
+            if stop {
+                try await end(in: context)
+            } else if detach {
+                try await DetachedHub(context: context).start()
+                StandardError.write("sharedcore: \(try Self.sentence(in: context))")
+            } else {
+                try await serve(in: context)
+            }
+        }
+
+        private func serve(in context: CommandContext) async throws {
+            let report = HubReport(descriptor: reportTo)
+            let hub: Hub
+            do throws(CommandFailure) {
+                hub = try await Self.start(in: context)
+            } catch {
+                report.failed(error)
+                throw error
+            }
+            report.listens()
+            let sentence = try Self.sentence(in: context)
+            if reportTo == nil {
+                StandardError.write("sharedcore: \(sentence)")
+            } else {
+                context.logger.notice("\(sentence)")
+            }
+            // Nothing ever comes: it waits to be cancelled.
+            for await _ in AsyncStream(Never.self, { _ in }) {}
+            // In a task of its own, because this one is cancelled.
+            await Task { await hub.stop() }.value
+            if reportTo != nil { context.logger.notice("the hub has ended") }
+        }
+
+        private static func start(in context: CommandContext) async throws(CommandFailure) -> Hub {
+            var options = try context.resolution.hubOptions()
+            options.onRefusal = { [logger = context.logger] error in logger.warning("\(error.sentence)") }
+            do throws(SharedCoreError) {
+                return try await Hub.start(options)
+            } catch {
+                let failure = CommandFailure(error)
+                // An endpoint or a path that is none is the configuration's fault, not that of the command's arguments.
+                throw CommandFailure(failure.status == .usage ? .configuration : failure.status, failure.message)
+            }
+        }
+
+        private static func sentence(in context: CommandContext) throws -> String {
+            "the hub of the group “\(try context.resolution.value(Settings.group))” listens at "
+                + "\(try context.resolution.hubEndpoint())"
+        }
+
+        private func end(in context: CommandContext) async throws {
+            let endpoint = try context.resolution.hubEndpoint()
+            let directory = try context.resolution.groupDirectory()
+            guard let process = try await HubEnding.stop(at: endpoint, ofGroup: directory) else {
+                throw CommandFailure(.no, "no hub serves at \(endpoint)")
+            }
+            try await context.output.emit(
+                text: "The hub (pid \(process.pid)) has ended.",
+                json: ["event": "stopped", "pid": .integer(Int64(process.pid))])
+        }
+    }
+#endif

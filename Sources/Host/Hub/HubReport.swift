@@ -1,0 +1,27 @@
+#if ZMQ
+    internal import Platform
+    internal import Synchronization
+
+    /// What a hub that was started in the background tells the one who started it, once: that it listens, or why not.
+    final class HubReport: Sendable {
+        /// The words of a hub that listens.
+        static let listening = "listens"
+
+        private let pipe: Mutex<OpenFile?>
+
+        /// - Parameter descriptor: The descriptor to write to; nil when nobody asks.
+        init(descriptor: Int32?) {
+            pipe = Mutex(descriptor.map { OpenFile(owning: $0, path: "report") })
+        }
+
+        func listens() { tell(Self.listening) }
+
+        func failed(_ failure: CommandFailure) { tell(failure.message ?? "") }
+
+        private func tell(_ text: String) {
+            // Closed with its last reference. Who does not listen any more need not be told.
+            let pipe = pipe.withLock { $0.take() }
+            try? pipe?.writeStream(Array((text + "\n").utf8))
+        }
+    }
+#endif

@@ -1,0 +1,109 @@
+#if ZMQ
+    internal import BackendRegistry
+    internal import CoreAPI
+    internal import FileNotifyBackend
+    internal import FoundationEssentials
+    internal import InMemoryBackend
+    internal import ProgramOutput
+    internal import ZMQBackend
+
+    extension Resolution {
+        /// The settings that clients of a hub go by.
+        func hubSettings() throws(CommandFailure) -> [String: String] {
+            var settings = [
+                Settings.zmqEndpoint.name: try hubEndpoint().description,
+                Settings.zmqHub.name: try value(Settings.zmqHub),
+            ]
+            settings[Settings.zmqSecretKey.name] = try absolutePath(Settings.zmqSecretKey)
+            settings[Settings.zmqHubKey.name] = try optional(Settings.zmqHubKey)
+            return settings
+        }
+
+        /// Where the hub is.
+        func hubEndpoint() throws(CommandFailure) -> HubEndpoint {
+            let found = try find(Settings.zmqEndpoint.erased)
+            let directory = try groupDirectory()
+            do throws(SharedCoreError) {
+                if let found { return try Self.shared(HubEndpoint(found.text)) }
+                return try HubEndpoint.standard(
+                    forGroup: directory, runtimeDirectory: UserDirectory.runtime.path(in: environment))
+            } catch {
+                let place = found.map { "\($0.origin): zmq.endpoint" } ?? "zmq.endpoint"
+                throw .configuration("\(place): \(error.sentence)")
+            }
+        }
+
+        /// Refuses what other processes cannot reach.
+        private static func shared(_ endpoint: HubEndpoint) throws(SharedCoreError) -> HubEndpoint {
+            guard case .inproc = endpoint else { return endpoint }
+            throw SharedCoreError(
+                .invalidArgument, "Such an endpoint lives in one process; here it is ipc:// or tcp://.",
+                at: "\(endpoint)")
+        }
+
+        /// How a hub is run.
+        func hubOptions() throws(CommandFailure) -> HubOptions {
+            let endpoint = try hubEndpoint()
+            let storage: HubOptions.Storage =
+                switch try value(Settings.zmqStorage) {
+                case "memory": .memory(MemorySpace())
+                default:
+                    .files(
+                        directory: try groupDirectory(), FileGroupOptions(durability: try value(Settings.durability)))
+                }
+            return HubOptions(
+                group: try value(Settings.group), storage: storage, endpoints: [endpoint],
+                keys: try hubKeys(for: endpoint), lease: try value(Settings.zmqLease))
+        }
+
+        /// The keys of a hub that is reached over a network.
+        private func hubKeys(for endpoint: HubEndpoint) throws(CommandFailure) -> CurveHubKeys? {
+            guard case .tcp = endpoint else { return nil }
+            let secret = try absolutePath(Settings.zmqSecretKey)
+            let clients = try absolutePath(Settings.zmqClientKeys)
+            switch (secret, clients) {
+            case (let secret?, let clients?):
+                do throws(SharedCoreError) {
+                    return try CurveHubKeys(
+                        own: try KeyFile.secretKey(at: secret), clients: try KeyFile.publicKeys(at: clients))
+                } catch {
+                    throw .configuration("the hub's keys: \(error.sentence)")
+                }
+            case (nil, nil) where endpoint.isLocal: return nil
+            default:
+                throw .configuration(
+                    "a hub that listens to \(endpoint) needs zmq.secretKey, the file of its own key, and zmq.clientKeys, "
+                        + "the file with the public keys of those that it lets in; “sharedcore config keys” makes keys."
+                )
+            }
+        }
+
+        /// How a client starts a hub: this program, with what is configured here whatever the configuration says there.
+        func hubLauncher() throws(CommandFailure) -> HubLauncher? {
+            guard try value(Settings.zmqHub) == "auto" else { return nil }
+            do {
+                let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+                return HubLauncher(program: own, arguments: ["hub", "--detach"], variables: try hubVariables())
+            } catch let failure as CommandFailure {
+                throw failure
+            } catch {
+                throw CommandFailure(.unavailable, "the own program cannot be found: \(error)")
+            }
+        }
+
+        /// The environment that gives another process of this program the configuration of a hub, without a file.
+        func hubVariables() throws(CommandFailure) -> [String: String] {
+            var variables = [EnvironmentLayer.fileVariable: "/dev/null"]
+            variables[Settings.backend.erased.environmentName] = "zmq"
+            variables[Settings.group.erased.environmentName] = try value(Settings.group)
+            variables[Settings.directory.erased.environmentName] = try parentDirectory()
+            variables[Settings.durability.erased.environmentName] = try value(Settings.durability).rawValue
+            variables[Settings.zmqEndpoint.erased.environmentName] = try hubEndpoint().description
+            variables[Settings.zmqStorage.erased.environmentName] = try value(Settings.zmqStorage)
+            variables[Settings.zmqLease.erased.environmentName] = DurationText.write(try value(Settings.zmqLease))
+            variables[Settings.zmqSecretKey.erased.environmentName] = try absolutePath(Settings.zmqSecretKey)
+            variables[Settings.zmqClientKeys.erased.environmentName] = try absolutePath(Settings.zmqClientKeys)
+            return variables
+        }
+    }
+#endif

@@ -1,0 +1,45 @@
+internal import CLinux
+internal import Glibc
+
+/// A pipe between processes.
+package struct Pipe: Sendable {
+    /// Where it is read.
+    package let output: OpenFile
+    /// Where it is written. The reader sees the end when nobody has this one any more.
+    package let input: OpenFile
+
+    package init() throws(SystemCallError) {
+        var ends: [Int32] = [-1, -1]
+        _ = try SystemCall.negated("pipe2", at: "pipe") { clinux_pipe(&ends) }
+        output = OpenFile(owning: ends[0], path: "pipe")
+        input = OpenFile(owning: ends[1], path: "pipe")
+    }
+}
+
+extension OpenFile {
+    /// Reads a stream to its end, and keeps its first bytes. Blocks.
+    package func readStream(keeping count: Int) throws(SystemCallError) -> [UInt8] {
+        var content: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4 << 10)
+        while true {
+            let received = try SystemCall.run("read", at: path) { Glibc.read(descriptor, &buffer, buffer.count) }
+            if received == 0 { return content }
+            content += buffer[..<received].prefix(max(0, count - content.count))
+        }
+    }
+
+    /// Writes to a stream. Blocks.
+    package func writeStream(_ bytes: [UInt8]) throws(SystemCallError) {
+        var done = 0
+        while done < bytes.count {
+            done += try SystemCall.run("write", at: path) {
+                bytes[done...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            }
+        }
+    }
+
+    /// Lets every write go to the end of the file, wherever that is by then.
+    package func appendOnly() throws(SystemCallError) {
+        try SystemCall.negated("fcntl(F_SETFL)", at: path) { clinux_append_only(descriptor) }
+    }
+}

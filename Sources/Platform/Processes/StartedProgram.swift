@@ -1,0 +1,63 @@
+internal import CLinux
+internal import Glibc
+
+/// A program that this process has started and whose end it waits for.
+package struct StartedProgram: Sendable {
+    /// Its process number, which means this program until its end was waited for.
+    package let pid: Int32
+
+    /// Starts a program in the root directory. It gets no descriptor but its streams, and no signal is blocked in it,
+    /// whatever the calling thread blocks.
+    ///
+    /// - Parameters:
+    ///   - path: The program's absolute path.
+    ///   - arguments: What it is given, without its own name.
+    ///   - variables: What its environment has more or otherwise than this process's.
+    ///   - streams: Its descriptors, from 0 on.
+    ///   - ownSession: Whether it leaves this process's terminal and group, as a daemon does.
+    package init(
+        _ path: String, _ arguments: [String], variables: [String: String] = [:], streams: [OpenFile],
+        ownSession: Bool = false
+    ) throws(SystemCallError) {
+        var duplicates: [OpenFile] = []
+        for stream in streams {
+            // Beyond the numbers that they get there, so that none is overwritten before its turn.
+            let number = try SystemCall.negated("fcntl(F_DUPFD_CLOEXEC)", at: stream.path) {
+                clinux_duplicate(stream.descriptor, Int32(streams.count))
+            }
+            duplicates.append(OpenFile(owning: number, path: stream.path))
+        }
+        let words = ([path] + arguments).map { strdup($0) }
+        let pairs = Self.environment(with: variables).map { strdup($0) }
+        defer { for word in words + pairs { free(word) } }
+        pid = try SystemCall.negated("posix_spawn", at: path) {
+            clinux_start_program(
+                path, words + [nil], pairs + [nil], duplicates.map(\.descriptor), Int32(duplicates.count), ownSession)
+        }
+        withExtendedLifetime(duplicates) {}
+    }
+
+    /// Ends it at once. Only before its end was waited for, when its number still means it.
+    package func kill() {
+        Glibc.kill(pid, SIGKILL)
+    }
+
+    /// Waits for its end, once. Blocks.
+    ///
+    /// - Returns: The exit status, or 128 and the number of the signal that ended it.
+    package func waitForEnd() throws(SystemCallError) -> Int32 {
+        try SystemCall.negated("waitpid", at: "process \(pid)") { clinux_wait_for_child(pid) }
+    }
+
+    /// This process's environment with some variables set otherwise.
+    private static func environment(with variables: [String: String]) -> [String] {
+        var pairs: [String] = []
+        var entry = environ
+        while let pair = entry.pointee {
+            let text = String(cString: pair)
+            if variables[String(text.prefix { $0 != "=" })] == nil { pairs.append(text) }
+            entry += 1
+        }
+        return pairs + variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    }
+}

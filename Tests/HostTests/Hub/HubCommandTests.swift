@@ -1,0 +1,131 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import Platform
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+@Suite("Hubs that are started and ended", .serialized)
+struct HubCommandTests {
+    @Test("The first client starts a hub, which goes on alone: a daemon with nothing of its starter's")
+    func daemon() async throws {
+        try await HostProgram.using("zmq") { program in
+            // A daemon that kept its starter's output would keep this run from ending.
+            let put = try await program.shell("exec 7<> kept; trap '' TERM; sharedcore store put k v")
+            #expect(put.status == 0, "\(put.errors)")
+            #expect(put.errors.isEmpty)
+            let hub = try await program.hub()
+            let process = try #require(ProcessIdentity(of: hub))
+            let seen = try await program.shell(
+                """
+                readlink /proc/\(hub)/fd/0 /proc/\(hub)/fd/1 /proc/\(hub)/fd/2 /proc/\(hub)/cwd
+                ls -l /proc/\(hub)/fd | grep -c -e kept -e pipe:
+                ps -o sid=,tty= -p \(hub)
+                """)
+            let lines = seen.output.split(separator: "\n").map { $0.trimmingPrefix { $0 == " " } }
+            #expect(lines.prefix(4) == ["/dev/null", "/dev/null", "\(program.socket).log", "/"], "\(seen.output)")
+            #expect(lines.dropFirst(4).first == "0", "\(seen.output)")
+            #expect(lines.last?.split(separator: " ") == ["\(hub)", "?"], "\(seen.output)")
+            #expect(try await program.beside(".log").contains("listens at ipc://\(program.socket)"))
+
+            #expect(try await program.run("store", "get", "k").output == "v")
+            #expect(try await program.hub() == hub, "the second client found the hub of the first")
+            // Its starter ignored the signal, and it does not.
+            let stopped = try await program.run("hub", "--stop", "--json")
+            #expect(try stopped.objects() == [["event": .text("stopped"), "pid": .number(UInt64(hub))]])
+            #expect(process.liveness == .dead)
+            let none = try await program.run("hub", "--stop")
+            #expect(none.status == 1 && none.errors.contains("no hub serves at ipc://\(program.socket)"))
+        }
+    }
+
+    @Test("A hundred clients at once start one hub")
+    func crowd() async throws {
+        try await HostProgram.using("zmq") { program in
+            let ended = try await program.shell(
+                """
+                for number in $(seq 100); do sharedcore store put k$number v >/dev/null & done
+                wait
+                sharedcore store list | wc -l
+                """)
+            #expect(ended.output == "100\n", "\(ended.errors)")
+            #expect(ended.errors.isEmpty)
+            let log = try await program.beside(".log")
+            #expect(log.split(separator: "\n").count == 1, "\(log)")
+        }
+    }
+
+    @Test("A hub runs until a signal, says where it listens, and a second one is refused with status 69")
+    func foreground() async throws {
+        try await HostProgram.using("zmq") { program in
+            let ended = try await program.running("hub") { hub in
+                try await hub.untilErrors(contain: "listens at ipc://\(program.socket)")
+                #expect(try await program.hub() == hub.pid)
+                let second = try await program.run("hub")
+                #expect(second.status == 69)
+                #expect(second.errors.contains("Another hub serves there already"))
+                #expect(second.errors.split(separator: "\n").count == 1)
+                #expect(try await program.run("store", "put", "k", "v").status == 0)
+                try hub.send(.terminate)
+            }
+            #expect(ended.status == 0)
+            #expect(ended.output.isEmpty)
+        }
+    }
+
+    @Test("A hub that was killed is followed by another, started by the next client; nothing is lost")
+    func killed() async throws {
+        try await HostProgram.using("zmq") { program in
+            #expect(try await program.run("store", "put", "k", "v").status == 0)
+            let first = try await program.hub()
+            #expect(Glibc.kill(first, SIGKILL) == 0)
+            let got = try await program.run("store", "get", "k")
+            #expect(got.output == "v", "\(got.errors)")
+            #expect(try await program.hub() != first)
+        }
+    }
+
+    @Test("Why a hub cannot start is what its clients are told, with the status that it has for the hub itself")
+    func failing() async throws {
+        try await HostProgram.using("zmq") { program in
+            var program = program
+            program.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "ipc://" + program.directory.path(of: "place/hub")
+            try program.makeDirectory("state/sharedcore/default")
+            chmod(program.directory.path(of: "state/sharedcore/default"), 0o755)
+            for arguments in [["store", "get", "k"], ["hub"], ["hub", "--detach"]] {
+                let ended = try await program.run(arguments)
+                #expect(ended.status == 78, "\(arguments): \(ended.errors)")
+                #expect(ended.errors.contains("The directory is open to others: its mode is 755"))
+                #expect(ended.errors.contains(program.directory.path(of: "state/sharedcore/default")))
+                #expect(ended.errors.split(separator: "\n").count == 1, "\(ended.errors)")
+            }
+        }
+    }
+
+    @Test("No hub is started where none is wanted: status 69")
+    func unwanted() async throws {
+        try await HostProgram.using("zmq") { program in
+            var program = program
+            program.environment["SHAREDCORE_ZMQ_HUB"] = "none"
+            let ended = try await program.run("store", "get", "k")
+            #expect(ended.status == 69 && ended.errors.contains("No hub answers at ipc://\(program.socket)"))
+            #expect(try await program.run("hub", "--stop").status == 1)
+        }
+    }
+
+    @Test("The group of a hub on memory ends with the hub")
+    func memory() async throws {
+        try await HostProgram.using("zmq") { program in
+            var program = program
+            program.environment["SHAREDCORE_ZMQ_STORAGE"] = "memory"
+            #expect(try await program.run("store", "put", "k", "v").status == 0)
+            #expect(try await program.run("store", "get", "k").output == "v")
+            #expect(try await program.run("hub", "--stop").status == 0)
+            #expect(try await program.run("store", "get", "k").status == 1)
+            // Who relies on files does not get less.
+            program.environment["SHAREDCORE_ZMQ_STORAGE"] = nil
+            let refused = try await program.run("store", "get", "k")
+            #expect(refused.status == 78 && refused.errors.contains("durability process"), "\(refused.errors)")
+        }
+    }
+}

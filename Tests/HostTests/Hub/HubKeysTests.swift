@@ -1,0 +1,105 @@
+internal import Glibc
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+@Suite("Keys for hubs on a network")
+struct HubKeysTests {
+    /// Makes a pair; gives the public key.
+    private func makeKeys(_ program: HostProgram, in file: String) async throws -> String {
+        let made = try await program.run("config", "keys", "--out", file, "--json")
+        #expect(made.status == 0, "\(made.errors)")
+        guard case .text(let key) = try made.objects().first?["publicKey"] else { throw KeyMissing() }
+        return key
+    }
+
+    private struct KeyMissing: Error {}
+
+    @Test("config keys puts the secret key into a new file for its owner alone, and prints the public one")
+    func making() async throws {
+        let program = try HostProgram()
+        let made = try await program.run("config", "keys", "--out", "own.key", "--json")
+        #expect(made.status == 0)
+        let line = try #require(try made.objects().first)
+        #expect(Set(line.keys) == ["publicKey", "secretKeyFile"])
+        #expect(line["secretKeyFile"] == .text(program.directory.path(of: "own.key")))
+        let file = try await program.shell("stat -c %a own.key; cat own.key")
+        let words = file.output.split(separator: "\n")
+        #expect(words.count == 2 && words[0] == "600" && words[1].utf8.count == 40)
+        let again = try await program.run("config", "keys", "--out", "own.key")
+        #expect(again.status == 1 && again.errors.contains("There is a file already"))
+        #expect(try await program.shell("stat -c %a own.key; cat own.key").output == file.output)
+        let other = try await program.run("config", "keys")
+        #expect(other.output.utf8.count == 41 && other.errors.contains("sharedcore.key"))
+        #expect(other.output != made.output)
+    }
+
+    @Test("Over tcp, a hub lets those in whose keys it lists")
+    func lettingIn() async throws {
+        let program = try HostProgram()
+        let (hubKey, clientKey) = (
+            try await makeKeys(program, in: "hub.key"), try await makeKeys(program, in: "client.key")
+        )
+        _ = try await makeKeys(program, in: "stranger.key")
+        try program.write("\n\(clientKey) the laptop\n", to: "clients")
+        let port = UInt16.random(in: 20_000...29_998)
+        for (name, settings) in [
+            ("hub.yaml", "secretKey: hub.key, clientKeys: clients"),
+            ("client.yaml", "secretKey: client.key, hubKey: '\(hubKey)'"),
+            ("stranger.yaml", "secretKey: stranger.key, hubKey: '\(hubKey)'"),
+        ] {
+            try program.write("backend: zmq\nzmq: {endpoint: 'tcp://127.0.0.1:\(port)', \(settings)}\n", to: name)
+        }
+        let ended = try await program.running("--config", "hub.yaml", "hub") { hub in
+            try await hub.untilErrors(contain: "listens at tcp://127.0.0.1:\(port)")
+            let put = try await program.run("--config", "client.yaml", "store", "put", "k", "v")
+            #expect(put.status == 0, "\(put.errors)")
+            let stranger = try await program.run("--config", "stranger.yaml", "store", "get", "k")
+            #expect(stranger.status == 78 && stranger.errors.contains("does not let this client's key in"))
+            #expect(stranger.output.isEmpty)
+            #expect(try await program.run("--config", "hub.yaml", "hub", "--stop").status == 0)
+        }
+        #expect(ended.status == 0)
+    }
+
+    @Test("A secret key that others may read is refused with status 78", arguments: [0o640, 0o604])
+    func openKey(mode: UInt32) async throws {
+        var program = try HostProgram()
+        _ = try await makeKeys(program, in: "own.key")
+        chmod(program.directory.path(of: "own.key"), mode)
+        try program.write("", to: "clients")
+        program.environment["SHAREDCORE_BACKEND"] = "zmq"
+        program.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "tcp://127.0.0.1:29999"
+        program.environment["SHAREDCORE_ZMQ_SECRET_KEY"] = "own.key"
+        program.environment["SHAREDCORE_ZMQ_CLIENT_KEYS"] = "clients"
+        program.environment["SHAREDCORE_ZMQ_HUB_KEY"] = String(repeating: "a", count: 40)
+        for arguments in [["store", "get", "k"], ["hub"]] {
+            let ended = try await program.run(arguments)
+            #expect(ended.status == 78, "\(ended.errors)")
+            #expect(ended.errors.contains("the file's mode is \(String(mode, radix: 8)). Set it to 600"))
+        }
+    }
+
+    @Test("A list of clients that others may write to is refused")
+    func openList() async throws {
+        var program = try HostProgram()
+        try program.write(try await makeKeys(program, in: "own.key"), to: "clients")
+        chmod(program.directory.path(of: "clients"), 0o666)
+        program.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "tcp://127.0.0.1:29999"
+        program.environment["SHAREDCORE_ZMQ_SECRET_KEY"] = "own.key"
+        program.environment["SHAREDCORE_ZMQ_CLIENT_KEYS"] = "clients"
+        let ended = try await program.run("hub")
+        #expect(ended.status == 78 && ended.errors.contains("the file's mode is 666"), "\(ended.errors)")
+    }
+
+    @Test("A network without keys is refused, on both sides")
+    func withoutKeys() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_BACKEND"] = "zmq"
+        program.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "tcp://192.0.2.1:29999"
+        for arguments in [["store", "get", "k"], ["hub"]] {
+            let ended = try await program.run(arguments)
+            #expect(ended.status == 78 && ended.errors.contains("zmq.secretKey"), "\(ended.errors)")
+        }
+    }
+}

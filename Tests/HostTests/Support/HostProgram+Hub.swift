@@ -1,0 +1,33 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+extension HostProgram {
+    /// Calls `body` with a program that uses a backend, and ends the hub that it may have started.
+    static func using(_ backend: String, _ body: (HostProgram) async throws -> Void) async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_BACKEND"] = backend
+        do {
+            try await body(program)
+        } catch {
+            _ = try? await program.run("hub", "--stop")
+            throw error
+        }
+        if backend == "zmq" { _ = try await program.run("hub", "--stop") }
+    }
+
+    /// Where the socket of the group `default` is, as long as the environment has no directory for such things.
+    var socket: String { directory.path(of: "state/sharedcore/default/hub") }
+
+    /// What stands in a file beside the socket.
+    func beside(_ ending: String) async throws -> String {
+        try await shell("cat '\(socket)\(ending)'").output
+    }
+
+    /// The process number of the hub that has the lock.
+    func hub() async throws -> Int32 {
+        let word = try await beside(".lock").split(separator: " ").first
+        return try #require(word.flatMap { Int32($0) })
+    }
+}

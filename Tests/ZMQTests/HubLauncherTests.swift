@@ -1,0 +1,145 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FoundationEssentials
+internal import Platform
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+internal import ZMQBackend
+
+/// Starting a hub where none is, with programs that do not, so that each step can be held.
+@Suite("Who starts a hub")
+struct HubLauncherTests {
+    private let stage: HubStage
+
+    init() throws {
+        stage = try HubStage()
+    }
+
+    /// A program that is started instead of one that starts a hub: it counts its starts, waits for a file `go`, and does
+    /// what a script says.
+    private func launcher(_ script: String) throws -> HubLauncher {
+        let path = stage.directory.path(of: "program")
+        let text = """
+            #!/bin/sh
+            cd "\(stage.directory.path)" && echo start >> starts
+            until [ -e go ]; do sleep 0.02; done
+            \(script)
+            """
+        try Data(text.utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+        return HubLauncher(program: path, arguments: [])
+    }
+
+    private func letGo() throws {
+        try Data().write(to: URL(filePath: stage.directory.path(of: "go")))
+    }
+
+    private var starts: Int {
+        let text = try? Data(contentsOf: URL(filePath: stage.directory.path(of: "starts")))
+        return text?.count { $0 == UInt8(ascii: "\n") } ?? 0
+    }
+
+    private func open(with launcher: HubLauncher, within timeout: Duration? = Patience.usual) async throws {
+        let group = try await stage.client {
+            $0.launcher = launcher
+            $0.openTimeout = timeout
+        }
+        await group.close()
+    }
+
+    /// How many have begun to wait.
+    private final class Begun: Sendable {
+        let count = Atomic(0)
+    }
+
+    @Test("Of those who wait for one hub, one has tried to start it, and its failure is everybody's")
+    func sharedFailure() async throws {
+        let launcher = try launcher("echo 'sharedcore: the disk is on fire' >&2; exit 69")
+        let begun = Begun()
+        try await withThrowingTaskGroup(of: SharedCoreError?.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    begun.count.add(1, ordering: .sequentiallyConsistent)
+                    do {
+                        try await open(with: launcher)
+                        return nil
+                    } catch let error as SharedCoreError {
+                        return error
+                    }
+                }
+            }
+            try await eventually("all wait and one has begun") {
+                begun.count.load(ordering: .sequentiallyConsistent) == 8 && starts > 0
+            }
+            try letGo()
+            for try await error in group {
+                #expect(error?.code == .unavailable)
+                #expect(
+                    error?.message == "The hub could not be started: the disk is on fire",
+                    "\(String(describing: error))")
+            }
+        }
+        #expect(starts == 1)
+        // Who comes later tries it again.
+        await #expect(throws: SharedCoreError.self) { try await open(with: launcher) }
+        #expect(starts == 2)
+    }
+
+    @Test(
+        "A status says what kind of fault it is",
+        arguments: [(78, "forbidden"), (64, "invalidArgument"), (1, "unavailable")])
+    func statuses(status: Int, code: String) async throws {
+        let launcher = try launcher("exit \(status)")
+        try letGo()
+        let error = await #expect(throws: SharedCoreError.self) { try await open(with: launcher) }
+        #expect(error?.code.description == code)
+        #expect(error?.message.contains("status \(status)") == true)
+    }
+
+    @Test("Nobody starts a hub while somebody else does, and whoever waits takes over from one that is gone")
+    func oneAtATime() async throws {
+        let launcher = try launcher("exit 69")
+        try letGo()
+        var starter: OpenFile? = try OpenFile(path: stage.directory.path(of: "hub.start"), .create)
+        #expect(try starter?.tryLock(byteAt: 0) == true)
+        let late = await #expect(throws: SharedCoreError.self) {
+            try await open(with: launcher, within: .milliseconds(300))
+        }
+        #expect(late?.code == .unavailable && late?.message.contains("not there in time") == true)
+        #expect(starts == 0)
+        starter = nil
+        await #expect(throws: SharedCoreError.self) { try await open(with: launcher) }
+        #expect(starts == 1)
+    }
+
+    @Test("Where a hub answers, none is started")
+    func found() async throws {
+        let hub = try await stage.hub()
+        try await open(with: try launcher("exit 69"))
+        #expect(starts == 0)
+        await hub.stop()
+    }
+
+    @Test("A hub that comes while another is started is as good, whatever became of that one")
+    func another() async throws {
+        let launcher = try launcher("exit 69")
+        async let opening: Void = open(with: launcher)
+        try await eventually("the program runs") { starts == 1 }
+        let hub = try await stage.hub()
+        try letGo()
+        try await opening
+        await hub.stop()
+    }
+
+    @Test("A cancelled client does not wait for the hub that it has started")
+    func cancelled() async throws {
+        let launcher = try launcher("exit 0")
+        let opening = Task { try await open(with: launcher, within: nil) }
+        try await eventually("the program runs") { starts == 1 }
+        opening.cancel()
+        let error = await #expect(throws: SharedCoreError.self) { try await opening.value }
+        #expect(error?.code == .cancelled)
+        try letGo()
+    }
+}
