@@ -1,5 +1,6 @@
 public import CoreAPI
 public import Platform
+internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
