@@ -36,15 +36,17 @@ public struct HubLauncher: Hashable, Sendable {
         // What blocks has a thread of its own. Whoever gives up leaves it to itself.
         let thread = SerialThread(name: "sc-hub-start")
         let (steps, sender) = AsyncStream.makeStream(of: Result<HubStart.Step, SharedCoreError>.self)
-        let timer = timeout.map { timeout in
+        let deadline = timeout.map { began.advanced(by: $0) }
+        let timer = deadline.map { deadline in
             Task {
-                try? await clock.sleep(until: began.advanced(by: timeout))
+                try? await clock.sleep(until: deadline)
                 sender.finish()
             }
         }
         defer { timer?.cancel() }
         var iterator = steps.makeAsyncIterator()
-        while true {
+        // Nothing is begun for whoever does not wait any more.
+        while !Task.isCancelled, deadline.map({ clock.now() < $0 }) ?? true {
             thread.submit {
                 do throws(SharedCoreError) {
                     sender.yield(.success(try start.step()))
