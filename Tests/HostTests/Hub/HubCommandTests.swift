@@ -12,7 +12,7 @@ struct HubCommandTests {
     func daemon() async throws {
         try await HostProgram.using("zmq") { program in
             // A daemon that kept its starter's output would keep this run from ending.
-            let put = try await program.shell("exec 7<> kept; trap '' TERM; sharedcore store put k v")
+            let put = try await program.shell("exec 7<> kept; sharedcore store put k v")
             #expect(put.status == 0, "\(put.errors)")
             #expect(put.errors.isEmpty)
             let hub = try await program.hub()
@@ -21,17 +21,18 @@ struct HubCommandTests {
                 """
                 readlink /proc/\(hub)/fd/0 /proc/\(hub)/fd/1 /proc/\(hub)/fd/2 /proc/\(hub)/cwd
                 ls -l /proc/\(hub)/fd | grep -c -e kept -e pipe:
+                grep SigBlk /proc/\(hub)/status
                 ps -o sid=,tty= -p \(hub)
                 """)
             let lines = seen.output.split(separator: "\n").map { $0.trimmingPrefix { $0 == " " } }
             #expect(lines.prefix(4) == ["/dev/null", "/dev/null", "\(program.socket).log", "/"], "\(seen.output)")
             #expect(lines.dropFirst(4).first == "0", "\(seen.output)")
+            #expect(lines.contains("SigBlk:\t0000000000000000"), "\(seen.output)")
             #expect(lines.last?.split(separator: " ") == ["\(hub)", "?"], "\(seen.output)")
             #expect(try await program.beside(".log").contains("listens at ipc://\(program.socket)"))
 
             #expect(try await program.run("store", "get", "k").output == "v")
             #expect(try await program.hub() == hub, "the second client found the hub of the first")
-            // Its starter ignored the signal, and it does not.
             let stopped = try await program.run("hub", "--stop", "--json")
             #expect(try stopped.objects() == [["event": .text("stopped"), "pid": .number(UInt64(hub))]])
             #expect(process.liveness == .dead)
