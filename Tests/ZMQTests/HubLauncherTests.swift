@@ -97,6 +97,22 @@ struct HubLauncherTests {
         #expect(error?.message.contains("status \(status)") == true)
     }
 
+    @Test("No signal is blocked in the program, although the thread that starts it blocks all")
+    func signals() async throws {
+        // No shell: some begin by blocking nothing.
+        let file = stage.directory.path(of: "status")
+        let launcher = HubLauncher(program: "/usr/bin/dd", arguments: ["if=/proc/self/status", "of=\(file)"])
+        let opening = Task { try await open(with: launcher, within: nil) }
+        func mask() -> Substring? {
+            let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+            return text.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+        }
+        try await eventually("the program has told its state") { mask() != nil }
+        #expect(mask() == "SigBlk:\t0000000000000000")
+        opening.cancel()
+        _ = await opening.result
+    }
+
     @Test("Nobody starts a hub while somebody else does, and whoever waits takes over from one that is gone")
     func oneAtATime() async throws {
         let launcher = try launcher("exit 69")
