@@ -7,176 +7,210 @@ internal import TestSupport
 internal import Testing
 internal import ZMQBackend
 
-/// How news reaches replicas, and what happens when some of it does not.
-@Suite("News through a hub", .serialized)
-struct NewsTests {
-    @Test("N3, W1: the last news is lost: the beacon tells, without anybody asking")
-    func lastNewsLost() async throws {
-        let stage = try HubStage()
-        let hub = try await stage.hub()
-        let writer = try await stage.client()
-        let listener = try await stage.client()
-        let observation = try await listener.observe("news")
-        FailPoint.arm("hub.publish:fail")
-        let revision = try await writer.post("news", state: 7)
-        let delivery = try await within(Patience.usual, "the post arrives") { try await observation.next() }
-        #expect(delivery?.revision == revision)
-        #expect(delivery?.state == 7)
-        await close([writer, listener], hub)
-    }
-
-    @Test("without beacons the last news stays lost: the test before can fail")
-    func withoutBeacons() async throws {
-        let stage = try HubStage()
-        let hub = try await stage.hub()
-        let writer = try await stage.client()
-        let listener = try await stage.client()
-        let observation = try await listener.observe("news")
-        FailPoint.arm("hub.publish:fail," + [String](repeating: "hub.beacon:fail", count: 200).joined(separator: ","))
-        let revision = try await writer.post("news", state: 7)
-        let arrived = Box(false)
-        let waiting = Task {
-            let delivery = try await observation.next()
-            arrived.update { $0 = true }
-            return delivery
-        }
-        // Long enough for two beacons, which would have told.
-        try await Task.sleep(for: .milliseconds(2_500))
-        #expect(!arrived.value)
-        // Whoever looks by itself finds it all the same.
-        try await listener.sync()
-        let delivery = try await within(Patience.usual, "the post is found") { try await waiting.value }
-        #expect(delivery?.revision == revision)
-        FailPoint.arm("")
-        await close([writer, listener], hub)
-    }
-
-    @Test("W1: news in the middle is lost: the gap is noticed and filled, in the order")
-    func gapIsFilled() async throws {
-        let stage = try HubStage()
-        let hub = try await stage.hub()
-        let writer = try await stage.client()
-        let listener = try await stage.client()
-        let watch = try await listener.watch(.all, from: .now)
-        FailPoint.arm((0..<10).map { "hub.publish:fail@\(1 + 7 * $0)" }.joined(separator: ","))
-        var written: [Revision] = []
-        for number in 0..<200 as Range<UInt64> {
-            written.append(try await writer.put("k", Counted.bytes(number)).revision)
-        }
-        var seen: [Revision] = []
-        while seen.count < written.count {
-            let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
-            seen.append(try #require(event).revision)
-        }
-        #expect(seen == written)
-        FailPoint.arm("")
-        await close([writer, listener], hub)
-    }
-
-    @Test("N2: who joins among writers misses nothing that is posted after it is there")
-    func joins() async throws {
-        let stage = try HubStage()
-        let hub = try await stage.hub()
-        let writer = try await stage.client()
-        let isOver = Box(false)
-        let noise = Task {
-            while !isOver.value { try await writer.put("noise", [1]) }
-        }
-        defer { isOver.update { $0 = true } }
-        for number in 0..<100 as Range<UInt64> {
-            let joined = try await stage.client()
-            let observation = try await joined.observe("hello")
-            let revision = try await writer.post("hello", state: number)
-            let delivery = try await within(Patience.usual, "the post \(number) arrives") {
-                try await observation.next()
-            }
+extension ZMQTests {
+    /// How news reaches replicas, and what happens when some of it does not.
+    @Suite("News through a hub")
+    struct NewsTests {
+        @Test("N3, W1: the last news is lost: the beacon tells, without anybody asking")
+        func lastNewsLost() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let writer = try await stage.client()
+            let listener = try await stage.client()
+            let observation = try await listener.observe("news")
+            FailPoint.arm("hub.publish:fail")
+            let revision = try await writer.post("news", state: 7)
+            let delivery = try await within(Patience.usual, "the post arrives") { try await observation.next() }
             #expect(delivery?.revision == revision)
-            #expect(delivery?.count == 1)
-            await joined.close()
+            #expect(delivery?.state == 7)
+            await close([writer, listener], hub)
         }
-        isOver.update { $0 = true }
-        try await noise.value
-        await close([writer], hub)
-    }
 
-    @Test("W3, N9: a listener that is stopped while 20,000 posts pass converges when it continues")
-    func stoppedListener() async throws {
-        let stage = try HubStage()
-        let hub = try await stage.hub()
-        let writer = try await stage.client()
-        let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
-        _ = try await peer.answer()
-        try await peer.tell("open zmq \(stage.endpoint)")
-        try await peer.tell("observe burst")
-        peer.signal(SIGSTOP)
-        try await peer.stopped()
-        var last = Revision.zero
-        for number in 0..<200 as Range<UInt64> {
-            let operations = (0..<100 as Range<UInt64>).map {
-                Transaction.Operation.post("burst", state: number * 100 + $0)
+        @Test("without beacons the last news stays lost: the test before can fail")
+        func withoutBeacons() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let writer = try await stage.client()
+            let listener = try await stage.client()
+            let observation = try await listener.observe("news")
+            FailPoint.arm(
+                "hub.publish:fail," + [String](repeating: "hub.beacon:fail", count: 200).joined(separator: ","))
+            let revision = try await writer.post("news", state: 7)
+            let arrived = Box(false)
+            let waiting = Task {
+                let delivery = try await observation.next()
+                arrived.update { $0 = true }
+                return delivery
             }
-            last = try await writer.commit(Transaction(operations: operations)).revision
+            // Long enough for two beacons, which would have told.
+            try await Task.sleep(for: .milliseconds(2_500))
+            #expect(!arrived.value)
+            // Whoever looks by itself finds it all the same.
+            try await listener.sync()
+            let delivery = try await within(Patience.usual, "the post is found") { try await waiting.value }
+            #expect(delivery?.revision == revision)
+            FailPoint.arm("")
+            await close([writer, listener], hub)
         }
-        peer.signal(SIGCONT)
-        try await eventually("the listener converges") { try await peer.tell("seen") == "20000 19999" }
-        #expect(try await writer.state(of: "burst").revision == last)
-        await close([writer], hub)
-    }
 
-    @Test("W2: effects that the hub does not keep any more: the whole state is sent, and the watch says `lagged`")
-    func wholeState() async throws {
-        let stage = try HubStage()
-        let hub = try await stage.hub(effectByteCount: 2_000)
-        let writer = try await stage.client()
-        let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
-        _ = try await peer.answer()
-        try await peer.tell("open zmq \(stage.endpoint)")
-        try await peer.tell("watch k")
-        peer.signal(SIGSTOP)
-        try await peer.stopped()
-        // More than all queues on the way hold.
-        var last = Revision.zero
-        let value = [UInt8](repeating: 1, count: 16 << 10)
-        for number in 0..<4_000 { last = try await writer.put(Key("k/\(number % 5)"), value).revision }
-        peer.signal(SIGCONT)
-        let answer = try await peer.tell("watched \(last)")
-        let words = answer.split(separator: " ").map(String.init)
-        #expect(words.count == 4 && words[3] == "\(last)", "the last revision of: \(answer)")
-        #expect(words[2] == "0", "the number of breaches of: \(answer)")
-        #expect(Int(words[1]) ?? 0 > 0, "the number of `lagged` events of: \(answer)")
-        await close([writer], hub)
-    }
-
-    @Test("S4, W1, N2: participants of the files and of the hub share one group")
-    func filesAndHub() async throws {
-        let stage = try HubStage()
-        let hub = try await stage.hub()
-        let remote = try await stage.client()
-        let local = try await FileGroup.open(directory: stage.files)
-        let (heard, seen) = (try await remote.observe("n"), try await local.observe("n"))
-        let revision = try await local.commit(
-            Transaction(operations: [.put("k", [1], .session), .post("n", state: 1)])
-        ).revision
-        #expect(
-            try await within(Patience.usual, "the hub's client hears") { try await heard.next() }?.revision == revision)
-        #expect(try await remote.get("k")?.origin == local.session.id)
-        let answer = try await remote.post("n", state: 2)
-        try await eventually("the participant of the files hears") { try await seen.next()?.revision == answer }
-        let sessions = try await remote.sessions().map(\.id)
-        #expect(sessions == [remote.session.id, local.session.id].sorted())
-        let watch = try await remote.watch("k", from: .now)
-        await local.close()
-        let event = try await within(Patience.usual, "the end is seen") { try await watch.next() }
-        guard case .changes(let set)? = event else {
-            Issue.record("no change: \(String(describing: event))")
-            return
+        @Test("W1: news in the middle is lost: the gap is noticed and filled, in the order")
+        func gapIsFilled() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let writer = try await stage.client()
+            let listener = try await stage.client()
+            let watch = try await listener.watch(.all, from: .now)
+            FailPoint.arm((0..<10).map { "hub.publish:fail@\(1 + 7 * $0)" }.joined(separator: ","))
+            var written: [Revision] = []
+            for number in 0..<200 as Range<UInt64> {
+                written.append(try await writer.put("k", Counted.bytes(number)).revision)
+            }
+            var seen: [Revision] = []
+            while seen.count < written.count {
+                let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
+                seen.append(try #require(event).revision)
+            }
+            #expect(seen == written)
+            FailPoint.arm("")
+            await close([writer, listener], hub)
         }
-        #expect(set.changes.map(\.kind) == [.sessionEnded])
-        await close([remote], hub)
-    }
 
-    private func close(_ clients: [ZMQGroup], _ hub: Hub) async {
-        for client in clients { await client.close() }
-        await hub.stop()
+        /// How many join. `make check-all` asks for 10,000.
+        private static let joinCount =
+            getenv("SHAREDCORE_TEST_JOINS").flatMap { UInt64(String(cString: $0)) } ?? 100
+
+        @Test("N2: who joins among writers misses nothing that is posted after it is there")
+        func joins() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let writer = try await stage.client()
+            let isOver = Box(false)
+            let noise = Task {
+                while !isOver.value { try await writer.put("noise", [1]) }
+            }
+            defer { isOver.update { $0 = true } }
+            for number in 0..<Self.joinCount {
+                let joined = try await stage.client()
+                let observation = try await joined.observe("hello")
+                let revision = try await writer.post("hello", state: number)
+                let delivery = try await within(Patience.usual, "the post \(number) arrives") {
+                    try await observation.next()
+                }
+                #expect(delivery?.revision == revision)
+                #expect(delivery?.count == 1)
+                await joined.close()
+            }
+            isOver.update { $0 = true }
+            try await noise.value
+            await close([writer], hub)
+        }
+
+        @Test("W3, N9: a listener that is stopped while 20,000 posts pass converges when it continues")
+        func stoppedListener() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let writer = try await stage.client()
+            let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+            _ = try await peer.answer()
+            try await peer.tell("open zmq \(stage.endpoint)")
+            try await peer.tell("observe burst")
+            peer.signal(SIGSTOP)
+            try await peer.stopped()
+            var last = Revision.zero
+            for number in 0..<200 as Range<UInt64> {
+                let operations = (0..<100 as Range<UInt64>).map {
+                    Transaction.Operation.post("burst", state: number * 100 + $0)
+                }
+                last = try await writer.commit(Transaction(operations: operations)).revision
+            }
+            peer.signal(SIGCONT)
+            try await eventually("the listener converges") { try await peer.tell("seen") == "20000 19999" }
+            #expect(try await writer.state(of: "burst").revision == last)
+            await close([writer], hub)
+        }
+
+        @Test(
+            "S13, S15: a client that is stopped inside a commit holds up nobody, and its commit is whole when it continues"
+        )
+        func stoppedWriter() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let other = try await stage.client()
+            for place in ["link.beforeSend", "link.afterAnswer"] {
+                let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+                _ = try await peer.answer()
+                try await peer.tell("open zmq \(stage.endpoint)")
+                try await peer.tell("arm \(place):stop")
+                try peer.send("put \(place) here")
+                try await peer.stopped()
+                #expect(try await other.put("k", [1]).changed)
+                let isThere = try await other.get(Key(place)) != nil
+                #expect(isThere == (place == "link.afterAnswer"))
+                #expect(try await other.sessions().count == 2, "a stopped client's session lives")
+                peer.signal(SIGCONT)
+                _ = try await peer.done()
+                #expect(try await other.get(Key(place)) != nil)
+                try await peer.tell("close")
+            }
+            await close([other], hub)
+        }
+
+        @Test("W2: effects that the hub does not keep any more: the whole state is sent, and the watch says `lagged`")
+        func wholeState() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub(effectByteCount: 2_000)
+            let writer = try await stage.client()
+            let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+            _ = try await peer.answer()
+            try await peer.tell("open zmq \(stage.endpoint)")
+            try await peer.tell("watch k")
+            peer.signal(SIGSTOP)
+            try await peer.stopped()
+            // More than all queues on the way hold.
+            var last = Revision.zero
+            let value = [UInt8](repeating: 1, count: 16 << 10)
+            for number in 0..<4_000 { last = try await writer.put(Key("k/\(number % 5)"), value).revision }
+            peer.signal(SIGCONT)
+            let answer = try await peer.tell("watched \(last)")
+            let words = answer.split(separator: " ").map(String.init)
+            #expect(words.count == 4 && words[3] == "\(last)", "the last revision of: \(answer)")
+            #expect(words[2] == "0", "the number of breaches of: \(answer)")
+            #expect(Int(words[1]) ?? 0 > 0, "the number of `lagged` events of: \(answer)")
+            await close([writer], hub)
+        }
+
+        @Test("S4, W1, N2: participants of the files and of the hub share one group")
+        func filesAndHub() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let remote = try await stage.client()
+            let local = try await FileGroup.open(directory: stage.files)
+            let (heard, seen) = (try await remote.observe("n"), try await local.observe("n"))
+            let revision = try await local.commit(
+                Transaction(operations: [.put("k", [1], .session), .post("n", state: 1)])
+            ).revision
+            #expect(
+                try await within(Patience.usual, "the hub's client hears") { try await heard.next() }?.revision
+                    == revision)
+            #expect(try await remote.get("k")?.origin == local.session.id)
+            let answer = try await remote.post("n", state: 2)
+            try await eventually("the participant of the files hears") { try await seen.next()?.revision == answer }
+            let sessions = try await remote.sessions().map(\.id)
+            #expect(sessions == [remote.session.id, local.session.id].sorted())
+            let watch = try await remote.watch("k", from: .now)
+            await local.close()
+            let event = try await within(Patience.usual, "the end is seen") { try await watch.next() }
+            guard case .changes(let set)? = event else {
+                Issue.record("no change: \(String(describing: event))")
+                return
+            }
+            #expect(set.changes.map(\.kind) == [.sessionEnded])
+            await close([remote], hub)
+        }
+
+        private func close(_ clients: [ZMQGroup], _ hub: Hub) async {
+            for client in clients { await client.close() }
+            await hub.stop()
+        }
     }
 }

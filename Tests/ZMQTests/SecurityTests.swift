@@ -8,251 +8,257 @@ internal import Testing
 
 @testable import ZMQBackend
 
-/// Who is let in, and what a hub does with what it did not expect.
-@Suite("A hub's doors", .serialized)
-struct SecurityTests {
-    @Test("an endpoint on a network without keys is refused at start")
-    func networkWithoutKeys() async throws {
-        let stage = try HubStage()
-        for endpoint in ["tcp://0.0.0.0:0", "tcp://*:5555", "tcp://192.0.2.1:5555"] {
-            let endpoint = try HubEndpoint(endpoint)
-            try await expect(.invalidArgument, from: "a hub at \(endpoint)") { _ = try await stage.hub(at: [endpoint]) }
-        }
-    }
-
-    @Test("a client is let in by its key alone: not without one, not with another, not to another hub")
-    func keys() async throws {
-        var stage = try HubStage()
-        let (own, other) = (try CurveKeyPair.generate(), try CurveKeyPair.generate())
-        let clientKeys = try CurveKeyPair.generate()
-        stage.keys = (own, clientKeys)
-        let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0)])
-        let endpoint = hub.endpoints[0]
-        let client = try await stage.client(at: endpoint)
-        try await client.put("k", [1])
-
-        try await expect(.forbidden, from: "a client with another key") {
-            _ = try await stage.client(at: endpoint) {
-                $0.keys = try? CurveClientKeys(own: other, hub: own.publicKey)
-            }
-        }
-        try await expect(.unavailable, from: "a client without keys") {
-            _ = try await stage.client(at: endpoint) {
-                $0.keys = nil
-                $0.openTimeout = .milliseconds(500)
-            }
-        }
-        try await expect(.unavailable, from: "a client that expects another hub") {
-            _ = try await stage.client(at: endpoint) {
-                $0.keys = try? CurveClientKeys(own: clientKeys, hub: other.publicKey)
-                $0.openTimeout = .milliseconds(500)
-            }
-        }
-        #expect(try await client.get("k")?.value == [1])
-        #expect(try await client.sessions().count == 1)
-        await client.close()
-        await hub.stop()
-    }
-
-    @Test("E2: a key that is none is refused, and a secret is in no message")
-    func wrongKeys() throws {
-        let pair = try CurveKeyPair.generate()
-        for text in ["", "short", String(repeating: "\"", count: 40), pair.secretKey + "a"] {
-            let error = #expect(throws: SharedCoreError.self) { _ = try CurveKeyPair(secretKey: text) }
-            #expect(error?.code == .invalidArgument)
-            #expect(text.isEmpty || error?.description.contains(text) == false)
-        }
-        #expect(throws: SharedCoreError.self) {
-            _ = try CurveKeyPair(publicKey: CurveKeyPair.generate().publicKey, secretKey: pair.secretKey)
-        }
-        #expect(try CurveKeyPair(secretKey: pair.secretKey) == pair)
-        #expect(throws: SharedCoreError.self) { _ = try CurveHubKeys(own: pair, clients: []) }
-        #expect(throws: SharedCoreError.self) { _ = try CurveClientKeys(own: pair, hub: "no key") }
-    }
-
-    @Test("another group's client, another version and a second hub are refused by name")
-    func mistakes() async throws {
-        let stage = try HubStage()
-        let hub = try await stage.hub()
-        let error = await #expect(throws: SharedCoreError.self) {
-            _ = try await ZMQGroup.open(stage.endpoint, group: "other")
-        }
-        #expect(error?.code == .forbidden)
-        #expect(error?.message.contains("“group”") == true && error?.message.contains("“other”") == true)
-        try await expect(.unavailable, from: "a second hub at one socket") { _ = try await stage.hub() }
-        try await expect(.unavailable, from: "a second hub of one group") {
-            _ = try await stage.hub(at: [.ipc(path: stage.directory.path(of: "hub2"))])
-        }
-        let client = try await stage.client()
-        #expect(try await client.sessions().count == 1)
-        await client.close()
-        await hub.stop()
-        // Its place is free again.
-        let next = try await stage.hub()
-        await next.stop()
-    }
-
-    @Test("a socket in a directory that others may enter is refused")
-    func openDirectory() async throws {
-        let stage = try HubStage()
-        let open = stage.directory.path(of: "open")
-        #expect(mkdir(open, 0o755) == 0 && chmod(open, 0o755) == 0)
-        try await expect(.forbidden, from: "a hub in a directory of mode 755") {
-            _ = try await stage.hub(at: [.ipc(path: open + "/hub")])
-        }
-    }
-
-    @Test("another user gets nowhere near a hub's socket")
-    func otherUser() async throws {
-        let stage = try HubStage()
-        let hub = try await stage.hub()
-        let peer = try Peer(
-            PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")),
-            through: ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
-        _ = try await peer.answer()
-        try peer.send("open zmq \(stage.endpoint)")
-        let client = try await stage.client()
-        try await client.put("k", [1])
-        #expect(try await client.sessions().map(\.id) == [client.session.id])
-        peer.killNow()
-        await client.close()
-        await hub.stop()
-    }
-
-    @Test("E2: garbage, cut, replayed, endless and huge messages: the hub goes on serving, and keeps nothing of them")
-    func garbage() async throws {
-        let stage = try HubStage()
-        let refusals = Box(0)
-        let hub = try await stage.hub(onRefusal: { _ in refusals.update { $0 += 1 } })
-        let client = try await stage.client()
-        var random = SplitMix64(Seed.several(1)[0])
-        let before = try #require(OwnMemory.residentByteCount)
-        for round in 0..<20 {
-            let raw = try Socket(.dealer, for: stage.endpoint.description)
-            try raw.connect()
-            for _ in 0..<200 {
-                switch Int.random(in: 0..<6, using: &random) {
-                case 0: _ = raw.send([random.bytes(.random(in: 0...400, using: &random))])
-                case 1: _ = raw.send((0..<50).map { _ in [1, 2, 3] })
-                case 2: _ = raw.send([[]])
-                case 3:
-                    let bytes = try Samples.requests.randomElement(using: &random)?.bytes() ?? []
-                    _ = raw.send([Array(bytes.prefix(.random(in: 0...bytes.count, using: &random)))])
-                case 4:
-                    _ = raw.send([
-                        try Request(
-                            number: 1, body: .commit(Transaction(operations: [.post("x", state: nil)]), known: .zero)
-                        ).bytes()
-                    ])
-                default: _ = raw.send([[Wire.version, 200] + random.bytes(20)])
-                }
-            }
-            if round == 10 { _ = raw.send([[UInt8](repeating: 1, count: 100 << 20)]) }
-            #expect(try await client.put("k", [UInt8(round)]).changed)
-            raw.close()
-        }
-        #expect(refusals.value <= 20, "one report for each connection, not \(refusals.value)")
-        #expect(refusals.value > 0)
-        #expect(try await client.state(of: "x") == .never, "nobody writes who did not say hello")
-        #expect(try await client.sessions().map(\.id) == [client.session.id])
-        let after = try #require(OwnMemory.residentByteCount)
-        #expect(after < before + 200 << 20, "from \(before) to \(after) bytes of memory")
-        await client.close()
-        await hub.stop()
-    }
-
-    @Test("half-open connections hold up nobody")
-    func halfOpen() async throws {
-        var stage = try HubStage()
-        stage.keys = (try CurveKeyPair.generate(), try CurveKeyPair.generate())
-        let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0)])
-        guard case .tcp(_, let port) = hub.endpoints[0] else { return }
-        var sockets: [Int32] = []
-        defer { for socket in sockets { close(socket) } }
-        for _ in 0..<400 {
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            guard descriptor >= 0 else { break }
-            sockets.append(descriptor)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            address.sin_addr.s_addr = inet_addr("127.0.0.1")
-            _ = withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+extension ZMQTests {
+    /// Who is let in, and what a hub does with what it did not expect.
+    @Suite("A hub's doors")
+    struct SecurityTests {
+        @Test("an endpoint on a network without keys is refused at start")
+        func networkWithoutKeys() async throws {
+            let stage = try HubStage()
+            for endpoint in ["tcp://0.0.0.0:0", "tcp://*:5555", "tcp://192.0.2.1:5555"] {
+                let endpoint = try HubEndpoint(endpoint)
+                try await expect(.invalidArgument, from: "a hub at \(endpoint)") {
+                    _ = try await stage.hub(at: [endpoint])
                 }
             }
         }
-        #expect(sockets.count == 400)
-        let client = try await stage.client(at: hub.endpoints[0])
-        #expect(try await client.put("k", [1]).changed)
-        await client.close()
-        await hub.stop()
-    }
 
-    @Test("S1, L1: a leased client that is stopped loses its session, and its late write takes no effect")
-    func leaseRunsOut() async throws {
-        var stage = try HubStage()
-        stage.lease = .milliseconds(500)
-        let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
-        let witness = try await stage.client()
-        let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
-        _ = try await peer.answer()
-        try await peer.tell("open zmq \(hub.endpoints[0])")
-        try await peer.tell("hold mine here")
-        let watch = try await witness.watch("mine", from: .now)
-        peer.signal(SIGSTOP)
-        try await peer.stopped()
-        let event = try await within(Patience.usual, "the lease runs out") { try await watch.next() }
-        guard case .changes(let set)? = event else {
-            Issue.record("no change: \(String(describing: event))")
-            return
-        }
-        #expect(set.changes.map(\.kind) == [.sessionEnded])
-        try peer.send("put late here")
-        peer.signal(SIGCONT)
-        let answer = try await peer.answer()
-        #expect(answer.contains("sessionEnded"), "the answer to the late write: \(answer)")
-        #expect(try await witness.get("late") == nil)
-        await witness.close()
-        await hub.stop()
-    }
+        @Test("a client is let in by its key alone: not without one, not with another, not to another hub")
+        func keys() async throws {
+            var stage = try HubStage()
+            let (own, other) = (try CurveKeyPair.generate(), try CurveKeyPair.generate())
+            let clientKeys = try CurveKeyPair.generate()
+            stage.keys = (own, clientKeys)
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0)])
+            let endpoint = hub.endpoints[0]
+            let client = try await stage.client(at: endpoint)
+            try await client.put("k", [1])
 
-    @Test("a hub that is not there: a clear error in time, or waiting when told to")
-    func waiting() async throws {
-        let stage = try HubStage()
-        let error = await #expect(throws: SharedCoreError.self) {
-            _ = try await stage.client { $0.openTimeout = .milliseconds(300) }
+            try await expect(.forbidden, from: "a client with another key") {
+                _ = try await stage.client(at: endpoint) {
+                    $0.keys = try? CurveClientKeys(own: other, hub: own.publicKey)
+                }
+            }
+            try await expect(.unavailable, from: "a client without keys") {
+                _ = try await stage.client(at: endpoint) {
+                    $0.keys = nil
+                    $0.openTimeout = .milliseconds(500)
+                }
+            }
+            try await expect(.unavailable, from: "a client that expects another hub") {
+                _ = try await stage.client(at: endpoint) {
+                    $0.keys = try? CurveClientKeys(own: clientKeys, hub: other.publicKey)
+                    $0.openTimeout = .milliseconds(500)
+                }
+            }
+            #expect(try await client.get("k")?.value == [1])
+            #expect(try await client.sessions().count == 1)
+            await client.close()
+            await hub.stop()
         }
-        #expect(error?.code == .unavailable)
-        #expect(error?.message.contains("\(stage.endpoint)") == true)
-        let opening = Task { try await stage.client { $0.openTimeout = nil } }
-        let hub = try await stage.hub()
-        let client = try await within(Patience.usual, "the client finds the hub") { try await opening.value }
-        await client.close()
-        let cancelled = Task {
-            try await stage.client(at: .ipc(path: stage.directory.path(of: "none"))) { $0.openTimeout = nil }
-        }
-        cancelled.cancel()
-        let code = await #expect(throws: SharedCoreError.self) {
-            try await within(Patience.usual, "the cancelled open ends") { try await cancelled.value }
-        }
-        #expect(code?.code == .cancelled)
-        await hub.stop()
-    }
 
-    @Test("within one process: by a name")
-    func inproc() async throws {
-        let stage = try HubStage()
-        let endpoint = try HubEndpoint("inproc://chat")
-        let hub = try await stage.hub(at: [endpoint])
-        let (first, second) = (try await stage.client(at: endpoint), try await stage.client(at: endpoint))
-        let observation = try await second.observe("n")
-        let revision = try await first.post("n", state: 5)
-        let delivery = try await within(Patience.usual, "the post arrives") { try await observation.next() }
-        #expect(delivery?.revision == revision)
-        await first.close()
-        await second.close()
-        await hub.stop()
+        @Test("E2: a key that is none is refused, and a secret is in no message")
+        func wrongKeys() throws {
+            let pair = try CurveKeyPair.generate()
+            for text in ["", "short", String(repeating: "\"", count: 40), pair.secretKey + "a"] {
+                let error = #expect(throws: SharedCoreError.self) { _ = try CurveKeyPair(secretKey: text) }
+                #expect(error?.code == .invalidArgument)
+                #expect(text.isEmpty || error?.description.contains(text) == false)
+            }
+            #expect(throws: SharedCoreError.self) {
+                _ = try CurveKeyPair(publicKey: CurveKeyPair.generate().publicKey, secretKey: pair.secretKey)
+            }
+            #expect(try CurveKeyPair(secretKey: pair.secretKey) == pair)
+            #expect(throws: SharedCoreError.self) { _ = try CurveHubKeys(own: pair, clients: []) }
+            #expect(throws: SharedCoreError.self) { _ = try CurveClientKeys(own: pair, hub: "no key") }
+        }
+
+        @Test("another group's client, another version and a second hub are refused by name")
+        func mistakes() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let error = await #expect(throws: SharedCoreError.self) {
+                _ = try await ZMQGroup.open(stage.endpoint, group: "other")
+            }
+            #expect(error?.code == .forbidden)
+            #expect(error?.message.contains("“group”") == true && error?.message.contains("“other”") == true)
+            try await expect(.unavailable, from: "a second hub at one socket") { _ = try await stage.hub() }
+            try await expect(.unavailable, from: "a second hub of one group") {
+                _ = try await stage.hub(at: [.ipc(path: stage.directory.path(of: "hub2"))])
+            }
+            let client = try await stage.client()
+            #expect(try await client.sessions().count == 1)
+            await client.close()
+            await hub.stop()
+            // Its place is free again.
+            let next = try await stage.hub()
+            await next.stop()
+        }
+
+        @Test("a socket in a directory that others may enter is refused")
+        func openDirectory() async throws {
+            let stage = try HubStage()
+            let open = stage.directory.path(of: "open")
+            #expect(mkdir(open, 0o755) == 0 && chmod(open, 0o755) == 0)
+            try await expect(.forbidden, from: "a hub in a directory of mode 755") {
+                _ = try await stage.hub(at: [.ipc(path: open + "/hub")])
+            }
+        }
+
+        @Test("another user gets nowhere near a hub's socket")
+        func otherUser() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let peer = try Peer(
+                PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")),
+                through: ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+            _ = try await peer.answer()
+            try peer.send("open zmq \(stage.endpoint)")
+            let client = try await stage.client()
+            try await client.put("k", [1])
+            #expect(try await client.sessions().map(\.id) == [client.session.id])
+            peer.killNow()
+            await client.close()
+            await hub.stop()
+        }
+
+        @Test(
+            "E2: garbage, cut, replayed, endless and huge messages: the hub goes on serving, and keeps nothing of them")
+        func garbage() async throws {
+            let stage = try HubStage()
+            let refusals = Box(0)
+            let hub = try await stage.hub(onRefusal: { _ in refusals.update { $0 += 1 } })
+            let client = try await stage.client()
+            var random = SplitMix64(Seed.several(1)[0])
+            let before = try #require(OwnMemory.residentByteCount)
+            for round in 0..<20 {
+                let raw = try Socket(.dealer, for: stage.endpoint.description)
+                try raw.connect()
+                for _ in 0..<200 {
+                    switch Int.random(in: 0..<6, using: &random) {
+                    case 0: _ = raw.send([random.bytes(.random(in: 0...400, using: &random))])
+                    case 1: _ = raw.send((0..<50).map { _ in [1, 2, 3] })
+                    case 2: _ = raw.send([[]])
+                    case 3:
+                        let bytes = try Samples.requests.randomElement(using: &random)?.bytes() ?? []
+                        _ = raw.send([Array(bytes.prefix(.random(in: 0...bytes.count, using: &random)))])
+                    case 4:
+                        _ = raw.send([
+                            try Request(
+                                number: 1,
+                                body: .commit(Transaction(operations: [.post("x", state: nil)]), known: .zero)
+                            ).bytes()
+                        ])
+                    default: _ = raw.send([[Wire.version, 200] + random.bytes(20)])
+                    }
+                }
+                if round == 10 { _ = raw.send([[UInt8](repeating: 1, count: 100 << 20)]) }
+                #expect(try await client.put("k", [UInt8(round)]).changed)
+                raw.close()
+            }
+            #expect(refusals.value <= 20, "one report for each connection, not \(refusals.value)")
+            #expect(refusals.value > 0)
+            #expect(try await client.state(of: "x") == .never, "nobody writes who did not say hello")
+            #expect(try await client.sessions().map(\.id) == [client.session.id])
+            let after = try #require(OwnMemory.residentByteCount)
+            #expect(after < before + 200 << 20, "from \(before) to \(after) bytes of memory")
+            await client.close()
+            await hub.stop()
+        }
+
+        @Test("half-open connections hold up nobody")
+        func halfOpen() async throws {
+            var stage = try HubStage()
+            stage.keys = (try CurveKeyPair.generate(), try CurveKeyPair.generate())
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0)])
+            guard case .tcp(_, let port) = hub.endpoints[0] else { return }
+            var sockets: [Int32] = []
+            defer { for socket in sockets { close(socket) } }
+            for _ in 0..<400 {
+                let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+                guard descriptor >= 0 else { break }
+                sockets.append(descriptor)
+                var address = sockaddr_in()
+                address.sin_family = sa_family_t(AF_INET)
+                address.sin_port = port.bigEndian
+                address.sin_addr.s_addr = inet_addr("127.0.0.1")
+                _ = withUnsafePointer(to: &address) { pointer in
+                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                    }
+                }
+            }
+            #expect(sockets.count == 400)
+            let client = try await stage.client(at: hub.endpoints[0])
+            #expect(try await client.put("k", [1]).changed)
+            await client.close()
+            await hub.stop()
+        }
+
+        @Test("S1, L1: a leased client that is stopped loses its session, and its late write takes no effect")
+        func leaseRunsOut() async throws {
+            var stage = try HubStage()
+            stage.lease = .milliseconds(500)
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
+            let witness = try await stage.client()
+            let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+            _ = try await peer.answer()
+            try await peer.tell("open zmq \(hub.endpoints[0])")
+            try await peer.tell("hold mine here")
+            let watch = try await witness.watch("mine", from: .now)
+            peer.signal(SIGSTOP)
+            try await peer.stopped()
+            let event = try await within(Patience.usual, "the lease runs out") { try await watch.next() }
+            guard case .changes(let set)? = event else {
+                Issue.record("no change: \(String(describing: event))")
+                return
+            }
+            #expect(set.changes.map(\.kind) == [.sessionEnded])
+            try peer.send("put late here")
+            peer.signal(SIGCONT)
+            let answer = try await peer.answer()
+            #expect(answer.contains("sessionEnded"), "the answer to the late write: \(answer)")
+            #expect(try await witness.get("late") == nil)
+            await witness.close()
+            await hub.stop()
+        }
+
+        @Test("a hub that is not there: a clear error in time, or waiting when told to")
+        func waiting() async throws {
+            let stage = try HubStage()
+            let error = await #expect(throws: SharedCoreError.self) {
+                _ = try await stage.client { $0.openTimeout = .milliseconds(300) }
+            }
+            #expect(error?.code == .unavailable)
+            #expect(error?.message.contains("\(stage.endpoint)") == true)
+            let opening = Task { try await stage.client { $0.openTimeout = nil } }
+            let hub = try await stage.hub()
+            let client = try await within(Patience.usual, "the client finds the hub") { try await opening.value }
+            await client.close()
+            let cancelled = Task {
+                try await stage.client(at: .ipc(path: stage.directory.path(of: "none"))) { $0.openTimeout = nil }
+            }
+            cancelled.cancel()
+            let code = await #expect(throws: SharedCoreError.self) {
+                try await within(Patience.usual, "the cancelled open ends") { try await cancelled.value }
+            }
+            #expect(code?.code == .cancelled)
+            await hub.stop()
+        }
+
+        @Test("within one process: by a name")
+        func inproc() async throws {
+            let stage = try HubStage()
+            let endpoint = try HubEndpoint("inproc://chat")
+            let hub = try await stage.hub(at: [endpoint])
+            let (first, second) = (try await stage.client(at: endpoint), try await stage.client(at: endpoint))
+            let observation = try await second.observe("n")
+            let revision = try await first.post("n", state: 5)
+            let delivery = try await within(Patience.usual, "the post arrives") { try await observation.next() }
+            #expect(delivery?.revision == revision)
+            await first.close()
+            await second.close()
+            await hub.stop()
+        }
     }
 }

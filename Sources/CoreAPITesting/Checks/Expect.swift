@@ -1,8 +1,11 @@
 package import CoreAPI
 
+// Never inlined: cases are long asynchronous functions, and the optimizer copies the whole of one at each `await` in it.
+
 /// Ends the case unless something holds.
 ///
 /// - Parameter what: What holds, as a phrase: "an absent key is nil".
+@inline(never)
 package func expect(
     _ condition: Bool, _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
 ) throws {
@@ -10,6 +13,7 @@ package func expect(
 }
 
 /// Ends the case unless two values are equal.
+@inline(never)
 package func expect<Value: Equatable>(
     _ found: Value, is expected: Value, _ what: @autoclosure () -> String, file: StaticString = #fileID,
     line: UInt = #line
@@ -19,6 +23,7 @@ package func expect<Value: Equatable>(
 }
 
 /// Ends the case when there is nothing, else gives what there is.
+@inline(never)
 package func expectSome<Value>(
     _ found: Value?, _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
 ) throws -> Value {
@@ -27,6 +32,7 @@ package func expectSome<Value>(
 }
 
 /// Ends the case unless a call throws an error of a code.
+@inline(never)
 package func expect<Result>(
     _ code: SharedCoreError.Code, from what: @autoclosure () -> String, file: StaticString = #fileID,
     line: UInt = #line, _ call: () async throws -> Result

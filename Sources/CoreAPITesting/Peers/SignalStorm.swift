@@ -14,8 +14,7 @@ enum SignalStorm {
         action.sa_flags = 0
         action.__sigaction_handler.sa_handler = { _ in SignalStorm.counter.wrappingAdd(1, ordering: .relaxed) }
         sigaction(SIGALRM, &action, nil)
-        let interval = timeval(tv_sec: 0, tv_usec: 1_000)
-        var timer = itimerval(it_interval: interval, it_value: interval)
-        setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil)
+        // In microseconds: the first, then each. `setitimer` takes a type whose members Swift 6.3 loses in release builds.
+        ualarm(1_000, 1_000)
     }
 }

@@ -4,7 +4,7 @@ internal import Glibc
 /// builds only; a release build has none of them and looks for none. The environment says which one a process has:
 ///
 ///     SHAREDCORE_DEFECT=blindPublication
-package enum Defect: String, CaseIterable, Sendable {
+package enum Defect: Hashable, Sendable {
     // MARK: - The order
 
     /// A record is published whatever the commit word says by now.
@@ -62,7 +62,9 @@ package enum Defect: String, CaseIterable, Sendable {
     case believedLock
 
     #if FAIL_POINTS
-        private static let present = getenv("SHAREDCORE_DEFECT").flatMap { Defect(rawValue: String(cString: $0)) }
+        private static let present = getenv("SHAREDCORE_DEFECT").flatMap { name in
+            allCases.first { "\($0)" == String(cString: name) }
+        }
 
         /// Whether this process has the defect.
         package var isPresent: Bool { Self.present == self }
@@ -71,3 +73,7 @@ package enum Defect: String, CaseIterable, Sendable {
         package var isPresent: Bool { false }
     #endif
 }
+
+#if FAIL_POINTS
+    extension Defect: CaseIterable {}
+#endif

@@ -25,9 +25,7 @@ extension StoreState {
         _ transaction: Transaction, of session: SessionID, delivery: UInt64? = nil, at time: BootInstant
     ) throws(SharedCoreError) -> Decision {
         guard let state = sessions[session] else { throw .sessionEnded(session) }
-        if let delivery, let first = state.deliveries.last(where: { $0.number == delivery }) {
-            return .answer(.committed(first.commit))
-        }
+        if let delivery, let first = try state.commit(of: delivery) { return .answer(.committed(first)) }
         if let number = transaction.requestNumber, let first = try state.result(of: number) { return .answer(first) }
         try checkLimits(of: transaction)
 
@@ -114,6 +112,18 @@ extension StoreState {
 }
 
 extension SessionState {
+    /// The commit that a delivery came to; nil when it has not taken effect.
+    func commit(of delivery: UInt64) throws(SharedCoreError) -> Commit? {
+        if let kept = deliveries.last(where: { $0.number == delivery }) { return kept.commit }
+        guard deliveries.count == Self.keptResultCount, let oldest = deliveries.first, delivery < oldest.number
+        else { return nil }
+        // It may have taken effect and be forgotten.
+        throw SharedCoreError(
+            .invalidArgument,
+            "Request \(delivery) of the connection comes after \(Self.keptResultCount) later ones that took effect. "
+                + "No more than that may be on their way.", at: "session \(session.id)")
+    }
+
     /// The kept result of a numbered request; nil when the number is new.
     func result(of number: UInt64) throws(SharedCoreError) -> RequestOutcome? {
         if let kept = results.last(where: { $0.number == number }) { return kept.outcome }

@@ -56,7 +56,7 @@ package struct FileTrial: Sendable {
     ) async throws -> Report {
         let directory = try TemporaryDirectory()
         var environment: [String: String] = [:]
-        if let defect { environment["SHAREDCORE_DEFECT"] = defect.rawValue }
+        if let defect { environment["SHAREDCORE_DEFECT"] = "\(defect)" }
         if let place { environment["SHAREDCORE_FAIL_POINT"] = place }
         let process = try ChildProcess(
             try ChildProcess.built("sharedcore-test-peer"),

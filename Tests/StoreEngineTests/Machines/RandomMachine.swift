@@ -13,6 +13,7 @@ struct RandomMachine {
     private var random: SplitMix64
     private var sessions: [SessionID] = []
     private var requestNumber: UInt64 = 0
+    private var delivery: UInt64 = 0
 
     static let limits = Limits(valueByteCount: 2_000, transactionByteCount: 6_000, storeByteCount: 20_000)
 
@@ -42,9 +43,18 @@ struct RandomMachine {
         default:
             if sessions.isEmpty { open() }
             let session = sessions[Int.random(in: 0..<sessions.count, using: &random)]
-            guard case .record(let effect, _) = try? state.decide(transaction(), of: session, at: now) else { return }
+            let transaction = transaction()
+            let decision = try? state.decide(transaction, of: session, delivery: nextDelivery(), at: now)
+            guard case .record(let effect, _) = decision else { return }
             apply(effect)
         }
+    }
+
+    /// Every other request comes through a hub.
+    private mutating func nextDelivery() -> UInt64? {
+        guard random.once(in: 2) else { return nil }
+        delivery += 1
+        return delivery
     }
 
     private mutating func open() {

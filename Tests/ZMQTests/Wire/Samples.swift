@@ -74,8 +74,8 @@ enum Samples {
                     lease: .seconds(3), streamPort: 5_556))),
         Reply(
             number: 2,
-            body: .outcome(.committed(Commit(revision: Revision(rawValue: 42), changed: true)), news)),
-        Reply(number: 3, body: .outcome(.refused(failure), News(after: .zero))),
+            body: .outcome(.committed(Commit(revision: Revision(rawValue: 42), changed: true)), at: Revision(rawValue: 45), news)),
+        Reply(number: 3, body: .outcome(.refused(failure), at: .zero, News(after: .zero))),
         Reply(number: 4, body: .current(Revision(rawValue: 44), news)),
         Reply(number: 5, body: .snapshot(Revision(rawValue: 44))),
         Reply(number: 6, body: .done),

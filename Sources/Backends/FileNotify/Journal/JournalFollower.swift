@@ -73,7 +73,7 @@ final class JournalFollower: @unchecked Sendable {
 
     /// Whether the state reflects every commit up to this moment: one load from the shared page.
     func isCurrent(in state: inout StoreState) -> Bool {
-        Defect.cachedTail.isPresent || position.journal.word.rawValue == UInt64(position.offset)
+        position.journal.word.rawValue == UInt64(position.offset) || Defect.cachedTail.isPresent
     }
 
     /// Applies everything that is published.

@@ -74,12 +74,13 @@ extension HubLink {
         greetingPause = Self.firstGreetingPause
         nextGreeting = pending.count > 1 ? clock.now().advanced(by: greetingPause) : nil
         switch reply.body {
-        case .outcome(let outcome, let news):
+        case .outcome(let outcome, let revision, let news):
             FailPoint.hit("link.afterAnswer")
             apply(news)
             switch outcome {
             case .committed(let commit): hold(request, reply.body, until: commit.revision)
-            case .refused: hold(request, reply.body, until: .zero)
+            // What the guard found is something that this client has seen.
+            case .refused: hold(request, reply.body, until: revision)
             }
         case .current(let revision, let news):
             apply(news)

@@ -84,7 +84,7 @@ public final class ZMQGroup: SharedGroup {
 
     public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         try requireOpen()
-        guard case .outcome(let outcome, _) = try await link.ask(.commit(transaction)) else {
+        guard case .outcome(let outcome, _, _) = try await link.ask(.commit(transaction)) else {
             throw Wire.malformed("an answer is not one to its question")
         }
         return try outcome.get()

@@ -9,13 +9,13 @@ extension HubService {
         let request: Request
         do throws(SharedCoreError) {
             guard message.frames.count == 2, !message.isTooLong else {
-                throw Wire.malformed("it has \(message.frames.count) frames and should have 2")
+                throw Wire.malformed("it is not one frame")
             }
             request = try Request(message.frames[1])
         } catch {
             reportOnce(address, error)
-            // Who asks so has no number by which an answer would be known.
-            return send(Reply(number: 0, body: .refused(error)), to: address)
+            let number = message.frames.count > 1 ? Request.number(of: message.frames[1]) : 0
+            return send(Reply(number: number, body: .refused(error)), to: address)
         }
         if case .hello(let hello) = request.body {
             do throws(SharedCoreError) {
@@ -84,7 +84,8 @@ extension HubService {
     }
 
     private func reply(_ outcome: RequestOutcome, to number: UInt64, _ known: Revision, at address: HubAddress) {
-        send(Reply(number: number, body: .outcome(outcome, news(after: known))), to: address)
+        let revision = order.replica.read { $0.revision }
+        send(Reply(number: number, body: .outcome(outcome, at: revision, news(after: known))), to: address)
     }
 
     private func replyCurrent(to number: UInt64, _ known: Revision, at address: HubAddress) {

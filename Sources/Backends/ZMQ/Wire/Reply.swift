@@ -11,8 +11,8 @@ struct Reply {
     enum Body {
         /// The client is in the group.
         case welcome(Welcome)
-        /// What became of a commit, and what the client does not know yet, as far as it fits.
-        case outcome(RequestOutcome, News)
+        /// What became of a commit, where the order stood then, and what the client does not know yet, as far as it fits.
+        case outcome(RequestOutcome, at: Revision, News)
         /// Where the order stood, and what the client does not know yet, as far as it fits.
         case current(Revision, News)
         /// The state at a revision; its records follow.
@@ -47,10 +47,11 @@ struct Reply {
             writer.byte(1)
             writer.integer(number)
             Self.write(welcome, to: &writer)
-        case .outcome(let outcome, let news):
+        case .outcome(let outcome, let revision, let news):
             writer.byte(2)
             writer.integer(number)
             writer.data(outcome.payload())
+            writer.integer(revision.rawValue)
             news.write(to: &writer)
         case .current(let revision, let news):
             writer.byte(3)
@@ -97,7 +98,8 @@ struct Reply {
         case 1: return .welcome(try welcome(&reader))
         case 2:
             let outcome = try RequestOutcome(payload: try reader.slice())
-            return .outcome(outcome, try News(from: &reader))
+            let revision = Revision(rawValue: try reader.integer())
+            return .outcome(outcome, at: revision, try News(from: &reader))
         case 3:
             let revision = Revision(rawValue: try reader.integer())
             return .current(revision, try News(from: &reader))

@@ -102,6 +102,13 @@ struct Request {
         }
     }
 
+    /// The number of a request of which the rest cannot be read; 0 when that cannot be read either.
+    static func number(of bytes: [UInt8]) -> UInt64 {
+        var reader = ByteReader(bytes)
+        guard (try? reader.byte()) == Wire.version, (try? reader.byte()) != nil else { return 0 }
+        return (try? reader.integer()) ?? 0
+    }
+
     init(number: UInt64, body: Body) {
         self.number = number
         self.body = body

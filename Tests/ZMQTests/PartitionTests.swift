@@ -1,0 +1,125 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@testable import ZMQBackend
+
+extension ZMQTests {
+    /// A network that carries nothing for a while, and tells nobody.
+    @Suite("A cut line between a client and its hub")
+    struct PartitionTests {
+        /// A hub on TCP, and a line to it whose two ports follow each other as those of a hub do.
+        private func lines(to hub: Hub) throws -> (requests: CuttableLine, stream: CuttableLine, HubEndpoint) {
+            guard case .tcp(_, let port) = hub.endpoints[0] else { throw HarnessLimitation("no TCP") }
+            for _ in 0..<50 {
+                let first = try CuttableLine(to: port)
+                if let second = try? CuttableLine(to: port + 1, at: first.port + 1) {
+                    return (first, second, .tcp(host: "127.0.0.1", port: first.port))
+                }
+            }
+            throw HarnessLimitation("no two ports that follow each other are free")
+        }
+
+        private func hub(of stage: HubStage) async throws -> Hub {
+            for _ in 0..<50 {
+                let port = UInt16.random(in: 20_000..<60_000)
+                if let hub = try? await stage.hub(at: [.tcp(host: "127.0.0.1", port: port), stage.endpoint]) {
+                    return hub
+                }
+            }
+            throw HarnessLimitation("no port is free")
+        }
+
+        @Test("W1, N3: a cut shorter than the lease: everything that happened meanwhile arrives, in its order")
+        func short() async throws {
+            var stage = try HubStage()
+            stage.lease = .seconds(60)
+            let hub = try await hub(of: stage)
+            let (requests, stream, endpoint) = try lines(to: hub)
+            let remote = try await stage.client(at: endpoint)
+            let local = try await stage.client()
+            let watch = try await remote.watch(.all, from: .now)
+            requests.cut()
+            stream.cut()
+            var written: [Revision] = []
+            for number in 0..<50 as Range<UInt64> {
+                written.append(try await local.put("k", Counted.bytes(number)).revision)
+            }
+            let waiting = Task { try await remote.put("from afar", [1]).revision }
+            requests.heal()
+            stream.heal()
+            written.append(try await within(Patience.usual, "the commit arrives") { try await waiting.value })
+            var seen: [Revision] = []
+            while seen.count < written.count {
+                let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
+                seen.append(try #require(event).revision)
+            }
+            #expect(seen == written)
+            await remote.close()
+            await local.close()
+            await hub.stop()
+        }
+
+        @Test(
+            "S12, L1: a cut longer than the lease: the session ends for the others, and its late commit takes no effect"
+        )
+        func long() async throws {
+            var stage = try HubStage()
+            stage.lease = .milliseconds(500)
+            let hub = try await hub(of: stage)
+            let (requests, stream, endpoint) = try lines(to: hub)
+            let remote = try await stage.client(at: endpoint)
+            let local = try await stage.client()
+            try await remote.put("mine", [1], lifetime: .session)
+            let watch = try await local.watch("mine", from: .now)
+            requests.cut()
+            stream.cut()
+            let event = try await within(Patience.usual, "the session ends") { try await watch.next() }
+            guard case .changes(let set)? = event else {
+                Issue.record("no change: \(String(describing: event))")
+                return
+            }
+            #expect(set.changes.map(\.kind) == [.sessionEnded])
+            let late = Task { try await remote.put("late", [1]) }
+            try await Task.sleep(for: .milliseconds(20))
+            requests.heal()
+            stream.heal()
+            let error = await #expect(throws: SharedCoreError.self) {
+                try await within(Patience.usual, "the late commit ends") { try await late.value }
+            }
+            #expect([.sessionEnded, .outcomeUnknown].contains(error?.code))
+            #expect(try await local.get("late") == nil)
+            try await expect(.sessionEnded, from: "whatever comes later") { _ = try await remote.get("k") }
+            await remote.close()
+            await local.close()
+            await hub.stop()
+        }
+
+        @Test("N9: only the stream is cut: whoever asks converges, and the rest when the line is healed")
+        func streamOnly() async throws {
+            let stage = try HubStage()
+            let hub = try await hub(of: stage)
+            let (requests, stream, endpoint) = try lines(to: hub)
+            let remote = try await stage.client(at: endpoint)
+            let local = try await stage.client()
+            let observation = try await remote.observe("news")
+            stream.cut()
+            let first = try await local.post("news", state: 1)
+            try await remote.sync()
+            #expect(
+                try await within(Patience.usual, "the asked-for news") { try await observation.next() }?.revision
+                    == first)
+            let second = try await local.post("news", state: 2)
+            stream.heal()
+            #expect(
+                try await within(Patience.usual, "the healed news") { try await observation.next() }?.revision == second
+            )
+            withExtendedLifetime(requests) {}
+            await remote.close()
+            await local.close()
+            await hub.stop()
+        }
+    }
+}
