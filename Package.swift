@@ -175,8 +175,8 @@ let package = Package(
         tests(
             "SystemTests",
             of: [
-                "CoreAPI", "FileNotifyBackend", "InMemoryBackend", "Coordination", "MaildirCore", "sharedcore",
-                "sharedcore-test-peer",
+                "CoreAPI", "FileNotifyBackend", "InMemoryBackend", "ZMQBackend", "Coordination", "MaildirCore",
+                "sharedcore", "sharedcore-test-peer",
             ]),
     ]
 )

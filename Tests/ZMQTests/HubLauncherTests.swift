@@ -1,6 +1,6 @@
 internal import CoreAPI
 internal import CoreAPITesting
-internal import FoundationEssentials
+internal import Foundation
 internal import Platform
 internal import Synchronization
 internal import TestSupport
@@ -8,7 +8,7 @@ internal import Testing
 internal import ZMQBackend
 
 /// Starting a hub where none is, with programs that do not, so that each step can be held.
-@Suite("Who starts a hub")
+@Suite("Who starts a hub", .serialized)
 struct HubLauncherTests {
     private let stage: HubStage
 
@@ -97,6 +97,22 @@ struct HubLauncherTests {
         #expect(error?.message.contains("status \(status)") == true)
     }
 
+    @Test("No signal is blocked in the program, although the thread that starts it blocks all")
+    func signals() async throws {
+        // No shell: some begin by blocking nothing.
+        let file = stage.directory.path(of: "status")
+        let launcher = HubLauncher(program: "/usr/bin/dd", arguments: ["if=/proc/self/status", "of=\(file)"])
+        let opening = Task { try await open(with: launcher, within: nil) }
+        func mask() -> Substring? {
+            let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+            return text.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+        }
+        try await eventually("the program has told its state") { mask() != nil }
+        #expect(mask() == "SigBlk:\t0000000000000000")
+        opening.cancel()
+        _ = await opening.result
+    }
+
     @Test("Nobody starts a hub while somebody else does, and whoever waits takes over from one that is gone")
     func oneAtATime() async throws {
         let launcher = try launcher("exit 69")
@@ -130,6 +146,34 @@ struct HubLauncherTests {
         try letGo()
         try await opening
         await hub.stop()
+    }
+
+    @Test("A hub that ends before it has let a client in is followed by another")
+    func endedWhileJoining() async throws {
+        let launcher = try launcher("exit 0")
+        // What a hub that is dying looks like: it has its lock, and answers nobody.
+        var dying: OpenFile? = try OpenFile(path: stage.directory.path(of: "hub.lock"), .create)
+        #expect(try dying?.tryLock(byteAt: 0) == true)
+        let own = ProcessIdentity.current
+        try dying?.write(Array("\(own.pid) \(own.startTime) \(own.bootID)\n".utf8), at: 0)
+        async let opening: Void = open(with: launcher)
+        try await eventually("the client has begun to connect") { isConnecting }
+        #expect(starts == 0)
+        dying = nil
+        try await eventually("another is started") { starts > 0 }
+        let hub = try await stage.hub()
+        try letGo()
+        try await opening
+        await hub.stop()
+    }
+
+    /// Whether this process has a thread that talks to a hub.
+    private var isConnecting: Bool {
+        let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+        return (threads ?? []).contains { thread in
+            let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
+            return name?.hasPrefix("sc-hub-link") == true
+        }
     }
 
     @Test("A cancelled client does not wait for the hub that it has started")

@@ -12,7 +12,7 @@ struct HubCommandTests {
     func daemon() async throws {
         try await HostProgram.using("zmq") { program in
             // A daemon that kept its starter's output would keep this run from ending.
-            let put = try await program.shell("exec 7<> kept; trap '' TERM; sharedcore store put k v")
+            let put = try await program.shell("exec 7<> kept; sharedcore store put k v")
             #expect(put.status == 0, "\(put.errors)")
             #expect(put.errors.isEmpty)
             let hub = try await program.hub()
@@ -31,7 +31,6 @@ struct HubCommandTests {
 
             #expect(try await program.run("store", "get", "k").output == "v")
             #expect(try await program.hub() == hub, "the second client found the hub of the first")
-            // Its starter ignored the signal, and it does not.
             let stopped = try await program.run("hub", "--stop", "--json")
             #expect(try stopped.objects() == [["event": .text("stopped"), "pid": .number(UInt64(hub))]])
             #expect(process.liveness == .dead)

@@ -6,6 +6,7 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 internal import TestSupport
+internal import ZMQBackend
 
 /// A group, its Maildir and the programs that take part in it.
 final class Post: Sendable {
@@ -80,6 +81,37 @@ final class Post: Sendable {
             environment: [
                 "SHAREDCORE_CORE_MAILDIR": maildir, "SHAREDCORE_CORE_START_DURATION": "\(startMilliseconds)ms",
             ], through: arguments)
+    }
+
+    /// Starts an Executor that reaches the group through a hub, which it starts when there is none.
+    func pushThroughHub(_ callID: String) throws -> ChildProcess {
+        try start("sharedcore", ["executor", "--json", "--call-id", callID, "--deadline", "120s"] + hubGroup)
+    }
+
+    /// Runs a command about the hub to its end.
+    func hub(_ arguments: String...) async throws -> ChildProcess.End {
+        try await start("sharedcore", ["hub"] + arguments + hubGroup).end()
+    }
+
+    /// The process of the hub, when one serves.
+    func hubProcess() throws -> ProcessIdentity? {
+        guard case .serving(let identity) = try HubSeat.ofSocket(socket) else { return nil }
+        return identity
+    }
+
+    private var socket: String { directory.path(of: "hub") }
+
+    private var hubGroup: [String] {
+        ["--backend", "zmq", "--dir", directory.path(of: "groups"), "--group", "main"]
+    }
+
+    private func start(_ program: String, _ options: [String]) throws -> ChildProcess {
+        try start(
+            program, options,
+            environment: [
+                "SHAREDCORE_CORE_MAILDIR": maildir, "SHAREDCORE_CORE_START_DURATION": "\(startMilliseconds)ms",
+                "SHAREDCORE_ZMQ_ENDPOINT": "ipc://\(socket)", "SHAREDCORE_EXECUTOR_BUDGET": "120s",
+            ], through: [])
     }
 
     private func start(

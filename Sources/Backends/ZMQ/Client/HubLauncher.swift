@@ -19,6 +19,8 @@ public struct HubLauncher: Hashable, Sendable {
         self.variables = variables
     }
 
+    /// How long a client that joins waits before it looks whether its hub is still there.
+    private static let watchPause = Duration.milliseconds(250)
     /// How long whoever waits for another's start lets pass before it looks again.
     private static let pause = Duration.milliseconds(20)
 
@@ -34,15 +36,17 @@ public struct HubLauncher: Hashable, Sendable {
         // What blocks has a thread of its own. Whoever gives up leaves it to itself.
         let thread = SerialThread(name: "sc-hub-start")
         let (steps, sender) = AsyncStream.makeStream(of: Result<HubStart.Step, SharedCoreError>.self)
-        let timer = timeout.map { timeout in
+        let deadline = timeout.map { began.advanced(by: $0) }
+        let timer = deadline.map { deadline in
             Task {
-                try? await clock.sleep(until: began.advanced(by: timeout))
+                try? await clock.sleep(until: deadline)
                 sender.finish()
             }
         }
         defer { timer?.cancel() }
         var iterator = steps.makeAsyncIterator()
-        while true {
+        // Nothing is begun for whoever does not wait any more.
+        while !Task.isCancelled, deadline.map({ clock.now() < $0 }) ?? true {
             thread.submit {
                 do throws(SharedCoreError) {
                     sender.yield(.success(try start.step()))
@@ -57,5 +61,15 @@ public struct HubLauncher: Hashable, Sendable {
         if Task.isCancelled { throw .cancelled("open") }
         throw SharedCoreError(
             .unavailable, "The hub was not there in time. Its log is in \(path).log.", at: "\(endpoint)")
+    }
+
+    /// Starts another hub whenever there is none, until cancelled: for a client that joins, whose hub may end before it
+    /// has answered, as one does that was just killed and still has its lock. A client that has joined starts none: a hub
+    /// that was told to end, ends.
+    func keepLaunched(at endpoint: HubEndpoint) async {
+        while (try? await Task.sleep(for: Self.watchPause)) != nil {
+            // What keeps it from starting is heard by those who come next.
+            try? await launch(at: endpoint, within: nil)
+        }
     }
 }

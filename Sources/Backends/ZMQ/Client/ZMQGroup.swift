@@ -51,6 +51,8 @@ public final class ZMQGroup: SharedGroup {
     ) async throws(SharedCoreError) -> ZMQGroup {
         if let launcher = options.launcher { try await launcher.launch(at: endpoint, within: options.openTimeout) }
         let link = try HubLink(to: endpoint, group: group, as: description, options: options)
+        let starting = options.launcher.map { launcher in Task { await launcher.keepLaunched(at: endpoint) } }
+        defer { starting?.cancel() }
         let (welcome, replica) = try await link.join()
         let capabilities = welcome.promises(through: endpoint)
         do throws(SharedCoreError) {
