@@ -18,7 +18,7 @@ struct HubEndpointTests {
         "anything else is refused with what would be right",
         arguments: [
             "", "ipc", "ipc://", "ipc://relative/path", "tcp://127.0.0.1", "tcp://:5555", "tcp://host:port",
-            "tcp://host:65536", "tcp://host:-1", "inproc://", "udp://host:1", "://x", "ipc:///a\0b",
+            "tcp://host:65536", "tcp://host:-1", "tcp://host:65535", "inproc://", "udp://host:1", "://x", "ipc:///a\0b",
         ])
     func refused(text: String) {
         let error = #expect(throws: SharedCoreError.self) { _ = try HubEndpoint(text) }

@@ -1,7 +1,9 @@
 internal import CoreAPI
+internal import CoreAPITesting
 internal import Glibc
 internal import Platform
 internal import Synchronization
+internal import ZMQBackend
 
 /// A line between clients and a server on loopback that can be cut without either side being told, as a network is: bytes
 /// wait, and go on when the line is healed.
@@ -17,8 +19,24 @@ final class CuttableLine: Sendable {
     private let state = Mutex(State())
     private let wake: EventCounter
 
+    /// Two lines to a hub on TCP, whose ports follow each other as those of the hub do.
+    static func pair(
+        to hub: Hub, bytesPerSecond: Int? = nil
+    ) throws -> (requests: CuttableLine, stream: CuttableLine, HubEndpoint) {
+        guard case .tcp(_, let port) = hub.endpoints[0] else { throw HarnessLimitation("no TCP") }
+        for _ in 0..<50 {
+            let first = try CuttableLine(to: port, bytesPerSecond: bytesPerSecond)
+            if let second = try? CuttableLine(to: port + 1, at: first.port + 1) {
+                return (first, second, .tcp(host: "127.0.0.1", port: first.port))
+            }
+        }
+        throw HarnessLimitation("no two ports that follow each other are free")
+    }
+
     /// Begins to carry what comes to `port` on to another one.
-    init(to server: UInt16, at port: UInt16 = 0) throws {
+    ///
+    /// - Parameter bytesPerSecond: How much each direction carries at most; nil for all that there is.
+    init(to server: UInt16, at port: UInt16 = 0, bytesPerSecond: Int? = nil) throws {
         wake = try EventCounter()
         let listener = try Self.socket()
         var address = Self.loopback(port)
@@ -37,7 +55,7 @@ final class CuttableLine: Sendable {
         }
         self.port = UInt16(bigEndian: address.sin_port)
         let (state, wake) = (Weak(self), wake)
-        try OwnedThread.start("line") { Self.carry(from: listener, to: server, wake) { state.line } }
+        try OwnedThread.start("line") { Self.carry(from: listener, to: server, bytesPerSecond, wake) { state.line } }
     }
 
     deinit {
@@ -58,7 +76,8 @@ final class CuttableLine: Sendable {
     }
 
     private static func carry(
-        from listener: OpenFile, to server: UInt16, _ wake: EventCounter, _ line: () -> CuttableLine?
+        from listener: OpenFile, to server: UInt16, _ bytesPerSecond: Int?, _ wake: EventCounter,
+        _ line: () -> CuttableLine?
     ) {
         var pairs: [(OpenFile, OpenFile)] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -67,6 +86,8 @@ final class CuttableLine: Sendable {
             let ready = Poll.wait(for: [wake.descriptor] + descriptors, timeout: .milliseconds(200))
             if ready[0] { wake.clear() }
             guard !isCut else { continue }
+            // A buffer is carried in each round.
+            if let bytesPerSecond { usleep(UInt32(1_000_000 * buffer.count / bytesPerSecond)) }
             var dead: Set<Int> = []
             for (index, pair) in pairs.enumerated() {
                 for (isReady, from, to) in [

@@ -84,6 +84,9 @@ extension HubService {
         client.isEnding = true
         client.mustEnd = true
         defer { client.isEnding = false }
+        if FailPoint.fails("hub.ending") {
+            throw SharedCoreError(SystemCallError("pwrite", number: 28, at: "hub.ending"))
+        }
         _ = try await order.record(Self.ending(client.session))
         forget(client)
         publishNews()

@@ -1,0 +1,236 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import Glibc
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@testable import ZMQBackend
+
+extension ZMQTests {
+    /// When the sessions of a hub's clients begin and end.
+    @Suite("L1: sessions through a hub")
+    struct SessionLifeTests {
+        @Test("a lease runs out although others speak all the time")
+        func leaseUnderTraffic() async throws {
+            var stage = try HubStage()
+            stage.lease = .seconds(1)
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
+            let busy = try await stage.client()
+            let isOver = Box(false)
+            let traffic = Task {
+                while !isOver.value { try await busy.put("noise", [1]) }
+            }
+            defer { isOver.update { $0 = true } }
+            let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+            _ = try await peer.answer()
+            try await peer.tell("open zmq \(hub.endpoints[0])")
+            try await peer.tell("hold mine here")
+            peer.killNow()
+            try await eventually("the lease runs out") { try await busy.get("mine", consistency: .causal) == nil }
+            isOver.update { $0 = true }
+            try await traffic.value
+            #expect(try await busy.sessions().map(\.id) == [busy.session.id])
+            await busy.close()
+            await hub.stop()
+        }
+
+        @Test("a client that is killed is noticed without its lease, also by those who use the files")
+        func killedLocally() async throws {
+            var stage = try HubStage()
+            stage.lease = .seconds(600)
+            let hub = try await stage.hub()
+            let client = try await stage.client()
+            let local = try await FileGroup.open(directory: stage.files)
+            for _ in 0..<3 {
+                let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+                _ = try await peer.answer()
+                try await peer.tell("open zmq \(stage.endpoint)")
+                try await peer.tell("hold mine here")
+                let watches = [try await client.watch("mine", from: .now), try await local.watch("mine", from: .now)]
+                peer.killNow()
+                for watch in watches {
+                    let event = try await within(Patience.usual, "the end is seen") { try await watch.next() }
+                    guard case .changes(let set)? = event else {
+                        Issue.record("no change: \(String(describing: event))")
+                        return
+                    }
+                    #expect(set.changes.map(\.kind) == [.sessionEnded])
+                }
+            }
+            await local.close()
+            await client.close()
+            await hub.stop()
+        }
+
+        @Test("a client that is killed while no hub runs is ended by the next one, or by those who use the files")
+        func killedWithoutHub() async throws {
+            let stage = try HubStage()
+            for isNextHub in [true, false] {
+                let first = try await stage.hub()
+                let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+                _ = try await peer.answer()
+                try await peer.tell("open zmq \(stage.endpoint)")
+                try await peer.tell("hold mine here")
+                await first.stop()
+                peer.killNow()
+                if isNextHub {
+                    let next = try await stage.hub()
+                    let client = try await stage.client()
+                    try await eventually("the session is ended") { try await client.get("mine") == nil }
+                    await client.close()
+                    await next.stop()
+                } else {
+                    let local = try await FileGroup.open(directory: stage.files)
+                    #expect(try await local.get("mine") == nil)
+                    await local.close()
+                }
+            }
+        }
+
+        @Test("a join that fails after its welcome leaves no session")
+        func failedJoin() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let client = try await stage.client()
+            FailPoint.arm("hub.echo:fail")
+            defer { FailPoint.arm("") }
+            try await expect(.unavailable, from: "joining without the stream's echo") {
+                _ = try await stage.client { $0.openTimeout = .milliseconds(500) }
+            }
+            #expect(try await client.sessions().map(\.id) == [client.session.id])
+            await client.close()
+            await hub.stop()
+        }
+
+        @Test("hello that is said again with the same token, over another connection or to another hub, is one session")
+        func helloTwice() async throws {
+            let stage = try HubStage()
+            var hub = try await stage.hub()
+            let token = [UInt8](repeating: 9, count: Wire.tokenByteCount)
+            var sessions: [SessionID] = []
+            for round in 0..<3 {
+                if round == 2 {
+                    await hub.stop()
+                    hub = try await stage.hub()
+                }
+                let raw = try RawClient(at: stage.endpoint)
+                let reply = try await raw.ask(
+                    .hello(
+                        Request.Hello(
+                            group: "group", process: .current,
+                            processNamespace: ProcessIdentity.currentNamespace, description: SessionDescription(),
+                            token: token, resumed: nil)))
+                guard case .welcome(let welcome) = reply.body else {
+                    Issue.record("no welcome: \(reply.body)")
+                    return
+                }
+                sessions.append(welcome.session.id)
+            }
+            #expect(Set(sessions).count == 1, "the sessions \(sessions)")
+            await hub.stop()
+        }
+
+        @Test("E2: a role, a name or a token of another size is refused")
+        func absurdHello() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let client = try await stage.client()
+            let raw = try RawClient(at: stage.endpoint)
+            let long = String(repeating: "🇩🇪", count: 100_000)
+            for tokenByteCount in [0, Wire.tokenByteCount - 1, Wire.tokenByteCount + 1] {
+                let hello = Request.Hello(
+                    group: "group", process: .current, processNamespace: 0, description: SessionDescription(),
+                    token: [UInt8](repeating: 0, count: tokenByteCount), resumed: nil)
+                guard case .refused(let error) = try await raw.ask(.hello(hello)).body else {
+                    Issue.record("a token of \(tokenByteCount) bytes is taken")
+                    return
+                }
+                #expect(error.code == .corrupt)
+            }
+            // The description cuts itself, so the bytes are put together by hand.
+            let hello = Request.Hello(
+                group: "group", process: .current, processNamespace: 0,
+                description: SessionDescription(role: .main, name: "n"),
+                token: [UInt8](repeating: 0, count: Wire.tokenByteCount), resumed: nil)
+            let bytes = try Request(number: 77, body: .hello(hello)).bytes()
+            let mark = Array("\u{4}main\u{1}n".utf8)
+            let place = try #require(bytes.indices.first { bytes[$0...].starts(with: mark) })
+            var count = long.utf8.count
+            var prefix: [UInt8] = []
+            while count >= 0x80 {
+                prefix.append(UInt8(truncatingIfNeeded: count) | 0x80)
+                count >>= 7
+            }
+            prefix.append(UInt8(count))
+            let absurd = Array(bytes[..<(place + 5)]) + prefix + Array(long.utf8) + bytes[(place + mark.count)...]
+            let reply = try await raw.ask(absurd)
+            #expect(reply.number == 77)
+            guard case .refused(let error) = reply.body else {
+                Issue.record("a name of \(long.utf8.count) bytes is taken")
+                return
+            }
+            #expect(error.code == .corrupt)
+            #expect(try await client.sessions().count == 1)
+            await client.close()
+            await hub.stop()
+        }
+
+        @Test("S13: a read whose task was cancelled ends as `cancelled`, although the hub stands still")
+        func cancelledRead() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hubProcess()
+            let client = try await stage.client()
+            hub.process.signal(SIGSTOP)
+            try await eventually("the hub stands still") { hub.process.isStopped }
+            let read = Task { try await client.get("k") }
+            try await Task.sleep(for: .milliseconds(20))
+            read.cancel()
+            let error = await #expect(throws: SharedCoreError.self) {
+                try await within(Patience.usual, "the read ends") { try await read.value }
+            }
+            #expect(error?.code == .cancelled)
+            hub.process.signal(SIGCONT)
+            await client.close()
+            hub.process.signal(SIGKILL)
+        }
+
+        @Test("S10: a session whose end finds no space is ended when there is some again")
+        func endingTriedAgain() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let client = try await stage.client()
+            let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+            _ = try await peer.answer()
+            try await peer.tell("open zmq \(stage.endpoint)")
+            try await peer.tell("hold mine here")
+            FailPoint.arm("hub.ending:fail,hub.ending:fail")
+            defer { FailPoint.arm("") }
+            peer.killNow()
+            try await eventually("the session is ended at last") {
+                try await client.get("mine", consistency: .causal) == nil
+            }
+            await client.close()
+            await hub.stop()
+        }
+
+        @Test("W1: a state that takes longer than the first hello's patience arrives all the same")
+        func slowState() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hubAtFollowingPorts()
+            let client = try await stage.client()
+            for number in 0..<4 {
+                try await client.put(Key("large/\(number)"), [UInt8](repeating: 7, count: 1 << 20))
+            }
+            // About 1 MiB a second, so that the state takes several times the pause after which hello is said again.
+            let (requests, stream, endpoint) = try CuttableLine.pair(to: hub, bytesPerSecond: 1 << 20)
+            let remote = try await stage.client(at: endpoint)
+            #expect(try await remote.list("large", consistency: .causal).entries.count == 4)
+            withExtendedLifetime((requests, stream)) {}
+            await remote.close()
+            await client.close()
+            await hub.stop()
+        }
+    }
+}

@@ -1,0 +1,36 @@
+internal import CoreAPI
+internal import CoreAPITesting
+
+@testable import ZMQBackend
+
+/// A client that says what it is told to, also what no client says.
+final class RawClient {
+    private let socket: Socket
+    private var number: UInt64 = 0
+
+    init(at endpoint: HubEndpoint) throws {
+        socket = try Socket(.dealer, for: endpoint.description)
+        try socket.connect()
+    }
+
+    deinit {
+        socket.close()
+    }
+
+    /// Asks and waits for the answer.
+    func ask(_ body: Request.Body) async throws -> Reply {
+        number += 1
+        return try await ask(try Request(number: number, body: body).bytes())
+    }
+
+    /// Sends the bytes of a request and waits for an answer.
+    func ask(_ bytes: [UInt8]) async throws -> Reply {
+        try await eventually("the request is sent") { socket.send([bytes]) }
+        var answer: IncomingMessage?
+        try await eventually("the hub answers") {
+            answer = socket.receive(upTo: 8)
+            return answer != nil
+        }
+        return try Reply(try expectSome(answer?.frames.first, "a frame"))
+    }
+}
