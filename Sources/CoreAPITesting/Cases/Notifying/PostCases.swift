@@ -156,7 +156,7 @@ enum PostCases {
             }
             // A queue of a batch would take 2 MB or more.
             try expect(growth < 1 << 20, "a batch of posts costs less than 1 MiB, not \(growth) bytes")
-            try await observer.catchUp()
+            try await observer.sync()
             let delivery = try await within(Patience.usual, "the delivery") { try await observation.next() }
             try expect(delivery?.count, is: 524_288, "how many posts the delivery stands for")
             try expect(delivery?.state, is: 524_288, "the state that it carries")
