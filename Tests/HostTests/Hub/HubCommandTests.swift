@@ -120,6 +120,12 @@ struct HubCommandTests {
             program.environment["SHAREDCORE_ZMQ_STORAGE"] = "memory"
             #expect(try await program.run("store", "put", "k", "v").status == 0)
             #expect(try await program.run("store", "get", "k").output == "v")
+            // The witness of the cores is in the group's directory all the same.
+            let main = try await program.running("main") { main in
+                try await main.untilOutput(has: 1)
+                try main.send(.terminate)
+            }
+            #expect(main.status == 0, "\(main.errors)")
             #expect(try await program.run("hub", "--stop").status == 0)
             #expect(try await program.run("store", "get", "k").status == 1)
             // Who relies on files does not get less.
