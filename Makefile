@@ -17,11 +17,15 @@ test: dependencies
 	$(SWIFT) build -j $(JOBS) --build-tests
 	SWIFT="$(SWIFT)" Scripts/test
 
-# Everything slow: the formatter's rules, the documentation, the tests three times over, the optimized build, the
-# build without ZeroMQ, the examples, the suite on two kinds of file system, the sanitizers, the demo again and again.
+# Everything slow: the formatter's rules, the documentation, the tests three times over, the optimized build and the suite
+# with it, the build without ZeroMQ, the examples, the suite on two kinds of file system, the sanitizers, the demo again
+# and again.
 check-all: lint docs test release without-zmq examples file-systems sanitize
 	SWIFT="$(SWIFT)" Scripts/test
 	SWIFT="$(SWIFT)" Scripts/test
+	for backend in memory file zmq; do \
+	    "$$($(SWIFT) build -c release --show-bin-path)/sharedcore" --backend $$backend conformance || exit 1; \
+	done
 	Scripts/repeat-demo 20
 
 # The documentation of CoreAPI and CoreAPITesting, in .build/documentation. Every warning is an error.

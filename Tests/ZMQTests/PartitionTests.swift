@@ -67,7 +67,7 @@ extension ZMQTests {
         )
         func long() async throws {
             var stage = try HubStage()
-            stage.lease = .milliseconds(500)
+            stage.lease = .seconds(1)
             let hub = try await hub(of: stage)
             let (requests, stream, endpoint) = try lines(to: hub)
             let remote = try await stage.client(at: endpoint)

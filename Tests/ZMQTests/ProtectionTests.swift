@@ -67,8 +67,8 @@ extension ZMQTests {
             try thief.connect()
             let hello = Request.Hello(
                 group: "group", process: .current, processNamespace: 0, description: SessionDescription(),
-                resumed: Request.Resumption(
-                    session: client.session.id, token: [UInt8](repeating: 0, count: Wire.tokenByteCount)))
+                token: [UInt8](repeating: 0, count: Wire.tokenByteCount),
+                resumed: client.session.id)
             try await eventually("hello is sent") { thief.send([try Request(number: 1, body: .hello(hello)).bytes()]) }
             var answer: IncomingMessage?
             try await eventually("the hub answers") {

@@ -198,7 +198,7 @@ extension ZMQTests {
         @Test("S1, L1: a leased client that is stopped loses its session, and its late write takes no effect")
         func leaseRunsOut() async throws {
             var stage = try HubStage()
-            stage.lease = .milliseconds(500)
+            stage.lease = .seconds(1)
             let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
             let witness = try await stage.client()
             let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))

@@ -1,5 +1,6 @@
 public import CoreAPI
 public import Platform
+internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
@@ -54,10 +55,11 @@ public final class MemorySpace: Sendable {
         return MemoryGroup(store: store, session: try store.join(opening), capabilities: capabilities)
     }
 
-    /// The order of a group, for a hub. Its replica keeps the latest effects when nobody has the group open yet.
+    /// The order of a group, for a hub. Its replica keeps the latest effects from now on.
     package func order(of group: String, effectByteCount: Int) -> MemoryOrder {
-        MemoryOrder(
-            store: store(of: group, effectByteCount: effectByteCount), capabilities: capabilities, clock: clock)
+        let store = store(of: group)
+        store.replica.change { $0.keepEffects(byteCount: effectByteCount) }
+        return MemoryOrder(store: store, capabilities: capabilities, clock: clock)
     }
 
     private var capabilities: Capabilities {
@@ -70,14 +72,12 @@ public final class MemorySpace: Sendable {
             durability: .memory, limits: limits)
     }
 
-    private func store(of group: String, effectByteCount: Int = 0) -> MemoryStore {
+    private func store(of group: String) -> MemoryStore {
         stores.withLock { stores in
             if let store = stores[group]?.store { return store }
             stores = stores.filter { $0.value.store != nil }
             let store = MemoryStore(
-                state: StoreState(
-                    limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount),
-                clock: clock)
+                state: StoreState(limits: limits, historyByteCount: historyByteCount), clock: clock)
             stores[group] = Weak(store: store)
             return store
         }

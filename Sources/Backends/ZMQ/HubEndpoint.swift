@@ -43,7 +43,9 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
                 throw refuse("The port is missing.")
             }
             let port = rest[rest.index(after: colon)...]
-            guard let number = port == "*" ? 0 : UInt16(port) else { throw refuse("“\(port)” is no port.") }
+            guard let number = port == "*" ? 0 : UInt16(port), number < .max else {
+                throw refuse("“\(port)” is no port that another one follows.")
+            }
             self = .tcp(host: String(rest[..<colon]), port: number)
         case "inproc":
             guard !rest.isEmpty, rest.utf8.count <= 200 else { throw refuse("The name is missing.") }
@@ -68,6 +70,11 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
         case .tcp(let host, let own): .tcp(host: host, port: port ?? (own == 0 ? 0 : own &+ 1))
         case .inproc(let name): .inproc(name: name + Self.streamSuffix)
         }
+    }
+
+    /// Where a hub binds: the library takes no names there.
+    var bindable: HubEndpoint {
+        if case .tcp("localhost", let port) = self { .tcp(host: "127.0.0.1", port: port) } else { self }
     }
 
     /// Whether only processes of this machine reach it.

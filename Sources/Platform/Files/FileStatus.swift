@@ -17,6 +17,7 @@ package struct FileStatus: Hashable, Sendable {
     package let isDirectory: Bool
     package let isRegularFile: Bool
     package let isSymbolicLink: Bool
+    package let isSocket: Bool
 
     init(_ status: stat) {
         identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
@@ -26,6 +27,7 @@ package struct FileStatus: Hashable, Sendable {
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
         isRegularFile = status.st_mode & S_IFMT == S_IFREG
         isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK
+        isSocket = status.st_mode & S_IFMT == S_IFSOCK
     }
 }
 

@@ -71,4 +71,15 @@ package final class OpenFile: Sendable {
         _ = try SystemCall.run("fstat", at: path) { fstat(descriptor, &status) }
         return FileStatus(status)
     }
+
+    /// Lets this process have as many files open as the system allows it.
+    package static func raiseLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max
+        else {
+            return
+        }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
 }

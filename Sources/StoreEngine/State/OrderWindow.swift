@@ -18,6 +18,8 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
     private var elements: [Element] = []
     private var first = 0
     private var byteCount = 0
+    /// The bytes of the elements in front of the first, which are not given back yet.
+    private var droppedByteCount = 0
 
     init(floor: Revision, byteLimit: Int) {
         self.floor = floor
@@ -34,13 +36,15 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
         elements.append(element)
         while byteCount > byteLimit, first < elements.count - 1 {
             byteCount -= elements[first].residentByteCount
+            droppedByteCount += elements[first].residentByteCount
             floor = elements[first].revision
             first += 1
         }
         // Dropping from the front in large steps keeps each append at constant cost on average.
-        if first > 64, first * 2 > elements.count {
+        if first > 64 && first * 2 > elements.count || droppedByteCount > byteLimit {
             elements.removeFirst(first)
             first = 0
+            droppedByteCount = 0
         }
     }
 
@@ -52,6 +56,7 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
         }
         elements.removeFirst(first)
         first = 0
+        droppedByteCount = 0
         floor = max(floor, revision)
     }
 
@@ -60,6 +65,7 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
         elements.removeAll()
         first = 0
         byteCount = 0
+        droppedByteCount = 0
         floor = revision
     }
 

@@ -45,6 +45,11 @@ public struct StoreState: Sendable {
         self.effects = effectByteCount > 0 ? EffectLog(floor: .zero, byteLimit: effectByteCount) : nil
     }
 
+    /// Begins to keep the latest effects, when the state does not yet.
+    public mutating func keepEffects(byteCount: Int) {
+        if effects == nil, byteCount > 0 { effects = EffectLog(floor: revision, byteLimit: byteCount) }
+    }
+
     /// The number of entries.
     public var entryCount: Int { entries.count }
 

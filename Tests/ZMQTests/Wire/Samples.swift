@@ -35,14 +35,14 @@ enum Samples {
             body: .hello(
                 Request.Hello(
                     group: "chat", process: process, processNamespace: 4_026_531_836,
-                    description: SessionDescription(role: .main, name: "the app"), resumed: nil))),
+                    description: SessionDescription(role: .main, name: "the app"),
+                    token: [UInt8](repeating: 1, count: 32), resumed: nil))),
         Request(
             number: .max,
             body: .hello(
                 Request.Hello(
                     group: "chat", process: process, processNamespace: 0, description: SessionDescription(),
-                    resumed: Request.Resumption(
-                        session: SessionID(rawValue: 12), token: [UInt8](repeating: 3, count: 32))))),
+                    token: [UInt8](repeating: 3, count: 32), resumed: SessionID(rawValue: 12)))),
         Request(number: 2, body: .commit(transaction, known: Revision(rawValue: 1_000))),
         Request(number: 3, body: .commit(Transaction(), known: .zero)),
         Request(number: 4, body: .read(known: Revision(rawValue: 5))),
@@ -67,14 +67,15 @@ enum Samples {
                     session: Session(
                         id: SessionID(rawValue: 12), process: process, role: .executor, name: "né",
                         openedAt: BootInstant(nanoseconds: 123)),
-                    token: [UInt8](repeating: 3, count: 32), incarnation: .max,
+                    incarnation: .max,
                     capabilities: Capabilities(
                         backend: "files", features: [.linearizableReads, .multipleProcesses], durability: .disk,
                         limits: Limits()),
                     lease: .seconds(3), streamPort: 5_556))),
         Reply(
             number: 2,
-            body: .outcome(.committed(Commit(revision: Revision(rawValue: 42), changed: true)), at: Revision(rawValue: 45), news)),
+            body: .outcome(
+                .committed(Commit(revision: Revision(rawValue: 42), changed: true)), at: Revision(rawValue: 45), news)),
         Reply(number: 3, body: .outcome(.refused(failure), at: .zero, News(after: .zero))),
         Reply(number: 4, body: .current(Revision(rawValue: 44), news)),
         Reply(number: 5, body: .snapshot(Revision(rawValue: 44))),

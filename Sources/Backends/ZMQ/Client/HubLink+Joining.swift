@@ -19,9 +19,11 @@ extension HubLink {
             askForMissing()
             let replica = try await reach(by: deadline, "The hub does not send its state") { $0.replica }
             // What was published while there was no replica.
-            _ = try await ask(.read)
+            _ = try await ask(.read, by: deadline)
             return (welcome, replica)
         } catch {
+            // The session is there already.
+            await leave()
             end(with: error)
             throw error
         }
@@ -67,6 +69,7 @@ extension HubLink {
         try socket.set(.reconnectInterval, 20)
         try socket.set(.reconnectMaximum, 500)
         if case .tcp = endpoint {
+            try socket.set(.bothAddressFamilies, 1)
             try socket.set(.heartbeatInterval, 5_000)
             try socket.set(.heartbeatTimeout, 15_000)
         }
@@ -116,17 +119,15 @@ extension HubLink {
         greeting = lastNumber
         let hello = Request.Hello(
             group: group, process: .current, processNamespace: ProcessIdentity.currentNamespace,
-            description: description,
-            resumed: welcome.map { Request.Resumption(session: $0.session.id, token: $0.token) })
-        nextGreeting = clock.now().advanced(by: greetingPause)
+            description: description, token: token, resumed: welcome?.session.id)
         guard let bytes = try? Request(number: lastNumber, body: .hello(hello)).bytes() else { return }
-        _ = requests?.send([bytes])
+        let isSent = requests?.send([bytes]) == true
+        nextGreeting = clock.now().advanced(by: isSent ? greetingPause : Self.unsentGreetingPause)
     }
 
     /// The hub knows this connection.
     func welcomed(_ news: Reply.Welcome) {
         if welcome == nil { welcome = news }
-        greetingPause = Self.firstGreetingPause
         nextGreeting = nil
         nextKeepAlive = news.lease.map { clock.now().advanced(by: $0 / 3) }
         phase = .joined

@@ -11,6 +11,7 @@ extension HubLink {
     /// Takes what has come and does what is due; tells how long to wait at most.
     func turn() -> Duration? {
         while let event = events?.next() { notice(event) }
+        if case .ended = phase { return nil }
         var taken = 0
         while taken < Self.batchCount, let message = requests?.receive(upTo: Self.snapshotFrameLimit) {
             taken += 1
@@ -57,22 +58,21 @@ extension HubLink {
         }
         switch reply.body {
         case .welcome(let news): return welcomed(news)
-        case .unknown: return greet()
+        case .unknown: return forgotten(reply.number)
         default: break
         }
-        if reply.number == catchUp {
-            catchUp = nil
+        if reply.number == catchUp { catchUp = nil }
+        if pending[reply.number] == nil, reply.body.isState {
             return takeMissing(reply.body, message.frames.dropFirst())
         }
         guard let request = pending[reply.number], request.held == nil else {
+            if case .refused(let error) = reply.body { lastTrouble = error.message }
             // A hub of another version does not even know the number.
             if case .greeting = phase, case .refused(let error) = reply.body, [0, greeting].contains(reply.number) {
                 end(with: error)
             }
             return
         }
-        greetingPause = Self.firstGreetingPause
-        nextGreeting = pending.count > 1 ? clock.now().advanced(by: greetingPause) : nil
         switch reply.body {
         case .outcome(let outcome, let revision, let news):
             FailPoint.hit("link.afterAnswer")
@@ -89,6 +89,22 @@ extension HubLink {
         case .done: finish(request, with: .success(reply.body))
         case .welcome, .unknown, .snapshot: break
         }
+        answered()
+    }
+
+    /// The hub answers what it is asked.
+    private func answered() {
+        greetingPause = Self.firstGreetingPause
+        nextGreeting = isWaitingForHub ? clock.now().advanced(by: greetingPause) : nil
+    }
+
+    /// The hub does not know the connection, so it has not done what it was asked over it.
+    private func forgotten(_ number: UInt64) {
+        if let request = pending[number], request.sendCount == 1, request.held == nil {
+            request.sendCount = 0
+            unsent = (unsent + [number]).sorted()
+        }
+        if case .joined = phase { greet() }
     }
 
     /// Keeps an answer until the replica reflects it.
@@ -130,14 +146,21 @@ extension HubLink {
     @discardableResult
     private func apply(_ news: News) -> Bool {
         guard let replica else { return false }
-        return replica.update { state in
+        var isUnreadable = false
+        let isWhole = replica.update { state in
             guard news.after <= state.revision else { return false }
             for payload in news.effects {
-                guard case .effect(let effect)? = try? JournalRecord(payload[...]) else { return false }
+                guard case .effect(let effect)? = try? JournalRecord(payload[...]) else {
+                    isUnreadable = true
+                    return true
+                }
                 if effect.revision > state.revision { state.apply(effect) }
             }
             return true
         }
+        // Asking again would bring the same.
+        if isUnreadable { end(with: Wire.malformed("an effect is damaged")) }
+        return isWhole
     }
 
     /// Asks for what comes after the replica's revision, or for the whole state when there is none.
@@ -153,7 +176,7 @@ extension HubLink {
     }
 
     private func takeMissing(_ reply: Reply.Body, _ records: ArraySlice<[UInt8]>) {
-        if pending.isEmpty { nextGreeting = nil }
+        defer { answered() }
         switch reply {
         case .current(let revision, let news):
             if !apply(news) { return askForMissing() }
@@ -169,9 +192,7 @@ extension HubLink {
                 resumeJoining()
             }
             announce(revision)
-        case .refused(let error):
-            lastTrouble = error.message
-        case .welcome, .outcome, .done, .unknown: break
+        case .welcome, .outcome, .done, .refused, .unknown: break
         }
     }
 
@@ -199,8 +220,8 @@ extension HubLink {
         if let due = nextGreeting, due <= now {
             nextGreeting = nil
             if isWaitingForHub {
+                // What was asked for stays asked for: its answer comes before that to this hello, or not at all.
                 greetingPause = min(greetingPause * 2, Self.longestGreetingPause)
-                catchUp = nil
                 greet()
             }
         }

@@ -49,6 +49,8 @@ actor HubLink {
     var greetingPause = HubLink.firstGreetingPause
     var nextKeepAlive: BootInstant?
 
+    /// What proves to the hub that the session is this client's own when it comes again.
+    let token = (0..<Wire.tokenByteCount).map { _ in UInt8.random(in: 0...255) }
     /// The own bytes of the echo that tells that the stream is heard.
     let mark = (0..<StreamMessage.armedByteCount).map { _ in UInt8.random(in: 0...255) }
     var isArmed = false
@@ -62,6 +64,8 @@ actor HubLink {
     var lastTrouble: String?
 
     static let firstGreetingPause = Duration.seconds(1)
+    /// When the library did not take hello, as it may not right after a connection was made.
+    static let unsentGreetingPause = Duration.milliseconds(20)
     static let longestGreetingPause = Duration.seconds(8)
     /// How long the answer to a request is waited for whose task was cancelled.
     static let cancellationGrace = Duration.milliseconds(250)
@@ -83,12 +87,16 @@ actor HubLink {
     /// Asks the hub and waits for the answer, through losses of the connection.
     ///
     /// - Throws: `outcomeUnknown` for a commit whose answer did not come.
-    func ask(_ question: PendingRequest.Question) async throws(SharedCoreError) -> Reply.Body {
+    ///
+    /// - Parameter deadline: When the request is given up; nil for the usual time.
+    func ask(
+        _ question: PendingRequest.Question, by deadline: BootInstant? = nil
+    ) async throws(SharedCoreError) -> Reply.Body {
         if case .ended(let error) = phase { throw error }
         if Task.isCancelled { throw .cancelled("request") }
         lastNumber += 1
         let number = lastNumber
-        let deadline = clock.now().advanced(by: options.requestTimeout)
+        let deadline = deadline ?? clock.now().advanced(by: options.requestTimeout)
         let answer: PendingRequest.Answer = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 pending[number] = PendingRequest(number: number, question: question, deadline: deadline) {
@@ -103,11 +111,10 @@ actor HubLink {
         return try answer.get()
     }
 
-    /// The task of a request was cancelled: what was not sent is not done; for what was, the answer is waited for a
-    /// little.
+    /// The task of a request was cancelled: a commit that was sent is waited for a little, everything else is given up.
     private func withdraw(_ number: UInt64) {
         guard let request = pending[number] else { return }
-        if request.isSent {
+        if request.isSent, case .commit = request.question {
             request.deadline = min(request.deadline, clock.now().advanced(by: Self.cancellationGrace))
         } else {
             finish(request, with: .failure(.cancelled("request")))
@@ -151,7 +158,7 @@ actor HubLink {
             }
             FailPoint.hit("link.beforeSend")
             guard requests?.send([bytes]) == true else { return false }
-            request.isSent = true
+            request.sendCount += 1
             if nextGreeting == nil { nextGreeting = clock.now().advanced(by: greetingPause) }
         } catch {
             finish(request, with: .failure(error))
@@ -186,6 +193,12 @@ actor HubLink {
 
     /// Ends the session, when the hub can be reached, and the connection.
     func close() async {
+        await leave()
+        end(with: .closed("\(endpoint)"))
+    }
+
+    /// Ends the session, when the hub can be reached.
+    func leave() async {
         if case .joined = phase {
             lastNumber += 1
             let number = lastNumber
@@ -199,7 +212,6 @@ actor HubLink {
                 flush()
             }
         }
-        end(with: .closed("\(endpoint)"))
     }
 
     /// Nothing more can be asked.
@@ -212,7 +224,9 @@ actor HubLink {
         events?.close()
         requests?.close()
         stream?.close()
-        if error.code != .closed { replica?.fail(with: error) }
+        // A handle that was closed has ended its watches already; one that was let go has not.
+        let session = welcome?.session.id ?? SessionID(rawValue: 0)
+        replica?.fail(with: error.code == .closed ? .sessionEnded(session) : error)
         resumeJoining()
     }
 

@@ -17,8 +17,10 @@ final class PendingRequest {
     let question: Question
     /// When it is given up.
     var deadline: BootInstant
+    /// How often it was sent.
+    var sendCount = 0
     /// Whether the hub may have it.
-    var isSent = false
+    var isSent: Bool { sendCount > 0 }
     /// The answer, and the revision that the replica must reach before the caller gets it.
     var held: (reply: Reply.Body, revision: Revision)?
     private let finish: (Answer) -> Void

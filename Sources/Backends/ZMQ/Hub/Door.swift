@@ -1,5 +1,6 @@
 internal import CZMQ
 internal import CoreAPI
+internal import Glibc
 
 /// One endpoint of a hub: the socket of the requests and that of the stream.
 struct Door {
@@ -16,14 +17,15 @@ struct Door {
     ///
     /// - Parameter domain: The domain in which the authenticator knows this hub's clients; nil without keys.
     init(_ endpoint: HubEndpoint, keys: CurveHubKeys?, domain: String?) throws(MessagingError) {
-        requests = try Socket(.router, for: endpoint.description)
-        stream = try Socket(.publisher, for: endpoint.stream().description)
+        requests = try Socket(.router, for: endpoint.bindable.description)
+        stream = try Socket(.publisher, for: endpoint.bindable.stream().description)
         for socket in [requests, stream] {
             try socket.set(.sendLimit, Self.queueLimit)
             try socket.set(.receiveLimit, Self.queueLimit)
             try socket.set(.handshakeInterval, 5_000)
             try socket.set(.backlog, 1_024)
             if case .tcp = endpoint {
+                try socket.set(.bothAddressFamilies, 1)
                 try socket.set(.heartbeatInterval, 5_000)
                 try socket.set(.heartbeatTimeout, 15_000)
                 if let keys, let domain {
@@ -40,8 +42,8 @@ struct Door {
         // seen, also the second of its kind.
         try stream.set(.messageByteLimit, 4_096)
         try stream.set(.verboseSubscriptions, 1)
-        try requests.bind()
-        try stream.bind()
+        try Self.bind(requests)
+        try Self.bind(stream)
         guard case .tcp(let host, 0) = endpoint else {
             self.endpoint = endpoint
             streamPort = nil
@@ -50,6 +52,23 @@ struct Door {
         let port = Self.port(of: try requests.boundEndpoint())
         self.endpoint = .tcp(host: host, port: port)
         streamPort = Self.port(of: try stream.boundEndpoint())
+    }
+
+    /// How often and how soon a place is asked for again that is taken: a socket of this process that was closed gives it
+    /// back a little later.
+    private static let bindAttempts = 25
+    private static let bindPause: UInt32 = 20_000
+
+    private static func bind(_ socket: Socket) throws(MessagingError) {
+        for _ in 1..<bindAttempts {
+            do throws(MessagingError) {
+                return try socket.bind()
+            } catch {
+                guard error.number == EADDRINUSE else { throw error }
+                usleep(bindPause)
+            }
+        }
+        try socket.bind()
     }
 
     func close() {

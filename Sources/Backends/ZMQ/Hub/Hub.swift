@@ -53,6 +53,12 @@ public final class Hub: Sendable {
                     + "“sharedcore config keys” makes some. Without keys it listens to 127.0.0.1 or a path.",
                 at: "\(endpoint)")
         }
+        guard options.lease >= HubOptions.shortestLease else {
+            throw SharedCoreError(
+                .invalidArgument, "A lease is \(HubOptions.shortestLease) at least, not \(options.lease).", at: "lease")
+        }
+        // Each client takes three; the library ends the process that has none left for a connection.
+        OpenFile.raiseLimit()
         var locks: [HubLock] = []
         for endpoint in options.endpoints {
             if case .ipc(let path) = endpoint { locks.append(try HubLock.ofSocket(path)) }

@@ -9,6 +9,9 @@ final class HubClient {
     let process: ProcessHandle?
     /// What is left of the lease, in the hub's own running time; nil when the hub sees the client's end.
     var leaseLeft: Duration?
+    /// Whether its session is over and only to be recorded as such, and whether that is being done.
+    var mustEnd = false
+    var isEnding = false
     /// Where the client's connection arrives; nil as long as it has not come again.
     var address: HubAddress?
 

@@ -24,13 +24,28 @@ final class HubLock: Sendable {
     static func ofSocket(_ path: String) throws(SharedCoreError) -> HubLock {
         let (directory, name) = try place(ofSocket: path)
         let lock = try take(name + ".lock", in: directory, serving: path)
+        for left in [path, path + ".news"] { try removeSocket(left) }
+        return lock
+    }
+
+    /// Removes a socket that nobody serves any more, and nothing else: a path may have been given by mistake.
+    private static func removeSocket(_ path: String) throws(SharedCoreError) {
+        let status: FileStatus
         do throws(SystemCallError) {
-            try directory.remove(name)
-            try directory.remove(name + ".news")
+            status = try FileStatus(ofPath: path)
         } catch {
+            if error.isAbsent { return }
             throw SharedCoreError(error)
         }
-        return lock
+        guard status.isSocket else {
+            throw SharedCoreError(
+                .invalidArgument, "Something else than a socket stands where the hub is to listen.", at: path)
+        }
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        try SharedCoreError.wrapping { () throws(SystemCallError) in
+            let directory = try Directory(path: slash > path.startIndex ? String(path[..<slash]) : "/")
+            try directory.remove(String(path[path.index(after: slash)...]))
+        }
     }
 
     /// The directory of a socket, which is made when it is not there, and the socket's name in it.

@@ -12,6 +12,9 @@ public struct HubOptions: Sendable {
         case files(directory: String, FileGroupOptions)
     }
 
+    /// The shortest lease: a hub looks four times a second.
+    public static let shortestLease = Duration.seconds(1)
+
     /// The group's name. A client that wants another one is refused.
     public var group: String
     public var storage: Storage

@@ -30,7 +30,6 @@ extension HubService {
         guard let client = addresses[address] else {
             return send(Reply(number: request.number, body: .unknown), to: address)
         }
-        if client.leaseLeft != nil { client.leaseLeft = options.lease }
         do throws(SharedCoreError) {
             try await answer(request, of: client, at: address)
         } catch {
@@ -76,9 +75,7 @@ extension HubService {
             try await order.refresh()
             try catchUp(request.number, after: revision, at: address)
         case .close:
-            forget(client)
-            _ = try await order.record(Self.ending(client.session))
-            publishNews()
+            try await finish(client)
             send(Reply(number: request.number, body: .done), to: address)
         }
     }
@@ -162,7 +159,7 @@ extension HubService {
         if client.leaseLeft != nil { client.leaseLeft = options.lease }
         bind(client, to: address)
         return Reply.Welcome(
-            session: session, token: client.token, incarnation: incarnation, capabilities: order.capabilities,
+            session: session, incarnation: incarnation, capabilities: order.capabilities,
             lease: client.leaseLeft, streamPort: doors[address.door].streamPort)
     }
 
@@ -171,17 +168,20 @@ extension HubService {
         for hello: Request.Hello, of peer: PeerAddress, at address: HubAddress
     ) async throws(SharedCoreError) -> HubClient {
         if let resumed = hello.resumed {
-            guard let client = clients[resumed.session],
-                client.token.isSame(as: resumed.token) || FailPoint.fails("hub.token")
-            else { throw .sessionEnded(resumed.session) }
+            guard let client = clients[resumed], !client.mustEnd,
+                client.token.isSame(as: hello.token) || FailPoint.fails("hub.token")
+            else { throw .sessionEnded(resumed) }
             return client
         }
-        // A hello that is said again before the first was answered is the same client's.
-        if let client = addresses[address] { return client }
+        // A hello that is said again because the first was not answered is the same client's, also over another connection
+        // and to another hub.
+        if let client = clients.values.first(where: { $0.token.isSame(as: hello.token) }), !client.mustEnd {
+            return client
+        }
         let isHere = isOfThisProcess(address)
         let process = isHere ? nil : visibleProcess(of: hello, peer)
         let mark = SessionMark(
-            token: (0..<Wire.tokenByteCount).map { _ in UInt8.random(in: 0...255) },
+            token: hello.token,
             processNamespace: isHere || process != nil ? ProcessIdentity.currentNamespace : 0)
         let seen = process?.identity ?? (isHere ? .current : nil)
         let opening = SessionOpening(
@@ -198,7 +198,13 @@ extension HubService {
             lease: mark.isLeased ? options.lease : nil)
         keep(client)
         publishNews()
-        if let settle = recorded.settle { try await settle() }
+        do throws(SharedCoreError) {
+            if let settle = recorded.settle { try await settle() }
+            guard clients[client.session] === client else { throw .sessionEnded(client.session) }
+        } catch {
+            end(client)
+            throw error
+        }
         return client
     }
 

@@ -10,31 +10,43 @@ extension HubService {
         let left = order.replica.read { state in Array(state.sessions.values) }
         for state in left {
             guard let mark = SessionMark(state.backendData), mark.lockedByte == nil else { continue }
-            let client = HubClient(
-                session: state.session.id, token: mark.token, process: handle(of: state.session, mark),
-                lease: mark.isLeased ? options.lease : nil)
-            if client.process == nil, !mark.isLeased, mark.processNamespace == ProcessIdentity.currentNamespace {
-                end(client)
-            } else {
-                keep(client)
+            var process: ProcessHandle?
+            var isDead = false
+            if let identity = visibleIdentity(of: state.session, mark) {
+                do throws(ProcessUnreachable) {
+                    process = try ProcessHandle(identity)
+                } catch {
+                    if case .dead = error { isDead = true }
+                }
             }
+            // Whose end cannot be seen from here, as from another namespace, has a lease.
+            let client = HubClient(
+                session: state.session.id, token: mark.token, process: process,
+                lease: process == nil ? options.lease : nil)
+            keep(client)
+            if isDead { end(client) }
         }
     }
 
-    private func handle(of session: Session, _ mark: SessionMark) -> ProcessHandle? {
+    private func visibleIdentity(of session: Session, _ mark: SessionMark) -> ProcessIdentity? {
         guard mark.processNamespace == ProcessIdentity.currentNamespace, mark.processNamespace != 0,
             session.process.bootID == order.clock.bootID
         else { return nil }
         // The system knows the process by the real run of the machine, of which a test may play another.
-        return try? ProcessHandle(
-            ProcessIdentity(
-                bootID: ProcessIdentity.current.bootID, pid: session.process.pid,
-                startTime: session.process.startTime))
+        return ProcessIdentity(
+            bootID: ProcessIdentity.current.bootID, pid: session.process.pid, startTime: session.process.startTime)
     }
 
     func keep(_ client: HubClient) {
         clients[client.session] = client
-        if let process = client.process { try? ends.add(process.descriptor, key: client.session.rawValue) }
+        if let process = client.process {
+            do throws(SystemCallError) {
+                try ends.add(process.descriptor, key: client.session.rawValue)
+            } catch {
+                // Its end would not be heard of.
+                client.leaseLeft = options.lease
+            }
+        }
         if nextBeacon == nil { nextBeacon = runningClock.now().advanced(by: Self.beaconInterval) }
     }
 
@@ -56,14 +68,25 @@ extension HubService {
         end(client)
     }
 
-    /// Ends a client's session. Whoever was before us in ending it is as good.
+    /// Ends a client's session. Whoever was before us in ending it is as good. What cannot be recorded now, as on a full
+    /// disk, is tried again.
     func end(_ client: HubClient) {
-        forget(client)
-        let session = client.session
-        Task { [order] in
-            _ = try? await order.record(Self.ending(session))
-            self.publishNews()
+        guard !client.isEnding else { return }
+        client.isEnding = true
+        client.mustEnd = true
+        Task {
+            _ = try? await self.finish(client)
         }
+    }
+
+    /// Records the end of a client's session.
+    func finish(_ client: HubClient) async throws(SharedCoreError) {
+        client.isEnding = true
+        client.mustEnd = true
+        defer { client.isEnding = false }
+        _ = try await order.record(Self.ending(client.session))
+        forget(client)
+        publishNews()
     }
 
     static func ending(_ session: SessionID) -> Judge {
@@ -75,15 +98,15 @@ extension HubService {
         }
     }
 
-    /// Counts down the leases by the time that the hub was running. What has come meanwhile is taken in before anybody is
-    /// ended.
+    /// Counts down the leases by the time that the hub was running, after what has come was taken in; and ends again who
+    /// could not be ended.
     func countLeases() {
-        // A message that waits may be anybody's.
-        guard let elapsed = runningTime.count(at: runningClock.now()), intake.isEmpty else { return }
+        guard let elapsed = runningTime.count(at: runningClock.now()) else { return }
         for client in clients.values {
-            guard let left = client.leaseLeft else { continue }
-            client.leaseLeft = left - elapsed
-            if left - elapsed <= .zero { end(client) }
+            client.leaseLeft = client.leaseLeft.map { $0 - elapsed }
+            // What waits in the library may be the message that keeps it.
+            let isOver = client.leaseLeft.map { $0 <= .zero && !isIntakeFull } ?? false
+            if isOver || client.mustEnd { end(client) }
         }
     }
 }

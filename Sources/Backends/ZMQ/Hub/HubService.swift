@@ -22,10 +22,15 @@ actor HubService {
 
     /// Messages that were received and not looked at yet.
     var intake: [(address: HubAddress, message: IncomingMessage)] = []
+    var intakeByteCount = 0
     var isServing = false
     /// How many messages are taken in before those before them are answered: what is beyond waits in the library, and
     /// then with the clients.
     static let intakeLimit = 1_024
+    static let intakeByteLimit = 64 << 20
+    var isIntakeFull: Bool { intake.count >= Self.intakeLimit || intakeByteCount >= Self.intakeByteLimit }
+    /// At which endpoint taking in begins, so that none keeps the others out.
+    var firstDoor = 0
 
     var clients: [SessionID: HubClient] = [:]
     var addresses: [HubAddress: HubClient] = [:]
@@ -71,7 +76,7 @@ actor HubService {
                 throw SharedCoreError(error)
             }
         }
-        duty.sources = doors.flatMap { [.socket($0.requests), .socket($0.stream)] } + [.descriptor(ends.descriptor)]
+        listenToDoors()
         duty.turn = { [unowned self] _ in self.assumeIsolated { $0.turn() } }
         nonisolated(unsafe) let duty = duty
         thread.take(duty)
@@ -97,18 +102,18 @@ actor HubService {
         duty.isOver = true
         for door in doors { door.close() }
         intake = []
+        intakeByteCount = 0
         if options.keys != nil { try? Authenticator.shared().forget(domain) }
     }
 
     // MARK: - The thread
 
     private func turn() -> Duration? {
-        for (index, door) in doors.enumerated() {
-            while intake.count < Self.intakeLimit, let message = door.requests.receive(upTo: 3) {
-                // The library puts the connection's name in front.
-                guard let connection = message.frames.first else { continue }
-                intake.append((HubAddress(door: index, connection: connection), message))
-            }
+        firstDoor = (firstDoor + 1) % max(doors.count, 1)
+        for number in doors.indices {
+            let index = (firstDoor + number) % doors.count
+            let door = doors[index]
+            while !isIntakeFull, let message = door.requests.receive(upTo: 3) { takeIn(message, at: index) }
             var taken = 0
             while taken < Self.intakeLimit, let message = door.stream.receive(upTo: 1) {
                 taken += 1
@@ -122,8 +127,28 @@ actor HubService {
         }
         countLeases()
         sendBeacon()
-        if intake.count >= Self.intakeLimit { return Self.beaconDelay }
+        listenToDoors()
         return untilNextTurn()
+    }
+
+    /// Requests that nobody takes in are not waited for: they would not let the thread sleep.
+    private func listenToDoors() {
+        var sources: [SocketThread.Source] = [.descriptor(ends.descriptor)]
+        for door in doors {
+            sources.append(.socket(door.stream))
+            if !isIntakeFull { sources.append(.socket(door.requests)) }
+        }
+        duty.sources = sources
+    }
+
+    private func takeIn(_ message: IncomingMessage, at door: Int) {
+        // The library puts the connection's name in front.
+        guard let connection = message.frames.first else { return }
+        let address = HubAddress(door: door, connection: connection)
+        // Whoever speaks is there, however long the answer takes.
+        if let client = addresses[address], client.leaseLeft != nil { client.leaseLeft = options.lease }
+        intakeByteCount += message.byteCount
+        intake.append((address, message))
     }
 
     /// Answers what was taken in, in its order.
@@ -131,6 +156,7 @@ actor HubService {
         var position = 0
         while position < intake.count, !isStopped {
             let (address, message) = intake[position]
+            intakeByteCount -= message.byteCount
             position += 1
             if position == 256 || position == intake.count {
                 intake.removeFirst(position)
@@ -161,7 +187,9 @@ actor HubService {
                     return try state.news(after: published) ?? News(after: state.revision)
                 }
             } catch {
-                // What cannot be read is missed by the clients, who then ask for it.
+                // What cannot be read now is asked for by the clients.
+                published = order.replica.read { $0.revision }
+                nextBeacon = runningClock.now()
                 return
             }
             guard let news else { return }
@@ -171,11 +199,16 @@ actor HubService {
                 nextBeacon = runningClock.now()
                 return
             }
-            if !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
+            // Of what is large, only its place is told: a listener that stands still would have it kept again and again.
+            let isLarge = news.effects.reduce(0) { $0 + $1.count } > Self.streamByteLimit
+            if !isLarge, !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
             if case .effect(let effect)? = try? JournalRecord(last[...]) { published = effect.revision }
-            nextBeacon = runningClock.now().advanced(by: Self.beaconDelay)
+            nextBeacon = runningClock.now().advanced(by: isLarge ? .zero : Self.beaconDelay)
         }
     }
+
+    /// The largest news that goes out whole. A listener's queue holds a thousand of them at most.
+    private static let streamByteLimit = 64 << 10
 
     private func publish(_ message: StreamMessage) {
         let bytes = message.bytes

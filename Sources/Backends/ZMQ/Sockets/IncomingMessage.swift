@@ -3,6 +3,7 @@ internal import CZMQ
 /// A message as it was received. Nothing in it is trusted.
 struct IncomingMessage {
     var frames: [[UInt8]] = []
+    var byteCount: Int { frames.reduce(0) { $0 + $1.count } }
     /// Whether frames were dropped because there were too many.
     var isTooLong = false
     /// Who sent it, as the library knows it.

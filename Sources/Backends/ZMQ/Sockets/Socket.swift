@@ -35,7 +35,7 @@ final class Socket {
     enum NumberOption {
         case receiveLimit, sendLimit, messageByteLimit, reconnectInterval, reconnectMaximum, handshakeInterval
         case heartbeatInterval, heartbeatTimeout, verboseSubscriptions, onlyWhenConnected, knownPeersOnly, backlog
-        case curveServer
+        case curveServer, bothAddressFamilies
     }
 
     /// An option that takes bytes.
@@ -115,6 +115,7 @@ final class Socket {
     ///
     /// - Returns: Whether the library has taken it; false when its queue is full or nobody is there.
     func send(_ frames: [[UInt8]]) -> Bool {
+        guard isOpen else { return false }
         for (index, frame) in frames.enumerated() {
             let flags = ZMQ_DONTWAIT | (index < frames.count - 1 ? ZMQ_SNDMORE : 0)
             var result: Int32
@@ -131,6 +132,7 @@ final class Socket {
     ///
     /// - Parameter frameLimit: Frames beyond this number are dropped, and the message is marked as too long.
     func receive(upTo frameLimit: Int) -> IncomingMessage? {
+        guard isOpen else { return nil }
         var message = IncomingMessage()
         var part = zmq_msg_t()
         var isFirst = true
@@ -175,6 +177,7 @@ extension Socket.NumberOption {
         case .knownPeersOnly: ZMQ_ROUTER_MANDATORY
         case .backlog: ZMQ_BACKLOG
         case .curveServer: ZMQ_CURVE_SERVER
+        case .bothAddressFamilies: ZMQ_IPV6
         }
     }
 }

@@ -96,6 +96,8 @@ final class SocketThread: SerialExecutor, Sendable {
                 if isIdle { return }
                 continue
             }
+            // A job may have closed the sockets that would be waited for.
+            if duty.isOver { continue }
             let ready = wait(for: duty.sources, atMost: isIdle ? pause : .zero)
             if isIdle { state.withLock { $0.isWaiting = false } }
             if !duty.isOver { pause = duty.turn(ready) }

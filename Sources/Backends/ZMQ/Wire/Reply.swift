@@ -28,8 +28,6 @@ struct Reply {
     /// What a client gets to know when it joins.
     struct Welcome {
         var session: Session
-        /// What proves that the session is this client's when it comes again.
-        var token: [UInt8]
         var incarnation: UInt64
         /// What stands behind the hub.
         var capabilities: Capabilities
@@ -125,7 +123,6 @@ struct Reply {
         writer.text(welcome.session.role.rawValue)
         writer.text(welcome.session.name)
         writer.integer(welcome.session.openedAt.nanoseconds)
-        writer.data(welcome.token)
         writer.word(welcome.incarnation)
         writer.text(welcome.capabilities.backend)
         writer.array(welcome.capabilities.features.map(\.rawValue).sorted()) { $0.text($1) }
@@ -145,7 +142,6 @@ struct Reply {
         let session = Session(
             id: id, process: process, role: SessionRole(rawValue: try reader.text()), name: try reader.text(),
             openedAt: BootInstant(nanoseconds: try reader.integer()))
-        let token = try reader.data()
         let incarnation = try reader.word()
         let backend = try reader.text()
         let features = try reader.array { reader throws(ByteCodingError) in Capability(rawValue: try reader.text()) }
@@ -160,9 +156,19 @@ struct Reply {
             UInt16(clamping: try reader.integer())
         }
         return Welcome(
-            session: session, token: token, incarnation: incarnation,
+            session: session, incarnation: incarnation,
             capabilities: Capabilities(
                 backend: backend, features: Set(features), durability: durability, limits: limits),
             lease: lease, streamPort: port)
+    }
+}
+
+extension Reply.Body {
+    /// Whether it is what a client asks for that lacks something, and takes whenever it comes.
+    var isState: Bool {
+        switch self {
+        case .current, .snapshot: true
+        case .welcome, .outcome, .done, .refused, .unknown: false
+        }
     }
 }

@@ -35,14 +35,10 @@ struct Request {
         /// The namespace in which the process's number means something; 0 when it is not known.
         var processNamespace: UInt64
         var description: SessionDescription
+        /// What the client has made up to prove that the session is its own when it comes again.
+        var token: [UInt8]
         /// The session that it had before the connection was lost.
-        var resumed: Resumption?
-    }
-
-    /// The proof that a session is the client's own.
-    struct Resumption {
-        let session: SessionID
-        let token: [UInt8]
+        var resumed: SessionID?
     }
 
     func bytes() throws(SharedCoreError) -> [UInt8] {
@@ -60,10 +56,8 @@ struct Request {
             writer.integer(hello.processNamespace)
             writer.text(hello.description.role.rawValue)
             writer.text(hello.description.name)
-            writer.optional(hello.resumed) { writer, resumed in
-                writer.integer(resumed.session.rawValue)
-                writer.data(resumed.token)
-            }
+            writer.data(hello.token)
+            writer.optional(hello.resumed) { $0.integer($1.rawValue) }
         case .commit(let transaction, let known):
             writer.byte(2)
             writer.integer(number)
@@ -142,11 +136,16 @@ struct Request {
         let namespace = try reader.integer()
         let role = try reader.text()
         let name = try reader.text()
+        // Longer ones would be cut, which takes its time.
+        guard max(role.utf8.count, name.utf8.count) <= SessionDescription.maximumNameByteCount else { throw .malformed }
+        let token = try reader.data()
+        guard token.count == Wire.tokenByteCount else { throw .malformed }
         let resumed = try reader.optional { reader throws(ByteCodingError) in
-            Resumption(session: SessionID(rawValue: try reader.integer()), token: try reader.data())
+            SessionID(rawValue: try reader.integer())
         }
         return Hello(
             group: group, process: process, processNamespace: namespace,
-            description: SessionDescription(role: SessionRole(rawValue: role), name: name), resumed: resumed)
+            description: SessionDescription(role: SessionRole(rawValue: role), name: name), token: token,
+            resumed: resumed)
     }
 }
