@@ -33,7 +33,7 @@ struct WrongConfigurationTests {
             Fault(file: "- backend", parts: ["c.yaml:1:1", "a mapping of keys to values"]),
             Fault(file: "backend: file\nbackend: memory", parts: ["given twice", "“backend”"]),
             Fault(file: "handover.deadline: 1\nhandover: {deadline: 2}", parts: ["c.yaml:2:12", "given twice"]),
-            Fault(file: "backend: zmq", parts: ["c.yaml:1:10", "“zmq”", "this build does not have"]),
+            Fault(file: "backend: etcd", parts: ["c.yaml:1:10", "“etcd”", "this build does not have"]),
             Fault(file: String(repeating: "[", count: 20_000), parts: ["c.yaml", "neither YAML nor JSON"]),
             Fault(file: String(repeating: "#", count: 70_000), parts: ["c.yaml", "at most 65536 bytes"]),
         ])

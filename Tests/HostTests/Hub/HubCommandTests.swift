@@ -102,6 +102,24 @@ struct HubCommandTests {
         }
     }
 
+    @Test(
+        "A disk without space for what tells of a hub keeps it from starting, with status 69",
+        .enabled(if: getuid() == 0, "needs root to mount a disk"))
+    func fullDisk() async throws {
+        try await HostProgram.using("zmq") { program in
+            let ended = try await program.shell(
+                """
+                mkdir disk && unshare --mount sh -c '
+                    mount -t tmpfs -o size=64k,mode=700 tmpfs disk && head -c 65536 /dev/zero > disk/zeros
+                    export XDG_RUNTIME_DIR="$PWD/disk"
+                    sharedcore store put k v || echo $?
+                    sharedcore hub --stop || echo $?'
+                """)
+            #expect(ended.output == "69\n1\n", "\(ended.output)\n\(ended.errors)")
+            #expect(ended.errors.contains("There is no space left"), "\(ended.errors)")
+        }
+    }
+
     @Test("No hub is started where none is wanted: status 69")
     func unwanted() async throws {
         try await HostProgram.using("zmq") { program in
@@ -120,6 +138,12 @@ struct HubCommandTests {
             program.environment["SHAREDCORE_ZMQ_STORAGE"] = "memory"
             #expect(try await program.run("store", "put", "k", "v").status == 0)
             #expect(try await program.run("store", "get", "k").output == "v")
+            // The witness of the cores is in the group's directory all the same.
+            let main = try await program.running("main") { main in
+                try await main.untilOutput(has: 1)
+                try main.send(.terminate)
+            }
+            #expect(main.status == 0, "\(main.errors)")
             #expect(try await program.run("hub", "--stop").status == 0)
             #expect(try await program.run("store", "get", "k").status == 1)
             // Who relies on files does not get less.

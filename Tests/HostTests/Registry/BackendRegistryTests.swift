@@ -1,7 +1,9 @@
 internal import BackendRegistry
 internal import CoreAPI
 internal import InMemoryBackend
+internal import TestSupport
 internal import Testing
+internal import ZMQBackend
 
 @Suite("The registry of backends")
 struct BackendRegistryTests {
@@ -26,6 +28,26 @@ struct BackendRegistryTests {
         let other = try await registry.open(otherConfiguration)
         try await group.put("k", [1])
         #expect(try await other.get("k") == nil)
+    }
+
+    @Test("The backend zmq reaches the hub that the settings name, and promises what that promises")
+    func hub() async throws {
+        let directory = try TemporaryDirectory()
+        let endpoint = HubEndpoint.ipc(path: directory.path(of: "hub"))
+        let hub = try await Hub.start(
+            HubOptions(group: "a", storage: .memory(MemorySpace()), endpoints: [endpoint]))
+        var other = configuration
+        other.backend = "zmq"
+        other.settings = ["zmq.endpoint": "\(endpoint)"]
+        let group = try await BackendRegistry.bundled().open(other)
+        try await group.put("k", [1])
+        #expect(try await group.get("k")?.value == [1])
+        #expect(group.capabilities.backend == "zmq")
+        other.durability = .process
+        let error = await #expect(throws: SharedCoreError.self) { try await BackendRegistry.bundled().open(other) }
+        #expect(error?.code == .unsupported)
+        await group.close()
+        await hub.stop()
     }
 
     @Test("A name that nobody registered is unsupported, and the error says what there is (contract E1)")

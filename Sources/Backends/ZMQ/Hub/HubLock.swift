@@ -71,6 +71,8 @@ final class HubLock: Sendable {
             let file = try OpenFile(name, in: directory, .create)
             guard try file.tryLock(byteAt: lockedByte) else { return nil }
             try file.truncate(to: 0)
+            // Takes the space for the announcement, which then cannot fail on a disk that is full.
+            try file.write(Array(HubProcess.current.text(isServing: false).utf8), at: 0)
             return try HubLock(file)
         }.orThrow(
             SharedCoreError(.unavailable, "Another hub serves there already.", at: what))
@@ -78,7 +80,7 @@ final class HubLock: Sendable {
 
     /// Says which process has the lock: the hub answers from now on.
     func announce() {
-        file.withLock { file in try? file?.write(Array(HubProcess.current.text.utf8), at: 0) }
+        file.withLock { file in try? file?.write(Array(HubProcess.current.text(isServing: true).utf8), at: 0) }
     }
 
     func release() {

@@ -1,7 +1,8 @@
 internal import CoreAPI
 internal import Platform
 
-/// The process of a hub, as its lock's file names it: `pid startTime bootID`.
+/// The process of a hub, as its lock's file names it: `pid startTime bootID`, and `+` when it
+/// answers, `-` as long as it does not.
 struct HubProcess: Hashable {
     let identity: ProcessIdentity
 
@@ -14,11 +15,14 @@ struct HubProcess: Hashable {
     /// Reads a lock's file; nil while the hub does not answer yet.
     init?(_ text: String) {
         let words = text.split(whereSeparator: \.isWhitespace)
-        guard words.count == 3, let pid = Int32(words[0]), let start = UInt64(words[1]),
+        guard words.count == 4, words[3] == "+", let pid = Int32(words[0]), let start = UInt64(words[1]),
             words[2] == ProcessIdentity.current.bootID.description
         else { return nil }
         identity = ProcessIdentity(bootID: ProcessIdentity.current.bootID, pid: pid, startTime: start)
     }
 
-    var text: String { "\(identity.pid) \(identity.startTime) \(identity.bootID)\n" }
+    /// What the file says; as long in both cases.
+    func text(isServing: Bool) -> String {
+        "\(identity.pid) \(identity.startTime) \(identity.bootID) \(isServing ? "+" : "-")\n"
+    }
 }
