@@ -116,7 +116,7 @@ extension ZMQTests {
             }
         }
 
-        @Test("another user gets nowhere near a hub's socket")
+        @Test("another user is refused, also at a socket that is open to all")
         func otherUser() async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()
@@ -124,7 +124,14 @@ extension ZMQTests {
                 PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")),
                 through: ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
             _ = try await peer.answer()
+            // Even where somebody has opened the way to the socket since.
+            for (path, mode) in [
+                (stage.directory.path, 0o755), (stage.directory.path(of: "hub"), 0o777),
+                (stage.directory.path(of: "hub.news"), 0o777),
+            ] as [(String, mode_t)] { #expect(chmod(path, mode) == 0) }
             try peer.send("open zmq \(stage.endpoint)")
+            let answer = try await peer.answer()
+            #expect(answer.contains("forbidden"), "the stranger's answer: \(answer)")
             let client = try await stage.client()
             try await client.put("k", [1])
             #expect(try await client.sessions().map(\.id) == [client.session.id])
