@@ -160,49 +160,45 @@ package final class Replica: Sendable {
     }
 
     private func nextRevision(of id: WaiterID) async throws(SharedCoreError) -> Revision? {
-        let ticket = WaitTicket()
-        return try await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let result = content.withLock { content in
-                    content.followers.next(of: id, in: &content.state, ticket: ticket, continuation)
-                }
-                if let result { continuation.resume(returning: result) }
-            }
-        } onCancel: {
-            ticket.isCancelled.store(true, ordering: .relaxed)
-            let waiter = content.withLock { $0.followers.abandon(ticket, of: id) }
-            waiter?.resume(returning: .success(nil))
-        }.get()
+        try await next(
+            take: { content, ticket, continuation in
+                content.followers.next(of: id, in: &content.state, ticket: ticket, continuation)
+            }, abandon: { content, ticket in content.followers.abandon(ticket, of: id) })
     }
 
     private func nextWatchEvent(of id: WaiterID) async throws(SharedCoreError) -> PendingWatchEvent? {
-        let ticket = WaitTicket()
-        return try await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let result = content.withLock { content in
-                    content.watches.next(of: id, in: &content.state, ticket: ticket, continuation)
-                }
-                if let result { continuation.resume(returning: result) }
-            }
-        } onCancel: {
-            ticket.isCancelled.store(true, ordering: .relaxed)
-            let waiter = content.withLock { $0.watches.abandon(ticket, of: id) }
-            waiter?.resume(returning: .success(nil))
-        }.get()
+        try await next(
+            take: { content, ticket, continuation in
+                content.watches.next(of: id, in: &content.state, ticket: ticket, continuation)
+            }, abandon: { content, ticket in content.watches.abandon(ticket, of: id) })
     }
 
     private func nextDelivery(of id: WaiterID) async throws(SharedCoreError) -> NotificationDelivery? {
+        try await next(
+            take: { content, ticket, continuation in
+                content.observations.next(of: id, in: &content.state, ticket: ticket, continuation)
+            }, abandon: { content, ticket in content.observations.abandon(ticket, of: id) })
+    }
+
+    /// Takes the next element, or waits for it until the task is cancelled.
+    private func next<Element: Sendable>(
+        take: (inout Content, WaitTicket, CheckedContinuation<Result<Element?, SharedCoreError>, Never>) -> Result<
+            Element?, SharedCoreError
+        >?,
+        abandon:
+            @Sendable (inout Content, WaitTicket) -> CheckedContinuation<
+                Result<Element?, SharedCoreError>, Never
+            >?
+    ) async throws(SharedCoreError) -> Element? {
         let ticket = WaitTicket()
         return try await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let result = content.withLock { content in
-                    content.observations.next(of: id, in: &content.state, ticket: ticket, continuation)
-                }
+                let result = content.withLock { take(&$0, ticket, continuation) }
                 if let result { continuation.resume(returning: result) }
             }
         } onCancel: {
             ticket.isCancelled.store(true, ordering: .relaxed)
-            let waiter = content.withLock { $0.observations.abandon(ticket, of: id) }
+            let waiter = content.withLock { abandon(&$0, ticket) }
             waiter?.resume(returning: .success(nil))
         }.get()
     }

@@ -23,7 +23,7 @@ struct HubLauncherTests {
         let text = """
             #!/bin/sh
             cd "\(stage.directory.path)" && echo start >> starts
-            until [ -e go ]; do sleep 0.02; done
+            until [ -e go ]; do [ -e starts ] || exit 1; sleep 0.02; done
             \(script)
             """
         try Data(text.utf8).write(to: URL(filePath: path))

@@ -26,9 +26,7 @@ extension ZMQTests {
                 }
             }
             defer { isOver.update { $0 = true } }
-            let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
-            _ = try await peer.answer()
-            try await peer.tell("open zmq \(hub.endpoints[0])")
+            let peer = try await stage.peer(at: hub.endpoints[0])
             try await peer.tell("hold mine here")
             peer.killNow()
             try await eventually("the lease runs out") { try await busy.get("mine", consistency: .causal) == nil }
@@ -47,9 +45,7 @@ extension ZMQTests {
             let client = try await stage.client()
             let local = try await FileGroup.open(directory: stage.files)
             for _ in 0..<3 {
-                let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
-                _ = try await peer.answer()
-                try await peer.tell("open zmq \(stage.endpoint)")
+                let peer = try await stage.peer()
                 try await peer.tell("hold mine here")
                 let watches = [try await client.watch("mine", from: .now), try await local.watch("mine", from: .now)]
                 peer.killNow()
@@ -72,9 +68,7 @@ extension ZMQTests {
             let stage = try HubStage()
             for isNextHub in [true, false] {
                 let first = try await stage.hub()
-                let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
-                _ = try await peer.answer()
-                try await peer.tell("open zmq \(stage.endpoint)")
+                let peer = try await stage.peer()
                 try await peer.tell("hold mine here")
                 await first.stop()
                 peer.killNow()
@@ -206,9 +200,7 @@ extension ZMQTests {
             stage.lease = .seconds(1)
             let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
             let client = try await stage.client()
-            let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
-            _ = try await peer.answer()
-            try await peer.tell("open zmq \(hub.endpoints[0])")
+            let peer = try await stage.peer(at: hub.endpoints[0])
             try await peer.tell("hold mine here")
             FailPoint.arm("hub.ending:fail,hub.ending:fail")
             defer { FailPoint.arm("") }

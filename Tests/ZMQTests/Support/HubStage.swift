@@ -58,6 +58,14 @@ struct HubStage {
         return HubChild(process: child, endpoint: try HubEndpoint(words[1]))
     }
 
+    /// A participant in a process of its own.
+    func peer(at endpoint: HubEndpoint? = nil) async throws -> Peer {
+        let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+        _ = try await peer.answer()
+        try await peer.tell("open zmq \(endpoint ?? self.endpoint)")
+        return peer
+    }
+
     /// A participant that goes through a hub.
     func client(
         at endpoint: HubEndpoint? = nil, _ change: (inout ZMQGroupOptions) -> Void = { _ in }
