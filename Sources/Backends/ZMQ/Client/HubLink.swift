@@ -69,8 +69,9 @@ actor HubLink {
     static let longestGreetingPause = Duration.seconds(8)
     /// How long the answer to a request is waited for whose task was cancelled.
     static let cancellationGrace = Duration.milliseconds(250)
-    /// How long a close waits for the hub.
-    static let closingGrace = Duration.seconds(1)
+    /// How long a close waits for a hub that is connected, and for one that may come back.
+    static let closingGrace = Duration.seconds(5)
+    static let lostClosingGrace = Duration.seconds(1)
 
     init(
         to endpoint: HubEndpoint, group: String, as description: SessionDescription, options: ZMQGroupOptions
@@ -199,18 +200,23 @@ actor HubLink {
 
     /// Ends the session, when the hub can be reached.
     func leave() async {
-        if case .joined = phase {
-            lastNumber += 1
-            let number = lastNumber
-            _ = await withCheckedContinuation { (continuation: CheckedContinuation<PendingRequest.Answer, Never>) in
-                pending[number] = PendingRequest(
-                    number: number, question: .close, deadline: clock.now().advanced(by: Self.closingGrace)
-                ) { continuation.resume(returning: $0) }
-                // Behind what is on its way, in front of what would come too late.
-                for waiting in unsent { pending[waiting].map { finish($0, with: .failure(.closed("hub"))) } }
-                unsent = [number]
-                flush()
-            }
+        let grace: Duration
+        switch phase {
+        case .ended: return
+        case .connecting: grace = Self.lostClosingGrace
+        case .greeting, .joined: grace = Self.closingGrace
+        }
+        guard welcome != nil else { return }
+        lastNumber += 1
+        let number = lastNumber
+        _ = await withCheckedContinuation { (continuation: CheckedContinuation<PendingRequest.Answer, Never>) in
+            pending[number] = PendingRequest(
+                number: number, question: .close, deadline: clock.now().advanced(by: grace)
+            ) { continuation.resume(returning: $0) }
+            // Behind what is on its way, in front of what would come too late.
+            for waiting in unsent { pending[waiting].map { finish($0, with: .failure(.closed("hub"))) } }
+            unsent = [number]
+            flush()
         }
     }
 
