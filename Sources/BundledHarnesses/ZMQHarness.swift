@@ -81,7 +81,9 @@
                     try CurveClientKeys(own: clientPair, hub: hubPair.publicKey)
                 )
             }
-            let options = HubOptions(group: name, storage: hub, endpoints: [endpoint], keys: keys?.hub)
+            // The cases stop participants for as long as they take; leases that run out are tried in ZMQTests.
+            let options = HubOptions(
+                group: name, storage: hub, endpoints: [endpoint], keys: keys?.hub, lease: .seconds(600))
             return ZMQTestGroup(
                 hub: try await Hub.start(options), options: options, directory: directory, keys: keys?.client,
                 settings: settings)
