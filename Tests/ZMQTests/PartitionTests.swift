@@ -61,7 +61,6 @@ extension ZMQTests {
             }
             #expect(set.changes.map(\.kind) == [.sessionEnded])
             let late = Task { try await remote.put("late", [1]) }
-            try await Task.sleep(for: .milliseconds(20))
             requests.heal()
             stream.heal()
             let error = await #expect(throws: SharedCoreError.self) {

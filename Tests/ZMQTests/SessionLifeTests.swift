@@ -182,6 +182,7 @@ extension ZMQTests {
             hub.process.signal(SIGSTOP)
             try await eventually("the hub stands still") { hub.process.isStopped }
             let read = Task { try await client.get("k") }
+            // It ends the same whether it is on its way or not; the pause makes it likely that it is.
             try await Task.sleep(for: .milliseconds(20))
             read.cancel()
             let error = await #expect(throws: SharedCoreError.self) {

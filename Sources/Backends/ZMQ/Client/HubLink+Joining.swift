@@ -41,16 +41,9 @@ extension HubLink {
         self.events = events
         duty.sources = [.socket(socket), .socket(events.socket)]
         duty.turn = { [unowned self] _ in self.assumeIsolated { $0.turn() } }
-        let duty = duty
-        hand(duty)
+        thread.take(duty)
         // Within a process there is no connection to report on.
         if case .inproc = endpoint { greet() }
-    }
-
-    /// Lets the thread of this actor serve the sockets.
-    private func hand(_ duty: SocketThread.Duty) {
-        nonisolated(unsafe) let duty = duty
-        thread.take(duty)
     }
 
     private func listen(at port: UInt16?) throws(MessagingError) {

@@ -78,7 +78,6 @@ actor HubService {
         }
         listenToDoors()
         duty.turn = { [unowned self] _ in self.assumeIsolated { $0.turn() } }
-        nonisolated(unsafe) let duty = duty
         thread.take(duty)
         let follower = order.replica.follow(after: published)
         followsNews = Task { [weak self] in

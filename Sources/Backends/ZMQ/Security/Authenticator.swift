@@ -14,7 +14,8 @@ final class Authenticator: Sendable {
 
     private init() {}
 
-    /// Lets a socket pass to the thread that uses it from then on, as the library allows.
+    /// Lets a socket pass to the thread that uses it from then on. `@unchecked Sendable`: the library allows it, and
+    /// whoever made the socket does not use it again.
     private struct Handover: @unchecked Sendable {
         let socket: Socket
     }

@@ -33,7 +33,8 @@ final class SocketThread: SerialExecutor, Sendable {
         var duty: DutyBox?
     }
 
-    /// Lets the duty pass to the thread.
+    /// Lets the duty stand in the state. `@unchecked Sendable`: only the thread uses what is in it, as ``take(_:)`` and
+    /// the executor see to.
     private struct DutyBox: @unchecked Sendable {
         let duty: Duty
     }
@@ -63,7 +64,7 @@ final class SocketThread: SerialExecutor, Sendable {
     }
 
     /// Takes up a duty, until it says that it is over. For the actor alone.
-    func take(_ duty: sending Duty) {
+    func take(_ duty: Duty) {
         checkIsolated()
         let box = DutyBox(duty: duty)
         state.withLock { $0.duty = box }
