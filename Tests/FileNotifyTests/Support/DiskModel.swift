@@ -25,9 +25,6 @@ struct DiskModel {
     /// All of it.
     var kept: DiskImage { present }
 
-    /// How many changes may be lost.
-    var unsyncedCount: Int { unsynced.count }
-
     /// Any part of it, however long ago it was done.
     func torn(_ random: inout SplitMix64) -> DiskImage {
         image(of: unsynced, over: durable) { _ in !random.once(in: 3) }
