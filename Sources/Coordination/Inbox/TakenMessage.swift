@@ -1,4 +1,4 @@
-internal import Mailboxes
+package import Mailboxes
 
 /// A message in a participant's hand, to be acknowledged when it has been shown.
 ///
@@ -9,4 +9,9 @@ public struct TakenMessage: Hashable, Sendable {
     /// The message.
     public let message: InboxMessage
     let delivery: QueueDelivery
+
+    package init(message: InboxMessage, delivery: QueueDelivery) {
+        self.message = message
+        self.delivery = delivery
+    }
 }

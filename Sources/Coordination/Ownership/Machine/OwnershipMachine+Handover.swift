@@ -1,11 +1,11 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// How a Main gets ownership from one that owns.
 ///
 /// Source: contract C3, C14.
 extension OwnershipMachine {
     /// Asks the owner to hand over and waits for it; past the deadline it is killed or fenced.
-    mutating func ask(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
+    package mutating func ask(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
         guard let handover = view.handover else { return request(owner, at: now) }
         guard handover.session == myself.session else { return wait(behind: handover, at: now) }
 
@@ -29,7 +29,7 @@ extension OwnershipMachine {
     }
 
     /// Takes note that the process of an owner was sent the signal, or why it could not be.
-    mutating func killEnded(_ epoch: Revision, impossible reason: String?, at now: BootInstant) {
+    package mutating func killEnded(_ epoch: Revision, impossible reason: String?, at now: BootInstant) {
         guard handoverWait?.epoch == epoch else { return }
         handoverWait?.enforcement = reason.map { .impossible($0) } ?? .killed
         handoverWait?.afterKill = RunningTime(from: now)
