@@ -8,7 +8,7 @@ package import Mailboxes
 public struct TakenMessage: Hashable, Sendable {
     /// The message.
     public let message: InboxMessage
-    let delivery: QueueDelivery
+    package let delivery: QueueDelivery
 
     package init(message: InboxMessage, delivery: QueueDelivery) {
         self.message = message

@@ -1,0 +1,64 @@
+internal import CoreAPI
+internal import Coordination
+
+/// One participant: the machines, and what its shell keeps beside them.
+struct Member {
+    let plan: MemberPlan
+    let number: Int
+    let name: String
+    var session = SessionID(rawValue: 0)
+    var process: ProcessIdentity
+    var machine: OwnershipMachine
+    var intentions: Intentions
+    var expected = OwnExpectations()
+    /// What chance decides for it.
+    var random: SeededRandom
+
+    /// Whether it has opened the group, and neither died nor closed since.
+    var isOpen = false
+    var isDead = false
+    /// Whether the system would have buried it.
+    var isBuried = false
+    /// Since when it has been able to run without a break.
+    var runsSince: UInt64 = 0
+    var openedAt: UInt64 = 0
+    var frozenUntil: UInt64?
+    var diedAt: UInt64?
+    /// Until when the store refuses its commits.
+    var troubleUntil: UInt64 = 0
+    /// Since when it has wanted to own without a break.
+    var wantsSince: UInt64?
+    /// Whether it dies at its next commit, after or before it takes effect.
+    var diesAtCommit: Bool?
+    /// How long it freezes after its next commit.
+    var freezesAtCommit: Int?
+
+    /// The directive that is on its way.
+    var pending: Directive?
+    /// When its alarm rings; the alarms that were set to other times are not heard.
+    var alarm: UInt64 = .max
+    /// Whether news is on its way to it.
+    var isToldSoon = false
+    /// Whether a wake-up of its was lost since it last looked.
+    var missedNews = false
+    /// What it will be told late.
+    var staleSnapshots: [Snapshot] = []
+    /// How far its watch of the demand has got; nil when it has none.
+    var demandPosition: Int?
+    var demand: Demand?
+
+    /// Whether its application waits for its start as Main.
+    var isStarting = false
+    /// The core that runs here or is being stopped, by number.
+    var cores: [Int] = []
+    /// The calls of its application that are not over.
+    var calls: [Int] = []
+    /// Whether its application is done with it.
+    var isFinishing = false
+
+    var isMain: Bool { plan.role == .main }
+    /// Whether it takes part now.
+    var isAlive: Bool { isOpen && !isDead }
+
+    func isFrozen(at clock: UInt64) -> Bool { frozenUntil.map { $0 > clock } ?? false }
+}
