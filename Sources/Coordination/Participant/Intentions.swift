@@ -55,6 +55,8 @@ package struct Intentions: Sendable {
     package private(set) var lastLoss: Loss?
     /// Whether another Main has taken over from this one.
     package private(set) var isSuperseded = false
+    /// Whether a core has run since the application last asked for one.
+    private var hasRun = false
 
     package init(isMain: Bool, budget: Duration, linger: Duration) {
         self.isMain = isMain
@@ -68,6 +70,7 @@ package struct Intentions: Sendable {
     package mutating func start(takingOver: Bool) {
         intent = takingOver ? .takeOver : .own
         isSuperseded = false
+        hasRun = false
     }
 
     /// A Main does not mean to own any more.
@@ -85,6 +88,9 @@ package struct Intentions: Sendable {
     /// A core has started.
     package mutating func coreStarted() {
         problem = nil
+        hasRun = true
+        // Another Main is taken over from once, when it is said. One that is started later is not.
+        if intent == .takeOver { intent = .own }
     }
 
     /// A core failed: a Main gives up, an Executor leaves its core alone for a while.
@@ -107,6 +113,20 @@ package struct Intentions: Sendable {
     package mutating func notice(_ loss: Loss?, hasYielded: Bool) {
         if let loss { lastLoss = loss }
         guard isMain, hasYielded || loss?.successor?.record.role == .main else { return }
+        giveWay()
+    }
+
+    /// A Main was refused. Where nobody waits for its start, because its core had run and an Executor took its place in
+    /// between, it gives way to the other Main as if that had taken over from it.
+    ///
+    /// - Returns: Whether it did so now.
+    package mutating func notice(_ refusal: Refusal?) -> Bool {
+        guard isMain, refusal != nil, hasRun, intent.wantsOwnership else { return false }
+        giveWay()
+        return true
+    }
+
+    private mutating func giveWay() {
         isSuperseded = true
         withdraw(because: "another Main takes over")
     }

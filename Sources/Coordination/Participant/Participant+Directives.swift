@@ -90,8 +90,9 @@ extension Participant {
         }
     }
 
-    /// Takes note of an ownership that was taken away, or given up to another Main.
+    /// Takes note of an ownership that was taken away, given up to another Main, or cannot be had again.
     func noticeLoss() async {
+        if let refusal = machine.refusal, intentions.notice(refusal) { await tell(refusal) }
         let loss = machine.takeLoss()
         intentions.notice(loss, hasYielded: machine.hasYielded)
         guard let loss, let successor = loss.successor else { return }

@@ -8,5 +8,6 @@ package enum Fault: String, CaseIterable, Sendable {
     case slowSteps = "slow steps", lostAnswers = "lost answers", silentDeaths = "silent deaths"
     case doubledDeliveries = "doubled deliveries", stubbornCores = "stubborn cores"
     case criticalSections = "critical sections", forbiddenKills = "forbidden kills"
+    case lastMoments = "answers at the last moment", reusedNumbers = "reused numbers of processes"
     case returnedMessages = "returned messages"
 }

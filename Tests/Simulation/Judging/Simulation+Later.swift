@@ -8,7 +8,8 @@ extension Simulation {
         case .fenced(let number, let epoch): judgeFenced(number, Revision(rawValue: epoch))
         case .frozen(let number, let claim, let since): judgeFrozen(number, Revision(rawValue: claim), since)
         case .dead(let dead, let number): judgeDead(dead, seenBy: number)
-        case .asked(let number, let handover): judgeAsked(number, Revision(rawValue: handover))
+        case .asked(let number, let handover, let epoch, let since):
+            judgeAsked(number, Revision(rawValue: handover), Revision(rawValue: epoch), since)
         case .overdue(let call): judgeOverdue(call)
         }
     }
@@ -63,20 +64,21 @@ extension Simulation {
         broke("C6: \(members[dead].name) was dead before \(member.name) came, and is still believed to own")
     }
 
-    /// Sees to it that a request comes to an end.
+    /// Sees to it that a request comes to an end: at its deadline with the granted bound, and what killing takes.
     mutating func watchOver(_ handover: Standing<HandoverRecord>) {
-        guard let number = member(handover.session) else { return }
+        guard let number = member(handover.session), let owner = present.owner else { return }
+        let limit = bound(of: present, on: owner.claim) + .milliseconds(2500)
         queue.insert(
-            .judge(.asked(number, handover: handover.claim.rawValue)), at: clock + 5_500_000_000)
+            .judge(
+                .asked(number, handover: handover.claim.rawValue, epoch: owner.claim.rawValue, since: clock)),
+            at: clock + limit.clampedNanoseconds)
     }
 
-    private mutating func judgeAsked(_ number: Int, _ handover: Revision) {
-        guard present.handover?.claim == handover, canAct(members[number], for: 5_400_000_000) else { return }
-        // A kill takes up to a second, and a new owner begins the wait anew.
-        guard let owner = present.owner, owner.revision.rawValue > 0,
-            now.nanoseconds > owner.record.since.nanoseconds + 5_400_000_000
+    private mutating func judgeAsked(_ number: Int, _ handover: Revision, _ epoch: Revision, _ since: UInt64) {
+        guard present.handover?.claim == handover, present.owner?.claim == epoch,
+            canAct(members[number], for: clock - since - 1_000_000)
         else { return }
-        broke("C3: \(members[number].name) asked for ownership 5.4 s ago and still waits")
+        broke("C3: \(members[number].name) asked epoch \(epoch) for ownership \((clock - since) / 1_000_000) ms ago")
     }
 
     private mutating func judgeOverdue(_ call: Int) {

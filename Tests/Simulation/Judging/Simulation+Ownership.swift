@@ -77,7 +77,7 @@ extension Simulation {
     }
 
     /// The deadline of a request with what a critical section adds.
-    private func bound(of view: OwnershipView, on claim: Revision) -> Duration {
+    func bound(of view: OwnershipView, on claim: Revision) -> Duration {
         var limit = promised.handoverDeadline
         if let critical = view.critical, critical.record.epoch == claim { limit += critical.record.bound }
         return min(limit, promised.handoverHardMaximum)

@@ -15,13 +15,13 @@ extension Mutant {
             }
         },
         Mutant("a release that does not ask whose the ownership is") {
-            $0.changeDirective = { directive, move in
+            $0.changeDirective = { directive, move, _ in
                 guard move == .releases || move == .givesUp else { return directive }
                 return directive.changingTransaction { $0.guards = [] }
             }
         },
         Mutant("an acquisition in place of an owner") {
-            $0.changeDirective = { directive, move in
+            $0.changeDirective = { directive, move, _ in
                 guard move == .acquires else { return directive }
                 return directive.changingTransaction {
                     $0.dropGuards(on: OwnershipKey.owner)
@@ -30,25 +30,25 @@ extension Mutant {
             }
         },
         Mutant("an acquisition past the request of a Main") {
-            $0.changeDirective = { directive, move in
+            $0.changeDirective = { directive, move, _ in
                 guard move == .acquires else { return directive }
                 return directive.changingTransaction { $0.dropGuards(on: OwnershipKey.handover) }
             }
         },
         Mutant("an owner that does not answer") {
-            $0.changeDirective = { directive, move in move == .answers ? nil : directive }
+            $0.changeDirective = { directive, move, _ in move == .answers ? nil : directive }
         },
         Mutant("a holder that is believed while it is frozen") {
             $0.changeRules = { $0.answerBound = .seconds(1000) }
         },
         Mutant("a take-over that does not ask whether the challenge was answered") {
-            $0.changeDirective = { directive, move in
+            $0.changeDirective = { directive, move, _ in
                 guard move == .takesOverUnanswered else { return directive }
                 return directive.changingTransaction { $0.dropGuards(on: OwnershipKey.challenge, OwnershipKey.answer) }
             }
         },
         Mutant("a request that outlives the silence of who made it") {
-            $0.changeDirective = { directive, move in move == .removesRequest ? .look : directive }
+            $0.changeDirective = { directive, move, _ in move == .removesRequest ? .look : directive }
         },
         Mutant("a deadline of a request that never comes") {
             $0.changeRules = { $0.handoverDeadline = .seconds(1000) }
@@ -62,16 +62,16 @@ extension Mutant {
             }
         },
         Mutant("a core that is not told to stop") {
-            $0.changeDirective = { directive, move in move == .stops ? .look : directive }
+            $0.changeDirective = { directive, move, _ in move == .stops ? .look : directive }
         },
         Mutant("a death that is not looked for") {
-            $0.changeDirective = { directive, move in move == .buries ? .look : directive }
+            $0.changeDirective = { directive, move, _ in move == .buries ? .look : directive }
         },
         Mutant("a kill of whatever has the number of the process") { $0.killsByNumber = true },
         Mutant("a kill that was not announced") {
-            $0.changeDirective = { directive, move in
-                guard move == .announcesKill else { return directive }
-                return directive.changingTransaction { $0.operations = [] }
+            $0.changeDirective = { directive, move, machine in
+                guard move == .announcesKill, let owner = machine.view.owner else { return directive }
+                return .kill(owner.record.process, epoch: owner.claim)
             }
         },
         Mutant("a call that looks before it watches") { $0.looksFirst = true },
@@ -97,7 +97,7 @@ extension Mutant {
             }
         },
         Mutant("a participant that does not look by itself") {
-            $0.changeDirective = { directive, move in move == .looks ? nil : directive }
+            $0.changeDirective = { directive, move, _ in move == .looks ? nil : directive }
         },
     ]
 }

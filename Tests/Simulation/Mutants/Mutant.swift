@@ -10,7 +10,7 @@ package struct Mutant: Sendable {
     /// Damages a machine before each step.
     var changeMachine: (@Sendable (inout OwnershipMachine) -> Void)?
     /// Damages what a machine wants done; nil does nothing.
-    var changeDirective: (@Sendable (Directive, Move) -> Directive?)?
+    var changeDirective: (@Sendable (Directive, Move, OwnershipMachine) -> Directive?)?
     /// Damages what is committed.
     var changeTransaction: (@Sendable (inout Transaction, Simulation.Purpose) -> Void)?
     /// Damages the shell: its calls look before their watch is open.
@@ -30,9 +30,9 @@ package struct Mutant: Sendable {
     }
 
     /// What becomes of a directive.
-    func changed(_ directive: Directive, _ move: Move) -> Directive? {
+    func changed(_ directive: Directive, _ move: Move, of machine: OwnershipMachine) -> Directive? {
         guard let changeDirective else { return directive }
-        return changeDirective(directive, move)
+        return changeDirective(directive, move, machine)
     }
 }
 

@@ -54,6 +54,7 @@ extension Simulation {
     }
 
     private mutating func kill(_ process: ProcessIdentity, _ epoch: Revision, by number: Int) {
+        reuseNumber(of: process, by: number)
         // The kernel compares the whole identity: a number alone may have been given to another process.
         let isVerified = mutant?.killsByNumber != true
         let target = members.first {

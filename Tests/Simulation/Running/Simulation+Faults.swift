@@ -60,6 +60,30 @@ extension Simulation {
         }
     }
 
+    /// The holder that is about to be superseded runs again, and races.
+    mutating func thawHolder(by number: Int) {
+        guard schedule.weather.lastMoments > 0, let owner = present.owner, let holder = member(owner.session),
+            members[holder].isFrozen(at: clock),
+            goesWrong(schedule.weather.lastMoments, for: number, .lastMoments)
+        else { return }
+        say("\(members[holder].name) is let go on")
+        members[holder].frozenUntil = clock
+        members[holder].runsSince = clock
+        catchUp(holder)
+        setAlarm(of: holder, to: clock + 1000)
+    }
+
+    /// A process dies just before it is killed, and the next one that begins has its number.
+    mutating func reuseNumber(of process: ProcessIdentity, by number: Int) {
+        guard let victim = members.first(where: { $0.process == process && $0.isAlive }),
+            let next = members.firstIndex(where: { !$0.isOpen && !$0.isDead && $0.plan.process == $0.number }),
+            goesWrong(schedule.weather.reusedNumbers, for: number, .reusedNumbers)
+        else { return }
+        kill(victim.plan.process)
+        members[next].reusedNumber = process.pid
+        open(next)
+    }
+
     /// Sees to it that a frozen holder does not hold on for long.
     mutating func watchOver(_ number: Int, _ claim: Revision) {
         queue.insert(

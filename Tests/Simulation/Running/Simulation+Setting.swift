@@ -36,10 +36,11 @@ extension Simulation {
     /// Opens the group for a member: a session, and the first look of its watch.
     mutating func open(_ number: Int) {
         let plan = members[number].plan
+        guard !members[number].isOpen else { return }
         // Nobody begins in a process that was killed.
         guard !members.contains(where: { $0.plan.process == plan.process && $0.isDead }) else { return }
         let process = ProcessIdentity(
-            bootID: bootID, pid: pid(of: plan), startTime: UInt64(plan.process) + 1)
+            bootID: bootID, pid: pid(of: members[number]), startTime: UInt64(plan.process) + 1)
         let opening = StoreOpening.effect(of: process, plan.role, members[number].name, in: state, at: now)
         applied(opening, by: nil)
         let session = SessionID(rawValue: opening.revision.rawValue)
@@ -60,11 +61,7 @@ extension Simulation {
         proceed(number)
     }
 
-    /// The number of a process: that of another one when that is dead and its number was given away.
-    private func pid(of plan: MemberPlan) -> Int32 {
-        guard let other = plan.reusesNumberOf, let former = members.first(where: { $0.plan.process == other }),
-            former.isDead
-        else { return Int32(100 + plan.process) }
-        return former.process.pid
+    private func pid(of member: Member) -> Int32 {
+        member.reusedNumber ?? Int32(100 + member.plan.process)
     }
 }

@@ -15,10 +15,12 @@ extension Simulation {
         noticeLoss(number)
         noticeState(number)
         if let wanted = directive {
-            guard let directive = mutant.map({ $0.changed(wanted, move) }) ?? wanted else {
+            let machine = members[number].machine
+            guard let directive = mutant.map({ $0.changed(wanted, move, of: machine) }) ?? wanted else {
                 return setAlarm(of: number, to: clock + 5_000_000)
             }
             members[number].pending = directive
+            if move == .takesOverUnanswered { thawHolder(by: number) }
             return schedule(.carryOut(number), after: stepTime(of: number))
         }
         let machine = members[number].machine
@@ -59,6 +61,11 @@ extension Simulation {
     }
 
     private mutating func noticeLoss(_ number: Int) {
+        if let refusal = members[number].machine.refusal, members[number].intentions.notice(refusal) {
+            judge(refusal, of: number)
+            tell(refusal, of: number)
+            setAlarm(of: number, to: clock + 1000)
+        }
         let loss = members[number].machine.takeLoss()
         members[number].intentions.notice(loss, hasYielded: members[number].machine.hasYielded)
         guard let loss else { return }

@@ -33,8 +33,7 @@ extension Schedule {
         // Several participants of one process obey every rule as well.
         let shares = number > 0 && random.once(in: 10)
         let process = shares ? random.number(0..<number) : number
-        var plan = MemberPlan(role: role, process: members.indices.contains(process) ? members[process].process : number)
-        if !shares, number > 0, random.once(in: 8) { plan.reusesNumberOf = random.number(0..<number) }
+        let plan = MemberPlan(role: role, process: members.indices.contains(process) ? members[process].process : number)
         members.append(plan)
         incidents.append(Incident(at: time, kind: .open(member: number)))
         return number
@@ -115,6 +114,10 @@ extension Weather {
             self[keyPath: rate] = random.number(3..<25)
         }
         if random.once(in: 3) { lostWakeUps = 0 }
+        // What can only happen now and then happens whenever it can.
+        for rate in [\Weather.lastMoments, \.reusedNumbers, \.forbiddenKills] where self[keyPath: rate] > 0 {
+            self[keyPath: rate] = random.number(1..<4)
+        }
         showsProcesses = !random.once(in: 2)
     }
 }

@@ -23,6 +23,10 @@ package struct Weather: Hashable, Sendable {
     package var criticalSections = 0
     /// Kills that the system forbids.
     package var forbiddenKills = 0
+    /// Frozen holders that run again at the very moment at which they are to be superseded.
+    package var lastMoments = 0
+    /// Processes that die at the very moment at which they are to be killed, and whose number goes to the next.
+    package var reusedNumbers = 0
     /// Messages that are not shown by whoever takes them, but given back.
     package var returnedMessages = 0
     /// Whether processes can be looked at. Where they cannot, as in another namespace, one that does not answer counts
@@ -38,6 +42,7 @@ package struct Weather: Hashable, Sendable {
         ("silent deaths", \.silentDeaths), ("doubled deliveries", \.doubledDeliveries),
         ("stubborn cores", \.stubbornCores), ("failing cores", \.failingCores),
         ("critical sections", \.criticalSections), ("forbidden kills", \.forbiddenKills),
+        ("last moments", \.lastMoments), ("reused numbers", \.reusedNumbers),
         ("returned messages", \.returnedMessages),
     ]
 }

@@ -39,7 +39,7 @@ enum Event {
         /// A dead member is not believed by whoever came after its death.
         case dead(Int, by: Int)
         /// A Main that asked has got what it asked for.
-        case asked(Int, handover: UInt64)
+        case asked(Int, handover: UInt64, epoch: UInt64, since: UInt64)
         /// A call is over at its deadline.
         case overdue(Int)
     }

@@ -14,6 +14,8 @@ struct Member {
     /// What chance decides for it.
     var random: SeededRandom
 
+    /// The number that its process is given, where that is another's.
+    var reusedNumber: Int32?
     /// Whether it has opened the group, and neither died nor closed since.
     var isOpen = false
     var isDead = false
