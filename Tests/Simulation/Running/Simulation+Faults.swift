@@ -51,6 +51,7 @@ extension Simulation {
             say("\(members[number].name) is stopped for \((until - clock) / 1_000_000) ms")
             members[number].frozenUntil = max(members[number].frozenUntil ?? 0, until)
             disturbedUntil = max(disturbedUntil, until + 1_000_000_000)
+            queue.insert(.goOn(number), at: until)
             if let owner = present.owner, owner.session == members[number].session {
                 watchOver(number, owner.claim)
             }
@@ -66,11 +67,8 @@ extension Simulation {
             members[holder].isFrozen(at: clock),
             goesWrong(schedule.weather.lastMoments, for: number, .lastMoments)
         else { return }
-        say("\(members[holder].name) is let go on")
         members[holder].frozenUntil = clock
-        members[holder].runsSince = clock
-        catchUp(holder)
-        setAlarm(of: holder, to: clock + 1000)
+        goOn(holder)
     }
 
     /// A process dies just before it is killed, and the next one that begins has its number.

@@ -5,8 +5,9 @@ internal import Coordination
 extension Simulation {
     mutating func happen(_ event: Event) {
         switch event {
-        case .incident(let number): return happen(schedule.incidents[number])
+        case .incident(let number): return happen(schedule.incidents[number], as: event)
         case .bury(let number): return bury(number)
+        case .goOn(let number): return goOn(number)
         case .judge(let judgement): return judge(judgement)
         default: break
         }
@@ -33,7 +34,7 @@ extension Simulation {
             calls[call].phase = .looking
             proceed(withCall: call)
         case .core(let core, let what): happen(what, to: core)
-        case .incident, .bury, .judge: break
+        case .incident, .bury, .goOn, .judge: break
         }
     }
 
@@ -44,7 +45,7 @@ extension Simulation {
             number
         case .call(let call), .callAlarm(let call, _): calls[call].member
         case .core(let core, _): cores[core].member
-        case .incident, .bury, .judge: nil
+        case .incident, .bury, .goOn, .judge: nil
         }
     }
 
@@ -55,23 +56,25 @@ extension Simulation {
 
     /// Whether a member's process is stopped; the event happens when it runs again.
     private mutating func isStopped(_ number: Int, until event: Event) -> Bool {
-        guard let until = members[number].frozenUntil else { return false }
-        guard until <= clock else {
-            queue.insert(event, at: until)
-            return true
-        }
+        guard members[number].isFrozen(at: clock) else { return false }
+        members[number].deferred.append(event)
+        return true
+    }
+
+    /// A stopped member goes on.
+    mutating func goOn(_ number: Int) {
+        guard let until = members[number].frozenUntil, until <= clock else { return }
         members[number].frozenUntil = nil
         members[number].runsSince = clock
-        say("\(members[number].name) runs again")
-        return false
+        if members[number].isAlive { say("\(members[number].name) runs again") }
+        for event in members[number].deferred { queue.insert(event, at: clock) }
+        members[number].deferred = []
     }
 
     // MARK: - Incidents
 
-    private mutating func happen(_ incident: Incident) {
-        if let number = incident.member, members[number].isAlive, isStopped(number, until: .incident(index(incident))) {
-            return
-        }
+    private mutating func happen(_ incident: Incident, as event: Event) {
+        if let number = incident.member, members[number].isAlive, isStopped(number, until: event) { return }
         switch incident.kind {
         case .open(let number): open(number)
         case .start(let number, let takingOver): start(number, takingOver: takingOver)
@@ -95,10 +98,6 @@ extension Simulation {
         case .sleep(let duration): sleep(for: duration)
         case .reboot: reboot()
         }
-    }
-
-    private func index(_ incident: Incident) -> Int {
-        schedule.incidents.firstIndex(of: incident) ?? 0
     }
 
     private mutating func start(_ number: Int, takingOver: Bool) {

@@ -20,6 +20,8 @@ enum Event {
     case core(Int, CoreEvent)
     /// The system tells that a member is dead.
     case bury(Int)
+    /// A stopped member goes on, if this is when it is to.
+    case goOn(Int)
     /// Something has to be right by now.
     case judge(Judgement)
 

@@ -25,6 +25,8 @@ struct Member {
     var runsSince: UInt64 = 0
     var openedAt: UInt64 = 0
     var frozenUntil: UInt64?
+    /// What happens to it when it runs again.
+    var deferred: [Event] = []
     var diedAt: UInt64?
     /// Until when the store refuses its commits.
     var troubleUntil: UInt64 = 0
