@@ -63,8 +63,8 @@ extension Schedule {
             add { $0.kind = .push(member: member, message: message, deadline: deadline, insists: false) }
         case .start(let member, true):
             add { $0.kind = .start(member: member, takingOver: false) }
-        case .freezeAtCommit(let member, let duration):
-            add { $0.kind = .freezeAtCommit(member: member, duration: duration / 2) }
+        case .freezeAtCommit(let member, let skipping, let duration):
+            add { $0.kind = .freezeAtCommit(member: member, skipping: skipping, duration: duration / 2) }
         case .freeze(let process, let duration):
             add { $0.kind = .freeze(process: process, duration: duration / 2) }
         default: break

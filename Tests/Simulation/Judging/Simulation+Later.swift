@@ -50,7 +50,7 @@ extension Simulation {
 
     /// Whether a member could act all the time.
     private func canAct(_ member: Member, for time: UInt64) -> Bool {
-        member.isAlive && !member.isFrozen(at: clock) && member.runsSince + time < clock && !member.missedNews
+        member.isAlive && !member.isFrozen(at: clock) && member.runsSince + time < clock && member.missedSince == nil
             && member.troubleUntil + time < clock
     }
 
@@ -67,6 +67,7 @@ extension Simulation {
     /// Sees to it that a request comes to an end: at its deadline with the granted bound, and what killing takes.
     mutating func watchOver(_ handover: Standing<HandoverRecord>) {
         guard let number = member(handover.session), let owner = present.owner else { return }
+        granted[handover.claim] = bound(of: present, on: owner.claim)
         let limit = bound(of: present, on: owner.claim) + .milliseconds(2500)
         queue.insert(
             .judge(

@@ -18,6 +18,11 @@ extension Simulation {
             check(
                 before.handover == nil || before.handover?.session == members[number].session,
                 "C3: a critical section was entered after the request for hand-over")
+        case .leavingCritical:
+            // A Main that did not see the section grants nothing for it.
+            if let handover = after.handover, handover.record.askedAt.duration(to: now) < .milliseconds(100) {
+                granted[handover.claim] = nil
+            }
         case .expecting(let call):
             let message = messages[calls[call].message]
             let wasThere = message.availableSince.map { $0 < calls[call].since } ?? false
@@ -68,7 +73,7 @@ extension Simulation {
                 return broke("C3: taken over by a deadline without a request")
             }
             check(
-                handover.record.askedAt.duration(to: now) >= bound(of: before, on: old.claim),
+                handover.record.askedAt.duration(to: now) >= granted[handover.claim] ?? promised.handoverDeadline,
                 "C3: fenced before the deadline with the granted bound")
             check(old.record.role != .main || handover.record.takesOverMain, "C14: a Main was replaced unasked")
         case .released, .sessionEnded:
@@ -92,15 +97,22 @@ extension Simulation {
     /// refused it.
     private func couldNotAnswer(_ number: Int) -> Bool {
         let member = members[number]
-        return !member.isAlive || member.isFrozen(at: clock) || member.missedNews
+        return !member.isAlive || member.isFrozen(at: clock) || mayHaveMissed(member)
             || clock - member.runsSince < promised.answerBound.clampedNanoseconds
             || member.troubleUntil + 500_000_000 > clock
+    }
+
+    /// Whether a member may not know of what happened lately: a Main that owns looks by itself every 10 s only, everybody
+    /// else every 250 ms.
+    func mayHaveMissed(_ member: Member) -> Bool {
+        guard let since = member.missedSince else { return false }
+        return member.isMain || clock - since < 350_000_000
     }
 
     /// An Executor lets go when everybody has been served, its time is up, it is asked or its core fails.
     private mutating func judgeRelease(of old: Standing<OwnerRecord>, by number: Int) {
         guard case .nothing(let reason) = members[number].machine.wish, reason.hasPrefix("everybody"),
-            !members[number].missedNews
+            members[number].missedSince == nil
         else { return }
         for call in calls.indices where calls[call].isWaiting && calls[call].wait.isExpected {
             let waiting = members[calls[call].member]
@@ -134,13 +146,26 @@ extension Simulation {
         check(members[number].process != process, "a participant killed its own process")
         check(promised.onDeadline == .kill, "C3: killed although it is to be fenced")
         if let target {
+            judgeNeed(toKill: target)
             check(target.process == process, "C3: a stranger was killed")
             check(members.contains { $0.process == process && !$0.isMain }, "C6: a Main was killed")
         }
         guard let handover = present.handover, handover.session == members[number].session else { return }
         check(handover.record.isKilling, "C3: killed before it was said")
         check(
-            handover.record.askedAt.duration(to: now) >= promised.handoverDeadline, "C3: killed before the deadline")
+            handover.record.askedAt.duration(to: now) >= granted[handover.claim] ?? promised.handoverDeadline,
+            "C3: killed before the deadline with the granted bound")
+    }
+
+    /// Whoever could hear the request for all of the deadline, and whose core stops as it should, has let go.
+    private func judgeNeed(toKill target: Member) {
+        guard let owner = present.owner, owner.session == target.session, present.critical == nil,
+            !target.isFrozen(at: clock),
+            let core = core(of: owner.claim, in: target.number), !cores[core].isEnding,
+            clock - target.runsSince > 600_000_000, target.troubleUntil + 600_000_000 < clock,
+            now.nanoseconds - owner.record.since.nanoseconds > 600_000_000
+        else { return }
+        broke("C13: \(target.name) was killed because a wake-up was lost")
     }
 
     func member(_ session: SessionID) -> Int? {

@@ -29,7 +29,7 @@ extension Simulation {
         guard members[number].troubleUntil <= clock else { return .failed }
         var transaction = wanted
         mutant?.changeTransaction?(&transaction, purpose)
-        if members[number].diesAtCommit == false, !isQuiet {
+        if let death = members[number].diesAtCommit, death.skipping == 0, !death.after, !isQuiet {
             members[number].diesAtCommit = nil
             count(.killsBeforeCommit)
             kill(members[number].plan.process)
@@ -54,6 +54,7 @@ extension Simulation {
         case .record(let effect, .committed):
             let before = present
             applied(effect, by: number)
+            if before.owner?.claim != present.owner?.claim { letRacersGoOn(by: number) }
             if case .transition(let stories) = purpose { record(stories, of: number, at: effect.revision) }
             judge(before, purpose, by: number)
             return aftermath(of: effect.revision, by: number)
@@ -62,15 +63,19 @@ extension Simulation {
 
     /// What befalls a member between its commit and what follows.
     private mutating func aftermath(of revision: Revision, by number: Int) -> Verdict {
-        if members[number].diesAtCommit == true, !isQuiet {
-            members[number].diesAtCommit = nil
-            count(.killsAfterCommit)
-            kill(members[number].plan.process)
-            return .unknown
+        if let death = members[number].diesAtCommit, !isQuiet {
+            members[number].diesAtCommit = death.skipping == 0 ? nil : (death.skipping - 1, death.after)
+            if death.skipping == 0, death.after {
+                count(.killsAfterCommit)
+                kill(members[number].plan.process)
+                return .unknown
+            }
         }
-        if let duration = members[number].freezesAtCommit, !isQuiet {
-            members[number].freezesAtCommit = nil
-            freeze(members[number].plan.process, for: duration, .freezesAfterCommit)
+        if let freeze = members[number].freezesAtCommit, !isQuiet {
+            members[number].freezesAtCommit = freeze.skipping == 0 ? nil : (freeze.skipping - 1, freeze.duration)
+            if freeze.skipping == 0 {
+                self.freeze(members[number].plan.process, for: freeze.duration, .freezesAfterCommit)
+            }
         }
         if goesWrong(schedule.weather.lostAnswers, for: number, .lostAnswers) { return .unknown }
         return .committed(revision)

@@ -85,7 +85,7 @@ extension Simulation {
 
     /// Takes in what stands now, for everything in a member that follows the store.
     mutating func catchUp(_ number: Int) {
-        members[number].missedNews = false
+        members[number].missedSince = nil
         if present.revision > members[number].machine.view.revision { members[number].machine.view = present }
         if let position = members[number].demandPosition {
             for change in demandLog[position...] { members[number].demand?.apply(.changes(change)) }
@@ -122,7 +122,7 @@ extension Simulation {
     mutating func wake(_ number: Int) {
         let weather = schedule.weather
         if goesWrong(weather.lostWakeUps, for: number, .lostWakeUps) {
-            members[number].missedNews = true
+            if members[number].missedSince == nil { members[number].missedSince = clock }
             return
         }
         if goesWrong(weather.staleWakeUps, for: number, .staleWakeUps) {

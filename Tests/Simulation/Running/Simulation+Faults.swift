@@ -71,6 +71,19 @@ extension Simulation {
         goOn(holder)
     }
 
+    /// Ownership has changed: whoever was stopped between its look and its commit goes on now, and races.
+    mutating func letRacersGoOn(by number: Int) {
+        guard schedule.weather.lastMoments > 0 else { return }
+        for racer in members.indices
+        where members[racer].isFrozen(at: clock) && members[racer].pending?.isCommit == true
+            && goesWrong(schedule.weather.lastMoments, for: number, .lastMoments)
+        {
+            say("\(members[racer].name) is let go on")
+            members[racer].frozenUntil = clock
+            goOn(racer)
+        }
+    }
+
     /// A process dies just before it is killed, and the next one that begins has its number.
     mutating func reuseNumber(of process: ProcessIdentity, by number: Int) {
         guard let victim = members.first(where: { $0.process == process && $0.isAlive }),

@@ -76,7 +76,15 @@ extension Simulation {
     private mutating func happen(_ incident: Incident, as event: Event) {
         if let number = incident.member, members[number].isAlive, isStopped(number, until: event) { return }
         switch incident.kind {
-        case .open(let number): open(number)
+        case .open(let number):
+            // A participant that is to begin in a process that is stopped begins when that goes on.
+            let process = members[number].plan.process
+            if let host = members.first(where: { $0.isAlive && $0.plan.process == process })?.number,
+                isStopped(host, until: event)
+            {
+                return
+            }
+            open(number)
         case .start(let number, let takingOver): start(number, takingOver: takingOver)
         case .close(let number): close(number)
         case .push(let number, let message, let deadline, let insists):
@@ -87,13 +95,13 @@ extension Simulation {
             guard !isQuiet, members.contains(where: { $0.isAlive && $0.plan.process == process }) else { return }
             count(.kills)
             kill(process)
-        case .killAtCommit(let number, let after):
+        case .killAtCommit(let number, let skipping, let after):
             guard !isQuiet else { return }
-            members[number].diesAtCommit = after
+            members[number].diesAtCommit = (skipping, after)
         case .freeze(let process, let duration): freeze(process, for: duration, .freezes)
-        case .freezeAtCommit(let number, let duration):
+        case .freezeAtCommit(let number, let skipping, let duration):
             guard !isQuiet else { return }
-            members[number].freezesAtCommit = duration
+            members[number].freezesAtCommit = (skipping, duration)
         case .trouble(let number, let duration): trouble(number, for: duration)
         case .sleep(let duration): sleep(for: duration)
         case .reboot: reboot()

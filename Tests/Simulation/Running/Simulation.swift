@@ -48,6 +48,8 @@ package struct Simulation {
     var tenure: PreviousOwnership?
     /// The epochs that were superseded or given up: their cores may run on.
     var superseded: Set<Revision> = []
+    /// How long the owner has had since each request for hand-over, with the bound of its critical section.
+    var granted: [Revision: Duration] = [:]
     /// Until when what is promised without faults is not promised.
     var disturbedUntil: UInt64 = 0
     /// What the history of all members comes to.

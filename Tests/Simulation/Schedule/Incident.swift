@@ -15,12 +15,13 @@ package struct Incident: Hashable, Sendable {
         case failCore(member: Int)
         /// A process is killed.
         case kill(process: Int)
-        /// A process is killed at a commit of one of its members: before it takes effect, or right after.
-        case killAtCommit(member: Int, after: Bool)
+        /// A process is killed at the next commit of one of its members, or at one after that: before it takes effect,
+        /// or right after.
+        case killAtCommit(member: Int, skipping: Int, after: Bool)
         /// A process is stopped, for so many microseconds.
         case freeze(process: Int, duration: Int)
-        /// A process is stopped right after a commit of one of its members.
-        case freezeAtCommit(member: Int, duration: Int)
+        /// A process is stopped right after the next commit of one of its members, or after one after that.
+        case freezeAtCommit(member: Int, skipping: Int, duration: Int)
         /// The store refuses every commit of a member, for so many microseconds.
         case trouble(member: Int, duration: Int)
         /// The machine sleeps: the clock of all goes on.
@@ -37,25 +38,10 @@ package struct Incident: Hashable, Sendable {
     package var member: Int? {
         switch kind {
         case .open(let member), .start(let member, _), .close(let member), .push(let member, _, _, _),
-            .failCore(let member), .killAtCommit(let member, _), .freezeAtCommit(let member, _),
+            .failCore(let member), .killAtCommit(let member, _, _), .freezeAtCommit(let member, _, _),
             .trouble(let member, _):
             member
         case .arrive, .kill, .freeze, .sleep, .reboot: nil
-        }
-    }
-
-    /// What kind of fault it is; nil for an input.
-    package var fault: String? {
-        switch kind {
-        case .open, .start, .close, .push, .arrive: nil
-        case .failCore: "core failures"
-        case .kill: "kills"
-        case .killAtCommit(_, let after): after ? "kills after a commit" : "kills before a commit"
-        case .freeze: "freezes"
-        case .freezeAtCommit: "freezes after a commit"
-        case .trouble: "stores in trouble"
-        case .sleep: "sleeps of the machine"
-        case .reboot: "reboots"
         }
     }
 }

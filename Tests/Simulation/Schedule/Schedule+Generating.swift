@@ -7,9 +7,9 @@ extension Schedule {
         self.seed = seed
         var random = SeededRandom(seed: seed)
         let size = random.number(0..<100)
-        let busy = size < 70 ? random.time(400..<2500) : size < 95 ? random.time(2000..<6000) : random.time(6000..<15000)
-        let mains = random.number(0..<(size < 70 ? 2 : 3))
-        let executors = size < 70 ? random.number(1..<3) : size < 95 ? random.number(1..<5) : random.number(3..<9)
+        let busy = size < 40 ? random.time(400..<2500) : size < 90 ? random.time(2000..<7000) : random.time(6000..<15000)
+        let mains = random.number(0..<3)
+        let executors = size < 40 ? random.number(1..<3) : size < 90 ? random.number(1..<5) : random.number(3..<9)
         quietFrom = busy
         onDeadline = random.once(in: 3) ? .fence : .kill
         if random.once(in: 4) { budget = .microseconds(random.time(800..<4000)) }
@@ -21,7 +21,7 @@ extension Schedule {
             incidents.append(Incident(at: reboot, kind: .reboot))
             add(mains: min(mains, 1), executors: random.number(1..<3), between: reboot + 1, and: busy, &random)
         }
-        addFaults(until: busy, perMember: size < 70 ? 2 : 3, &random)
+        addFaults(until: busy, perMember: size < 40 ? 2 : 3, &random)
         // When all is quiet, one more push and one more message find a group that works.
         let last = join(.executor, at: busy + random.time(0..<1000), &random)
         push(last, deadline: 20_000_000, at: busy + random.time(1000..<1500), &random)
@@ -63,9 +63,14 @@ extension Schedule {
             let open = start + random.number(0..<span / 2)
             let member = join(.main, at: open, &random)
             let takesOver = random.once(in: 3)
-            incidents.append(
-                Incident(
-                    at: open + random.number(0..<span / 2), kind: .start(member: member, takingOver: takesOver)))
+            let time = open + random.number(0..<span / 2)
+            if random.once(in: 8) {
+                // Its first commit is the request, where somebody owns.
+                let duration = random.time(300..<6000)
+                incidents.append(
+                    Incident(at: time, kind: .freezeAtCommit(member: member, skipping: 0, duration: duration)))
+            }
+            incidents.append(Incident(at: time, kind: .start(member: member, takingOver: takesOver)))
             if random.once(in: 5) {
                 incidents.append(Incident(at: open + random.number(0..<span), kind: .close(member: member)))
             }
@@ -91,10 +96,12 @@ extension Schedule {
                 let kind: Incident.Kind =
                     switch random.number(0..<20) {
                     case 0..<3: .kill(process: members[member].process)
-                    case 3..<6: .killAtCommit(member: member, after: true)
-                    case 6: .killAtCommit(member: member, after: false)
+                    case 3..<6: .killAtCommit(member: member, skipping: random.number(0..<5), after: true)
+                    case 6: .killAtCommit(member: member, skipping: random.number(0..<5), after: false)
                     case 7..<11: .freeze(process: members[member].process, duration: random.time(50..<4000))
-                    case 11..<14: .freezeAtCommit(member: member, duration: random.time(50..<4000))
+                    case 11..<14:
+                        .freezeAtCommit(
+                            member: member, skipping: random.number(0..<5), duration: random.time(50..<6000))
                     case 14: .freeze(process: members[member].process, duration: random.time(4000..<9000))
                     case 15, 16: .failCore(member: member)
                     case 17, 18: .trouble(member: member, duration: random.time(20..<3000))

@@ -32,10 +32,10 @@ struct Member {
     var troubleUntil: UInt64 = 0
     /// Since when it has wanted to own without a break.
     var wantsSince: UInt64?
-    /// Whether it dies at its next commit, after or before it takes effect.
-    var diesAtCommit: Bool?
-    /// How long it freezes after its next commit.
-    var freezesAtCommit: Int?
+    /// After how many commits it dies, and whether that one takes effect before.
+    var diesAtCommit: (skipping: Int, after: Bool)?
+    /// After how many commits it freezes, and for how long.
+    var freezesAtCommit: (skipping: Int, duration: Int)?
 
     /// The directive that is on its way.
     var pending: Directive?
@@ -43,8 +43,8 @@ struct Member {
     var alarm: UInt64 = .max
     /// Whether news is on its way to it.
     var isToldSoon = false
-    /// Whether a wake-up of its was lost since it last looked.
-    var missedNews = false
+    /// When a wake-up of its was lost; nil since it looked.
+    var missedSince: UInt64?
     /// What it will be told late.
     var staleSnapshots: [Snapshot] = []
     /// How far its watch of the demand has got; nil when it has none.

@@ -19,11 +19,14 @@ extension OwnershipMachine {
         wait.patience.count(to: now)
         defer { handoverWait = wait }
 
-        let limit = min(rules.handoverDeadline + grantedBound(of: owner), rules.handoverHardMaximum)
-        if wait.enforcement == .notYet { wait.limit = limit }
-        guard wait.patience.elapsed >= limit || wait.enforcement != .notYet else {
-            self.wake(at: wait.patience.nextCount(limit: limit))
-            return nil
+        if wait.enforcement == .notYet {
+            // What was granted stays granted: an owner that leaves its section early still has its core to stop.
+            let limit = min(rules.handoverDeadline + grantedBound(of: owner), rules.handoverHardMaximum)
+            wait.limit = max(wait.limit, limit)
+            guard wait.patience.elapsed >= wait.limit else {
+                self.wake(at: wait.patience.nextCount(limit: wait.limit))
+                return nil
+            }
         }
         return enforce(handover, on: owner, in: &wait, at: now)
     }
