@@ -36,7 +36,8 @@ actor HubService {
     var addresses: [HubAddress: HubClient] = [:]
     /// Connections of which a refusal was reported.
     var reported: Set<HubAddress> = []
-    static let reportedLimit = 4_096
+    /// More than can be open at once, unless the system was told to allow more.
+    static let reportedLimit = 20_000
     /// The ends of clients' processes.
     let ends: ReadinessSet
 
