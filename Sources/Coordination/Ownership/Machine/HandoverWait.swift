@@ -17,6 +17,9 @@ struct HandoverWait: Hashable, Sendable {
     /// The ownership that is waited for.
     let epoch: Revision
     var patience: RunningTime
+    /// What a critical section adds to the deadline. It stays granted when the section is left early: the owner needs time
+    /// to stop its core then.
+    var granted = Duration.zero
     /// How long the owner has.
     var limit = Duration.zero
     var enforcement = Enforcement.notYet

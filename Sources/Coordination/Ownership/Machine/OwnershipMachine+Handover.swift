@@ -19,7 +19,8 @@ extension OwnershipMachine {
         wait.patience.count(to: now)
         defer { handoverWait = wait }
 
-        let limit = min(rules.handoverDeadline + grantedBound(of: owner), rules.handoverHardMaximum)
+        wait.granted = max(wait.granted, grantedBound(of: owner))
+        let limit = min(rules.handoverDeadline + wait.granted, rules.handoverHardMaximum)
         if wait.enforcement == .notYet { wait.limit = limit }
         guard wait.patience.elapsed >= limit || wait.enforcement != .notYet else {
             self.wake(at: wait.patience.nextCount(limit: limit))
