@@ -2,7 +2,9 @@
 public enum ConformanceSuite {
     /// The cases in the order of the contract.
     public static let cases: [ConformanceCase] =
-        (storeCases + watchCases + notifierCases + sessionCases + processCases + coordinationCases).sorted { $0.place < $1.place }
+        (storeCases + watchCases + notifierCases + sessionCases + processCases + coordinationCases).sorted {
+            $0.place < $1.place
+        }
 
     /// The cases whose id or rule is named; when there is none, those whose title holds the text.
     public static func cases(matching pattern: String) -> [ConformanceCase] {

@@ -29,7 +29,8 @@ enum BurstCases {
     }
 
     static let ownerIsKilled = ConformanceCase(
-        "C9e", "scenario 24: the owner of a burst is killed: one more start, nothing is lost, its own message neither (C6)",
+        "C9e",
+        "scenario 24: the owner of a burst is killed: one more start, nothing is lost, its own message neither (C6)",
         promises: [.promptDeathNotice]
     ) { context in
         let size = size(context)
@@ -53,7 +54,8 @@ enum BurstCases {
     }
 
     static let ownerIsFrozen = ConformanceCase(
-        "C9f", "scenario 24: the owner of a burst is frozen: every other push is served meanwhile, its own afterwards (C6)"
+        "C9f",
+        "scenario 24: the owner of a burst is frozen: every other push is served meanwhile, its own afterwards (C6)"
     ) { context in
         let size = size(context)
         try await context.withTroupe(superseded: 0) { troupe in

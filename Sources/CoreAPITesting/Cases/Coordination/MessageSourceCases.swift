@@ -110,7 +110,8 @@ enum MessageSourceCases {
     }
 
     static let storeFirst = ConformanceCase(
-        "C8g", "a core that is killed between the commit and its acknowledgement leaves the message with the server (C10)",
+        "C8g",
+        "a core that is killed between the commit and its acknowledgement leaves the message with the server (C10)",
         promises: [.promptDeathNotice]
     ) { context in
         try await context.withTroupe { troupe in

@@ -27,7 +27,8 @@ enum SupersededCases {
     }
 
     static let learnsByItself = ConformanceCase(
-        "C4b", "a superseded Executor learns of it within 250 ms of being able to run, without writing, and stops its core"
+        "C4b",
+        "a superseded Executor learns of it within 250 ms of being able to run, without writing, and stops its core"
     ) { context in
         // Other work of the machine can only make it look slower, so the quickest of several counts.
         var delays: [Duration] = []

@@ -21,7 +21,8 @@ enum TimelineCases {
                 "acquired nothing-starting", "coreStarted", "stateChanged starting-running",
                 "stateChanged running-stopping", "coreStopped", "released stopping-nothing",
             ]
-            try expect(told, is: life.map { $0.contains(" ") ? $0 : $0 + " nothing-nothing" }, "the Executor's ownership")
+            try expect(
+                told, is: life.map { $0.contains(" ") ? $0 : $0 + " nothing-nothing" }, "the Executor's ownership")
             let asked = try expectSome(entries.first { $0.kind == .asked }, "Main's request")
             try expect(asked.other, is: first, "the epoch that Main asked")
             try expect(asked.bound != nil, "the request says how long it waits")

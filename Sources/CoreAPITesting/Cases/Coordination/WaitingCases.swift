@@ -6,7 +6,8 @@ enum WaitingCases {
     static let all = [deadlineIsKept, deadlinesAreApart, lostWakeUps, storedInBetween]
 
     static let deadlineIsKept = ConformanceCase(
-        "C7a", "a wait ends with a typed timeout, not before its deadline and within 100 ms of it; the owner is untouched"
+        "C7a",
+        "a wait ends with a typed timeout, not before its deadline and within 100 ms of it; the owner is untouched"
     ) { context in
         try await context.withTroupe { troupe in
             _ = try await troupe.owningMain()

@@ -17,7 +17,11 @@ final class DeafGroup: SharedGroup {
         return Watch(
             next: { () async throws(SharedCoreError) -> WatchEvent? in
                 while let event = try await inner.next() {
-                    if isFirst.update({ isFirst in defer { isFirst = false }; return isFirst }) { return event }
+                    if isFirst.update({ isFirst in
+                        defer { isFirst = false }; return isFirst
+                    }) {
+                        return event
+                    }
                 }
                 return nil
             },

@@ -30,7 +30,8 @@ package final class Troupe: Sendable {
     /// - Parameters:
     ///   - settings: See ``PlayerSettings``.
     ///   - isApart: Whether it has a process of its own, where there are any.
-    package func main(_ name: String = "main", _ settings: String = "", apart isApart: Bool = false) async throws -> Player
+    package func main(_ name: String = "main", _ settings: String = "", apart isApart: Bool = false) async throws
+        -> Player
     {
         try await enter(.main, name, settings, apart: isApart)
     }
@@ -159,6 +160,12 @@ package final class Troupe: Sendable {
     /// What a player answers that got the text of a call-id.
     package static func answer(_ callID: String, from source: MessageAnswer.Source) -> String {
         "message \(source) ann bob \(text(of: callID))"
+    }
+
+    /// Makes sure that a player got the text of a call-id, wherever it came from.
+    package static func check(_ answer: String, isTextOf callID: String, _ what: String) throws {
+        let isRight = [MessageAnswer.Source.inbox, .core].contains { answer == Self.answer(callID, from: $0) }
+        try expect(isRight, "\(what): \(answer)")
     }
 
     // MARK: - The end
