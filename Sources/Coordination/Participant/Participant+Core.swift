@@ -131,13 +131,20 @@ extension Participant {
     /// Drops the oldest of the timeline where it has grown too long, away from the participants' thread.
     private func trimTimeline() {
         untrimmedCount = 0
+        guard !isTrimming else { return }
+        isTrimming = true
         Task.detached { [timeline, weak self] in
             do throws(SharedCoreError) {
                 try await timeline.trim()
             } catch {
                 await self?.note(error)
             }
+            await self?.trimmingEnded()
         }
+    }
+
+    private func trimmingEnded() {
+        isTrimming = false
     }
 
     /// Drops the oldest now and then, however the entries come about: by then this participant has written an eighth of

@@ -33,6 +33,8 @@ actor Participant {
 
     /// How many entries of the timeline this participant has written since it last dropped the oldest.
     var untrimmedCount = 0
+    /// Whether it is dropping them.
+    var isTrimming = false
     /// What keeps the machine's directives from being carried out; nil since one was.
     var obstacle: Obstacle?
 
@@ -43,6 +45,8 @@ actor Participant {
     private var watch: Watch?
     private var alarm: Alarm
     private var published: ParticipantState?
+    /// What the last commit relied on and told, and how often in a row that was committed.
+    private var repetition: (guards: [Transaction.Guard], stories: [Story], count: Int)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { ParticipantThread.shared.asUnownedSerialExecutor() }
     nonisolated var clock: any TimeSource { environment.clock }
@@ -170,6 +174,7 @@ actor Participant {
             decideWish(at: clock.now())
             if let directive = machine.step(at: clock.now()) {
                 await carryOut(directive)
+                restIfInVain(directive)
                 await noticeLoss()
                 publish()
                 continue
@@ -182,6 +187,17 @@ actor Participant {
             alarm.set(to: min(machine.nextStep, intentions.policyIsDue ?? machine.nextStep))
             await bell.wait()
         }
+    }
+
+    /// Pauses when the same commit is wanted again and again: a store that says yes and does nothing must not keep the
+    /// participants' thread from everybody else.
+    private func restIfInVain(_ directive: Directive) {
+        guard case .commit(let transition) = directive else { return }
+        let (guards, stories) = (transition.transaction.guards, transition.stories)
+        let isSame = repetition.map { $0.guards == guards && $0.stories == stories } ?? false
+        let count = isSame ? (repetition?.count ?? 0) + 1 : 1
+        repetition = (guards, stories, count)
+        if count >= 3 { machine.failed(at: clock.now()) }
     }
 
     /// Feeds the machine with what the watch delivers.
