@@ -5,8 +5,8 @@ SWIFT ?= swift
 JOBS ?= $(shell nproc)
 SOURCES = Sources Tests Examples Package.swift
 
-.PHONY: demo test simulate check-all docs examples file-systems sanitize build release without-zmq format lint dependencies \
-	clean
+.PHONY: demo test simulate check-all docs examples file-systems sanitize build release without-zmq format lint \
+	dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore

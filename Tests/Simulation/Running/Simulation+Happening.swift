@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 
 /// Who an event happens to, and whether it can happen now.
 extension Simulation {

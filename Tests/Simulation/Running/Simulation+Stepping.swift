@@ -1,11 +1,13 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 internal import StoreEngine
 
 /// The loop of a participant: it asks its machine what to do, does it, and sleeps when there is nothing to do.
 extension Simulation {
     mutating func proceed(_ number: Int) {
-        guard members[number].isAlive, members[number].pending == nil, !members[number].isFrozen(at: clock) else { return }
+        guard members[number].isAlive, members[number].pending == nil, !members[number].isFrozen(at: clock) else {
+            return
+        }
         decideWish(number)
         mutant?.changeMachine?(&members[number].machine)
         let before = Situation(of: members[number].machine, at: now)

@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 
 /// One participant: the machines, and what its shell keeps beside them.
 struct Member {
