@@ -239,6 +239,32 @@ struct OwnershipMachineTests {
             ])
     }
 
+    @Test("C6, C13: a Main behind another Main's request has the dead noticed once, and then challenges that Main")
+    func waitsBehindARequest() throws {
+        var machine = machine(.main)
+        let request = HandoverRecord(
+            name: "another", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
+        let third = SessionID(rawValue: 30)
+        machine.view.apply(
+            view(
+                30,
+                [
+                    owner(.executor, by: other, claim: 20),
+                    entry(OwnershipKey.handover, request, by: third, claim: 25),
+                ]))
+
+        var directives: [Directive] = []
+        while directives.count < 10, let directive = machine.step(at: start) { directives.append(directive) }
+
+        #expect(directives.filter { $0 == .bury }.count <= 2)
+        guard case .commit(let transition) = try #require(directives.last) else {
+            Issue.record("it does not challenge: \(directives)")
+            return
+        }
+        let challenge = ChallengeRecord(claim: Revision(rawValue: 25))
+        #expect(transition.transaction.operations == [.put(OwnershipKey.challenge, challenge.bytes, .persistent)])
+    }
+
     @Test("C3: the bound of a critical section stays granted to an owner that leaves it early")
     func grantedBoundStays() throws {
         var machine = machine(.main)

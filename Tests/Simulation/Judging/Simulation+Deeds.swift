@@ -3,6 +3,15 @@ internal import CoreAPI
 
 /// What an all-seeing observer holds against refusals, starts and kills.
 extension Simulation {
+    /// A machine comes to rest: it does not want the same again and again.
+    mutating func judgePace(of number: Int) {
+        if clock - members[number].directives.since > 100_000_000 { members[number].directives = (0, clock) }
+        members[number].directives.count += 1
+        check(
+            members[number].directives.count < 100,
+            "C13: \(members[number].name) does not come to rest: 100 directives within 100 ms")
+    }
+
     /// A refusal needs a Main.
     mutating func judge(_ refusal: Refusal, of number: Int) {
         guard let main = member(refusal.session) else { return broke("C2: refused because of nobody") }

@@ -105,6 +105,20 @@ extension Simulation {
         guard isAnswered || !members[number].intentions.intent.wantsOwnership else { return }
         members[number].isStarting = false
         setAlarm(of: number, to: clock + 1000)
+        guard refusal != nil, !isQuiet, members[number].random.once(in: 2) else { return }
+        // Some applications try again, some of them at once.
+        let isAtOnce = members[number].random.once(in: 2)
+        guard isAtOnce else { return schedule(.startAgain(number), after: members[number].random.time(1..<2000)) }
+        startAgain(number)
+    }
+
+    mutating func startAgain(_ number: Int) {
+        guard !members[number].intentions.isClosing, !members[number].intentions.intent.wantsOwnership else { return }
+        say("\(members[number].name) is told again to own")
+        members[number].intentions.start(takingOver: false)
+        members[number].machine.hasYielded = false
+        members[number].isStarting = true
+        setAlarm(of: number, to: clock + 1000)
     }
 
     private mutating func noticeOwnership(_ call: Int, of number: Int, _ refusal: Refusal?) {

@@ -41,14 +41,16 @@ extension OwnershipMachine {
 
     /// Makes the group notice its dead when the holder of a claim is met, and now and then while it is waited for.
     package mutating func bury(_ claim: Revision, at now: BootInstant) -> Directive? {
-        if let last = lastBurial, last.claim == claim {
+        // What stood before the newest claim that was met was there to be noticed then. A Main that waits behind another's
+        // request meets two claims in each step.
+        if let last = lastBurial, claim <= last.claim {
             let next = last.at.advanced(by: rules.burialInterval)
             guard next <= now else {
                 wake(at: next)
                 return nil
             }
         }
-        lastBurial = (claim, now)
+        lastBurial = (max(claim, lastBurial?.claim ?? claim), now)
         return .bury
     }
 
