@@ -5,8 +5,8 @@ SWIFT ?= swift
 JOBS ?= $(shell nproc)
 SOURCES = Sources Tests Examples Package.swift
 
-.PHONY: demo test check-all docs examples file-systems sanitize build release without-zmq format lint dependencies \
-	clean
+.PHONY: demo test simulate check-all docs examples file-systems sanitize build release without-zmq format lint \
+	dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -16,6 +16,11 @@ demo: dependencies
 test: dependencies
 	$(SWIFT) build -j $(JOBS) --build-tests
 	SWIFT="$(SWIFT)" Scripts/test
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
+
+# The machines of coordination in simulated time: a hundred thousand schedules of faults, and every mutant.
+simulate: dependencies
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
 
 # Everything slow: the formatter's rules, the documentation, the tests three times over, the optimized build and the suite
 # with it, the build without ZeroMQ, the examples, the suite on two kinds of file system, the sanitizers, the demo again

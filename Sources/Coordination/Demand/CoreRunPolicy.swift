@@ -32,7 +32,8 @@ package struct CoreRunPolicy: Hashable, Sendable {
     ///   - openUntil: The latest deadline of those who wait; nil when nobody does.
     ///   - change: The last commit that a message or somebody's wait came or went with. While they come and go, it is
     ///     not quiet.
-    package mutating func decide(openUntil: BootInstant?, lastChange change: Revision = .zero, at now: BootInstant) -> Decision
+    package mutating func decide(openUntil: BootInstant?, lastChange change: Revision = .zero, at now: BootInstant)
+        -> Decision
     {
         let end = start.advanced(by: budget)
         if change > lastChange {
@@ -40,9 +41,9 @@ package struct CoreRunPolicy: Hashable, Sendable {
             quietSince = nil
         }
         guard now < end else { return .spent }
-        guard openUntil == nil else {
+        if let openUntil {
             quietSince = nil
-            return .run(until: min(end, openUntil ?? end))
+            return .run(until: min(end, openUntil))
         }
         let quiet = quietSince ?? now
         quietSince = quiet

@@ -29,7 +29,9 @@ extension Participant {
             withdraw(because: "its start was cancelled")
             throw CoordinationError(.cancelled, "The task that started the Main was cancelled.")
         }
-        if let problem = intentions.problem, problem != before.problem { throw CoordinationError(.coreFailed, problem.text) }
+        if let problem = intentions.problem, problem != before.problem {
+            throw CoordinationError(.coreFailed, problem.text)
+        }
         if let error = state.lastingError {
             withdraw(because: "the group's store refuses it")
             throw failure(error)

@@ -133,7 +133,9 @@ extension Participant {
             throw refused(by: refusal)
         }
         if state.isCoreRunning { return }
-        if let problem = intentions.problem, problem != before.problem { throw CoordinationError(.coreFailed, problem.text) }
+        if let problem = intentions.problem, problem != before.problem {
+            throw CoordinationError(.coreFailed, problem.text)
+        }
         if state.lossOf != before.lossOf { throw fenced() }
         if Task.isCancelled { throw CoordinationError(.cancelled, "The task that waited was cancelled.") }
         throw CoordinationError(.timeout, "The deadline passed before the core ran here.", owner: owner)

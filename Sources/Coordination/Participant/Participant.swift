@@ -127,7 +127,8 @@ actor Participant {
         ParticipantState(
             isOver: end != nil, wantsOwnership: intentions.intent.wantsOwnership, holding: machine.holding?.epoch,
             core: machine.core, coreStarts: coreStarts, refusal: machine.refusal, lossOf: intentions.lastLoss?.epoch,
-            problem: intentions.problem, isIdle: isIdle, isStuck: machine.isStuck(at: clock.now()), lastingError: lastingError)
+            problem: intentions.problem, isIdle: isIdle, isStuck: machine.isStuck(at: clock.now()),
+            lastingError: lastingError)
     }
 
     /// The store's error, once it has kept this participant from its job for as long as a hand-over may take.
