@@ -52,28 +52,57 @@ extension ZMQTests {
                 HubEndpoint.ipc(path: stage.directory.path(of: "a")),
                 HubEndpoint.ipc(path: stage.directory.path(of: "b"))
             )
-            let hub = try await stage.hub(at: [flooded, other])
-            let isOver = Box(false)
-            let sent = Box(0)
-            defer { isOver.update { $0 = true } }
-            for _ in 0..<4 {
-                try OwnedThread.start("flood") {
-                    guard let socket = try? Socket(.dealer, for: flooded.description), (try? socket.connect()) != nil,
-                        let bytes = try? Request(number: 1, body: .read(known: .zero)).bytes()
-                    else { return }
-                    while !isOver.value {
-                        if socket.send([bytes]) { sent.update { $0 += 1 } }
-                        while socket.receive(upTo: 1) != nil {}
-                    }
-                    socket.close()
-                }
-            }
-            try await eventually("the flood is on its way") { sent.value > 20_000 }
+            let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
+            let service = try HubService(
+                order: order,
+                options: HubOptions(group: "group", storage: .memory(MemorySpace()), endpoints: [flooded, other]))
+            _ = try await service.start()
             let client = try await stage.client(at: other)
-            for number in 0..<20 as Range<UInt8> { #expect(try await client.put("k", [number]).changed) }
+            order.hold()
+            let held = Task { try await client.put("k", [1]) }
+            try await eventually("a request waits for the order") { order.waitingCount == 1 }
+            let flood = try (0..<20).map { _ in try RawClient(at: flooded) }
+            for _ in 0..<900 { for raw in flood { try await raw.say([0xFF]) } }
+            try await eventually("the intake is full") { await service.isIntakeFull }
+            let asked = Task { try await client.get("k") }
+            order.letGo()
+            #expect(try await within(Patience.usual, "the commit ends") { try await held.value }.changed)
+            _ = try await within(Patience.usual, "the read ends") { try await asked.value }
+            var answered = 0
+            for raw in flood { while try raw.hear() != nil { answered += 1 } }
+            #expect(answered < 6_000, "how many of 18,000 were answered first")
             await client.close()
-            isOver.update { $0 = true }
-            await hub.stop()
+            await service.stop()
+        }
+
+        @Test("L1: a lease runs out also while the hub waits for its order")
+        func leaseWhileBusy() async throws {
+            let stage = try HubStage()
+            let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
+            let service = try HubService(
+                order: order,
+                options: HubOptions(
+                    group: "group", storage: .memory(MemorySpace()),
+                    endpoints: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint], lease: .seconds(1)))
+            let endpoints = try await service.start()
+            let client = try await stage.client()
+            let leased = try RawClient(at: endpoints[0])
+            let hello = Request.Hello(
+                group: "group", process: .current, description: SessionDescription(),
+                token: [UInt8](repeating: 1, count: Wire.tokenByteCount), resumed: nil)
+            guard case .welcome(let welcome) = try await leased.ask(.hello(hello)).body else {
+                Issue.record("no welcome")
+                return
+            }
+            #expect(welcome.lease == .seconds(1))
+            order.hold()
+            let commits = (0..<2 as Range<UInt8>).map { number in Task { try await client.put("k", [number]) } }
+            try await eventually("a request waits, and the end of the session behind it") { order.waitingCount == 2 }
+            order.letGo()
+            for commit in commits { _ = try await within(Patience.usual, "a commit ends") { try await commit.value } }
+            #expect(try await client.sessions().map(\.id) == [client.session.id])
+            await client.close()
+            await service.stop()
         }
 
         @Test("a frame of more than 17 MiB ends its connection before it is read")
