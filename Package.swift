@@ -162,7 +162,7 @@ let package = Package(
         tests(
             "ZMQTests",
             of: [
-                "CoreAPI", "StoreEngine", "FileNotifyBackend", "InMemoryBackend", "ZMQBackend", "Platform",
+                "CoreAPI", "StoreEngine", "Replica", "FileNotifyBackend", "InMemoryBackend", "ZMQBackend", "Platform",
                 "sharedcore-test-peer",
             ]),
         tests("FileMutantTests", of: ["FileCases", "Platform", "sharedcore-test-peer"]),
