@@ -2,7 +2,9 @@ internal import CoreAPI
 
 /// What a Main asks of its participant.
 extension Participant {
-    func startMain(takingOver: Bool) async throws(CoordinationError) {
+    func startMain(
+        takingOver: Bool, reporting: (@Sendable (OwnershipWait) -> Void)?
+    ) async throws(CoordinationError) {
         try guardOpen()
         do throws(SharedCoreError) {
             try await begin()
@@ -15,8 +17,10 @@ extension Participant {
         machine.hasYielded = false
         obstacle = nil
         bell.ring()
+        var last: OwnershipWait?
         await untilState { state in
-            state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
+            tell(state, to: reporting, after: &last)
+            return state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
                 || !state.wantsOwnership || state.lastingError != nil
         }
         try guardOpen()

@@ -5,7 +5,8 @@ internal import Mailboxes
 extension Participant {
     /// Waits for the message of a call-id and takes it.
     func message(
-        for callID: CallID, before deadline: BootInstant, insisting: Bool
+        for callID: CallID, before deadline: BootInstant, insisting: Bool,
+        reporting: (@Sendable (OwnershipWait) -> Void)?
     ) async throws(CoordinationError) -> MessageAnswer {
         try guardOpen()
         do throws(SharedCoreError) {
@@ -23,7 +24,7 @@ extension Participant {
             alarm.stop()
             self.bell.ring()
         }
-        if insisting { try await own(as: number, before: deadline) }
+        if insisting { try await own(as: number, before: deadline, reporting: reporting) }
         let held = insisting ? machine.holding?.epoch : nil
 
         let item = ItemName(callID.text)
@@ -38,7 +39,8 @@ extension Participant {
             var wait = MessageWait(deadline: deadline, lookInterval: machine.rules.lookInterval)
             let result = await result {
                 () async throws(SharedCoreError) in
-                try await self.wait(&wait, for: callID, under: held, as: number, bell: bell, alarm: &alarm)
+                try await self.wait(
+                    &wait, for: callID, under: held, as: number, bell: bell, alarm: &alarm, reporting: reporting)
             }
             if wait.isExpected { await forget(item, as: number) }
             switch result {
@@ -69,11 +71,12 @@ extension Participant {
     /// ownership that the call insists on was lost.
     private func wait(
         _ wait: inout MessageWait, for callID: CallID, under held: Revision?, as number: Int, bell: Bell,
-        alarm: inout Alarm
+        alarm: inout Alarm, reporting: (@Sendable (OwnershipWait) -> Void)?
     ) async throws(SharedCoreError) -> MessageAnswer? {
+        var last: OwnershipWait?
         while end == nil, !Task.isCancelled, held == nil || lastLoss?.epoch != held {
-            let state = try await inbox.look(callID)
-            switch wait.step(state, at: clock.now()) {
+            let found = try await inbox.look(callID)
+            switch wait.step(found, at: clock.now()) {
             case .take:
                 guard case .taken(let message) = try await inbox.take(callID) else { continue }
                 return MessageAnswer(.message(message), from: source(of: callID))
@@ -86,6 +89,7 @@ extension Participant {
                 try await expect(ItemName(callID.text), before: wait.deadline, as: number)
             case .wait(let until, let needsCore):
                 need(needsCore, as: number)
+                tell(state, to: reporting, after: &last)
                 alarm.set(to: until)
                 await bell.wait()
             }
@@ -117,14 +121,18 @@ extension Participant {
     // MARK: - Insisting
 
     /// Waits until this participant's own core runs.
-    private func own(as number: Int, before deadline: BootInstant) async throws(CoordinationError) {
+    private func own(
+        as number: Int, before deadline: BootInstant, reporting: (@Sendable (OwnershipWait) -> Void)?
+    ) async throws(CoordinationError) {
         // What an earlier call was told may be over.
         machine.refusal = nil
         let before = state
         needs[number] = Need(insists: true)
         bell.ring()
+        var last: OwnershipWait?
         await untilState(before: deadline) { state in
-            state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
+            tell(state, to: reporting, after: &last)
+            return state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
                 || state.lossOf != before.lossOf
         }
         try guardOpen()

@@ -151,7 +151,8 @@ actor Participant {
         ParticipantState(
             isOver: end != nil, wantsOwnership: intent.wantsOwnership, holding: machine.holding?.epoch,
             core: machine.core, coreStarts: coreStarts, refusal: machine.refusal, lossOf: lastLoss?.epoch,
-            problem: coreProblem, isIdle: isIdle, isStuck: machine.isStuck(at: clock.now()), lastingError: lastingError)
+            problem: coreProblem, isIdle: isIdle, isStuck: machine.isStuck(at: clock.now()),
+            waiting: lastingError.map { .store($0) } ?? machine.waiting, lastingError: lastingError)
     }
 
     /// The store's error, once it has kept this participant from its job for as long as a hand-over may take.
@@ -181,6 +182,13 @@ actor Participant {
             }
             await bell.wait()
         }
+    }
+
+    /// Tells a caller why it waits, each time that this is another reason.
+    func tell(_ state: ParticipantState, to reporting: ((OwnershipWait) -> Void)?, after last: inout OwnershipWait?) {
+        guard state.waiting != last else { return }
+        last = state.waiting
+        if let waiting = state.waiting { reporting?(waiting) }
     }
 
     func newNumber() -> Int {
