@@ -132,6 +132,12 @@ let package = Package(
             name: "sharedcore-contract-table", dependencies: ["CoreAPITesting", "FileCases", "Mutants"],
             path: "Tests/ContractTable", swiftSettings: settings),
         .target(
+            name: "Simulation", dependencies: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination"],
+            path: "Tests/Simulation", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore-simulate", dependencies: ["Simulation"], path: "Tests/Simulate",
+            swiftSettings: settings),
+        .target(
             name: "FileCases",
             dependencies: ["CoreAPI", "CoreAPITesting", "BundledHarnesses", "Platform", "TestSupport"],
             path: "Tests/FileCases", swiftSettings: settings),

@@ -1,135 +1,92 @@
 internal import CoreAPITesting
-internal import Glibc
 internal import Platform
-internal import TestSupport
 
 /// A disk that keeps for sure only what was synced: plays what was done to a directory, and gives what may be left of it
 /// when the power fails.
+///
+/// It writes pages out in any order, each whole, and names in the order in which they were given, as a file system with a
+/// journal of its own does.
 struct DiskModel {
-    /// What becomes of what was not synced.
-    enum Fate {
-        case lost, kept
-        /// Each page is one of those that it was since the last sync, each name is there or not in their order.
-        case torn
+    private struct Unsynced {
+        let number: Int
+        let change: DiskImage.Change
     }
 
-    private struct File {
-        var present: [UInt8] = []
-        var durable: [UInt8] = []
-        /// What each page was after each change since the last sync.
-        var versions: [Int: [[UInt8]]] = [:]
-        var atSync: [UInt8] = []
-        var versionsSinceSyncBegan: [Int: [[UInt8]]] = [:]
-        var isSyncing = false
+    private var present = DiskImage()
+    private var durable = DiskImage()
+    private var unsynced: [Unsynced] = []
+    /// The last change before the sync of each file began.
+    private var syncs: [UInt64: Int] = [:]
+    private var lastNumber = 0
 
-        mutating func extend(to count: Int) {
-            if present.count < count { present += [UInt8](repeating: 0, count: count - present.count) }
-        }
+    /// Nothing of what was not synced.
+    var lost: DiskImage { durable }
 
-        mutating func write(_ bytes: [UInt8], at offset: Int) {
-            extend(to: offset + bytes.count)
-            present.replaceSubrange(offset..<offset + bytes.count, with: bytes)
-            for page in offset / 4_096...(offset + max(bytes.count, 1) - 1) / 4_096 {
-                let content = Array(present[(page * 4_096)..<min(present.count, (page + 1) * 4_096)])
-                versions[page, default: []].append(content)
-                if isSyncing { versionsSinceSyncBegan[page, default: []].append(content) }
-            }
-        }
+    /// All of it.
+    var kept: DiskImage { present }
 
-        func content(_ fate: Fate, _ random: inout SplitMix64) -> [UInt8] {
-            switch fate {
-            case .lost: return durable
-            case .kept: return present
-            case .torn:
-                var content = durable
-                if content.count < present.count, !random.once(in: 3) {
-                    content += [UInt8](repeating: 0, count: present.count - content.count)
-                }
-                for (page, versions) in versions.sorted(by: { $0.key < $1.key }) {
-                    let choice = Int.random(in: 0...versions.count, using: &random)
-                    guard choice > 0, page * 4_096 < content.count else { continue }
-                    let bytes = versions[choice - 1].prefix(content.count - page * 4_096)
-                    content.replaceSubrange(page * 4_096..<page * 4_096 + bytes.count, with: bytes)
-                }
-                return content
-            }
+    /// Any part of it, however long ago it was done.
+    func torn(_ random: inout SplitMix64) -> DiskImage {
+        image(of: unsynced, over: durable) { _ in !random.once(in: 3) }
+    }
+
+    /// Every image that a disk may leave which holds all but the last `window` changes, and any of these.
+    func reorderings(within window: Int) -> some Sequence<DiskImage> {
+        let last = Array(unsynced.suffix(window))
+        let before = image(of: unsynced.dropLast(window), over: durable) { _ in true }
+        return (0..<UInt64(1) << last.count).lazy.map { choice in
+            image(of: last, over: before) { choice >> $0 & 1 == 1 }
         }
     }
 
-    private enum NameChange {
-        case added(String, UInt64)
-        case renamed(String, String)
-        case removed(String)
-
-        func apply(to names: inout [String: UInt64]) {
-            switch self {
-            case .added(let name, let file): names[name] = file
-            case .renamed(let old, let new): names[new] = names.removeValue(forKey: old)
-            case .removed(let name): names[name] = nil
-            }
+    /// - Parameter isThere: Whether the change at a place of the list reached the disk.
+    private func image(
+        of changes: some Sequence<Unsynced>, over base: DiskImage, where isThere: (Int) -> Bool
+    ) -> DiskImage {
+        var image = base
+        var isNameLost = false
+        for (place, unsynced) in changes.enumerated() {
+            let isLost = !isThere(place)
+            if unsynced.change.file == nil { isNameLost = isNameLost || isLost }
+            if isLost || unsynced.change.file == nil && isNameLost { continue }
+            image.apply(unsynced.change)
         }
+        return image
     }
 
-    private var files: [UInt64: File] = [:]
-    private var names: [String: UInt64] = [:]
-    private var durableNames: [String: UInt64] = [:]
-    private var nameChanges: [NameChange] = []
+    // MARK: - Playing
 
     mutating func apply(_ event: FileTrace.Event) {
         switch event {
         case .created(let name, let file):
-            guard names[name] != file else { return }
+            guard present.names[name] != file else { return }
             // A number that was used before means another file now.
-            files[file] = File()
-            change(.added(name, file))
+            present.forget(file)
+            durable.forget(file)
+            unsynced.removeAll { $0.change.file == file }
+            note(.named(name, file: file))
         case .wrote(let file, let offset, let bytes):
-            files[file, default: File()].write(bytes, at: offset)
-        case .extended(let file, let byteCount):
-            files[file, default: File()].extend(to: byteCount)
-        case .syncBegan(let file):
-            guard var syncing = files[file] else { return }
-            syncing.atSync = syncing.present
-            syncing.versionsSinceSyncBegan = [:]
-            syncing.isSyncing = true
-            files[file] = syncing
+            for page in present.pages(of: file, writing: bytes, at: offset) { note(.page(page)) }
+        case .extended(let file, let byteCount): note(.extended(file: file, byteCount: byteCount))
+        case .syncBegan(let file): syncs[file] = lastNumber
         case .syncEnded(let file):
-            guard var synced = files[file] else { return }
-            synced.durable = synced.atSync
-            synced.versions = synced.versionsSinceSyncBegan
-            synced.isSyncing = false
-            files[file] = synced
-        case .renamed(let old, let new): change(.renamed(old, new))
-        case .removed(let name): change(.removed(name))
-        case .namesSynced:
-            durableNames = names
-            nameChanges = []
+            guard let last = syncs.removeValue(forKey: file) else { return }
+            settle { $0.change.file == file && $0.number <= last }
+        case .renamed(let old, let new): note(.renamed(old, to: new))
+        case .removed(let name): note(.removed(name))
+        case .namesSynced: settle { $0.change.file == nil }
         case .mark: break
         }
     }
 
-    private mutating func change(_ change: NameChange) {
-        change.apply(to: &names)
-        nameChanges.append(change)
+    private mutating func note(_ change: DiskImage.Change) {
+        lastNumber += 1
+        present.apply(change)
+        unsynced.append(Unsynced(number: lastNumber, change: change))
     }
 
-    /// Writes what may be left into a directory.
-    func leave(_ fate: Fate, in path: String, _ random: inout SplitMix64) throws {
-        guard mkdir(path, 0o700) == 0 else { throw SystemCallError("mkdir", number: errno, at: path) }
-        var left = durableNames
-        let count: Int
-        switch fate {
-        case .lost: count = 0
-        case .kept: count = nameChanges.count
-        case .torn: count = Int.random(in: 0...nameChanges.count, using: &random)
-        }
-        for change in nameChanges.prefix(count) { change.apply(to: &left) }
-        let directory = try Directory(path: path)
-        for (name, number) in left.sorted(by: { $0.key < $1.key }) {
-            let file = try OpenFile(name, in: directory, .createNew)
-            let content = files[number]?.content(fate, &random) ?? []
-            let end = (content.lastIndex { $0 != 0 } ?? -1) + 1
-            try file.write(Array(content.prefix(end)), at: 0)
-            try file.truncate(to: content.count)
-        }
+    private mutating func settle(_ isSettled: (Unsynced) -> Bool) {
+        for unsynced in unsynced where isSettled(unsynced) { durable.apply(unsynced.change) }
+        unsynced.removeAll(where: isSettled)
     }
 }
