@@ -16,10 +16,11 @@ extension Participant {
         machine.hasYielded = false
         obstacle = nil
         bell.ring()
-        var last: OwnershipWait?
+        let caller = newNumber()
+        report(to: caller, by: reporting)
+        defer { stopReporting(to: caller) }
         await untilState { state in
-            tell(state, to: reporting, after: &last)
-            return state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
+            state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
                 || !state.wantsOwnership || state.lastingError != nil
         }
         try guardOpen()

@@ -17,14 +17,16 @@ extension Participant {
         let number = newNumber()
         let bell = Bell()
         listeners[number] = bell
+        report(to: number, by: reporting)
         var alarm = Alarm(ringing: bell, by: clock)
         defer {
             listeners[number] = nil
+            stopReporting(to: number)
             intentions.needs[number] = nil
             alarm.stop()
             self.bell.ring()
         }
-        if insisting { try await own(as: number, before: deadline, reporting: reporting) }
+        if insisting { try await own(as: number, before: deadline) }
         let held = insisting ? machine.holding?.epoch : nil
 
         let item = ItemName(callID.text)
@@ -40,7 +42,7 @@ extension Participant {
             let result = await result {
                 () async throws(SharedCoreError) in
                 try await self.wait(
-                    &wait, for: callID, under: held, as: number, bell: bell, alarm: &alarm, reporting: reporting)
+                    &wait, for: callID, under: held, as: number, bell: bell, alarm: &alarm)
             }
             if wait.isExpected { await forget(item, as: number) }
             switch result {
@@ -71,12 +73,11 @@ extension Participant {
     /// ownership that the call insists on was lost.
     private func wait(
         _ wait: inout MessageWait, for callID: CallID, under held: Revision?, as number: Int, bell: Bell,
-        alarm: inout Alarm, reporting: (@Sendable (OwnershipWait) -> Void)?
+        alarm: inout Alarm
     ) async throws(SharedCoreError) -> MessageAnswer? {
-        var last: OwnershipWait?
         while end == nil, !Task.isCancelled, held == nil || intentions.lastLoss?.epoch != held {
-            let found = try await inbox.look(callID)
-            switch wait.step(found, at: clock.now()) {
+            let state = try await inbox.look(callID)
+            switch wait.step(state, at: clock.now()) {
             case .take:
                 guard case .taken(let message) = try await inbox.take(callID) else { continue }
                 return MessageAnswer(.message(message), from: source(of: callID))
@@ -89,7 +90,6 @@ extension Participant {
                 try await expect(ItemName(callID.text), before: wait.deadline, as: number)
             case .wait(let until, let needsCore):
                 need(needsCore, as: number)
-                tell(state, to: reporting, after: &last)
                 alarm.set(to: until)
                 await bell.wait()
             }
@@ -121,18 +121,14 @@ extension Participant {
     // MARK: - Insisting
 
     /// Waits until this participant's own core runs.
-    private func own(
-        as number: Int, before deadline: BootInstant, reporting: (@Sendable (OwnershipWait) -> Void)?
-    ) async throws(CoordinationError) {
+    private func own(as number: Int, before deadline: BootInstant) async throws(CoordinationError) {
         // What an earlier call was told may be over.
         machine.refusal = nil
         let before = state
         intentions.needs[number] = Intentions.Need(insists: true)
         bell.ring()
-        var last: OwnershipWait?
         await untilState(before: deadline) { state in
-            tell(state, to: reporting, after: &last)
-            return state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
+            state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
                 || state.lossOf != before.lossOf
         }
         try guardOpen()

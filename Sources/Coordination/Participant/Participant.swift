@@ -24,6 +24,8 @@ actor Participant {
     var lastNumber = 0
     /// Those who wait for this participant's own state to change.
     var listeners: [Int: Bell] = [:]
+    /// Those who are told why they wait.
+    private var reporters: [Int: @Sendable (OwnershipWait) -> Void] = [:]
     /// The expectations of this participant, by item.
     var expected = OwnExpectations()
 
@@ -162,11 +164,17 @@ actor Participant {
         }
     }
 
-    /// Tells a caller why it waits, each time that this is another reason.
-    func tell(_ state: ParticipantState, to reporting: ((OwnershipWait) -> Void)?, after last: inout OwnershipWait?) {
-        guard state.waiting != last else { return }
-        last = state.waiting
-        if let waiting = state.waiting { reporting?(waiting) }
+    /// Lets a caller hear why it waits, from now until ``stopReporting(to:)``.
+    func report(to caller: Int, by reporting: (@Sendable (OwnershipWait) -> Void)?) {
+        guard let reporting else { return }
+        // First to the others what is news, so that this one hears each reason once.
+        publish()
+        reporters[caller] = reporting
+        if let waiting = state.waiting { reporting(waiting) }
+    }
+
+    func stopReporting(to caller: Int) {
+        reporters[caller] = nil
     }
 
     func newNumber() -> Int {
@@ -227,6 +235,9 @@ actor Participant {
     func publish() {
         let state = state
         guard state != published else { return }
+        if let waiting = state.waiting, waiting != published?.waiting {
+            for report in reporters.values { report(waiting) }
+        }
         published = state
         for listener in listeners.values { listener.ring() }
     }

@@ -45,13 +45,18 @@ struct ProcessSoakStage: SoakStage {
         let result = try await Subprocess.run(
             programs.main(), input: .none, output: .sequence, error: .currentStandardError
         ) { execution in
-            if let victim = ProcessVictim(execution.processIdentifier.value) { await body(victim) }
+            let victim = ProcessVictim(execution.processIdentifier.value)
+            if let victim { await body(victim) }
+            let wasThere = victim.map { !$0.hasEnded } ?? false
             // One that was killed hears nothing.
             try? execution.send(signal: .terminate)
             for try await _ in execution.standardOutput.strings() {}
+            return wasThere
         }
         return switch result.terminationStatus {
         case .exited(0), .signaled(SIGKILL): nil
+        // Asked to end on its way to the core, before it could say so or even hear it.
+        case .exited(1) where result.closureResult, .signaled(SIGTERM) where result.closureResult: nil
         case .exited(let status): "status \(status)"
         case .signaled(let signal): "signal \(signal)"
         }
@@ -87,6 +92,8 @@ private final class ProcessVictim: SoakVictim {
     }
 
     func isHolder(_ owner: GroupOwner) -> Bool { owner.process == process.identity && !process.hasEnded }
+
+    var hasEnded: Bool { process.hasEnded }
 
     func kill() { signal(.kill) }
 

@@ -4,6 +4,7 @@ internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import TestSupport
 internal import Testing
+
 @testable internal import sharedcore
 
 /// Nothing is lost, and never two cores run, however many processes die.
