@@ -49,16 +49,19 @@ public final class ExecutorParticipant: Sendable {
     ///   - callID: What the push announced.
     ///   - deadline: How long to wait, over everything (contract C7). The core may run on for others.
     ///   - insisting: Whether the core has to run here, whatever the inbox holds: refused while a Main owns.
+    ///   - reporting: Told why no core runs here for it, each time that this is another reason. Called on the
+    ///     participants' thread: it must return at once.
     /// - Throws: ``CoordinationError/Code/timeout`` at the deadline; with `insisting`
     ///   ``CoordinationError/Code/refused``, ``CoordinationError/Code/fenced`` when the ownership was taken away and
     ///   ``CoordinationError/Code/coreFailed``; ``CoordinationError/Code/fenced`` when the session is over;
     ///   ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and ``CoordinationError/Code/store``.
     public func message(
-        forCallID callID: CallID, deadline: Duration, insisting: Bool = false
+        forCallID callID: CallID, deadline: Duration, insisting: Bool = false,
+        reporting: (@Sendable (OwnershipWait) -> Void)? = nil
     ) async throws(CoordinationError) -> MessageAnswer {
         let limit = participant.clock.now().advanced(by: deadline)
         return try await withTaskExecutorPreference(ParticipantThread.shared) { () async throws(CoordinationError) in
-            try await participant.message(for: callID, before: limit, insisting: insisting)
+            try await participant.message(for: callID, before: limit, insisting: insisting, reporting: reporting)
         }
     }
 

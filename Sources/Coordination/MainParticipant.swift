@@ -41,15 +41,20 @@ public final class MainParticipant: Sendable {
 
     /// Becomes the owner and starts the core; returns when it runs.
     ///
-    /// - Parameter takingOver: Whether another Main that owns is asked to hand over, and fenced if it does not.
+    /// - Parameters:
+    ///   - takingOver: Whether another Main that owns is asked to hand over, and fenced if it does not.
+    ///   - reporting: Told why it waits, each time that this is another reason. Called on the participants' thread: it must
+    ///     return at once.
     /// - Throws: ``CoordinationError/Code/refused`` when another Main that answers owns, unless `takingOver`;
     ///   ``CoordinationError/Code/coreFailed``; ``CoordinationError/Code/superseded`` when another Main took over
     ///   meanwhile; ``CoordinationError/Code/store`` when the group's store refuses it for longer than
     ///   ``CoordinationOptions/handoverDeadline``; ``CoordinationError/Code/cancelled`` and
     ///   ``CoordinationError/Code/closed``.
-    public func start(takingOver: Bool = false) async throws(CoordinationError) {
+    public func start(
+        takingOver: Bool = false, reporting: (@Sendable (OwnershipWait) -> Void)? = nil
+    ) async throws(CoordinationError) {
         try await withTaskExecutorPreference(ParticipantThread.shared) { () async throws(CoordinationError) in
-            try await participant.startMain(takingOver: takingOver)
+            try await participant.startMain(takingOver: takingOver, reporting: reporting)
         }
     }
 

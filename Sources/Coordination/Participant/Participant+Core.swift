@@ -40,7 +40,10 @@ extension Participant {
             prepare: { [weak self] in
                 try await self?.announceCore(under: epoch, through: guarded)
                 let others = try watching.begin(epoch)
-                if !others.isEmpty { Task { await self?.judge(others, seenBy: watching, under: epoch) } }
+                guard !others.isEmpty else { return }
+                Task { await self?.judge(others, seenBy: watching, under: epoch) }
+                // This process may have been frozen since the announcement: then it is the other that has a right to run.
+                _ = try await guarded.commit(Transaction())
             },
             isFenced: { isFenced.isRaised }, finish: { watching.end() },
             report: { [weak self] report in await self?.hear(report, of: epoch) })
@@ -111,7 +114,8 @@ extension Participant {
                     {
                         exiting.append(other)
                     } else {
-                        let isSuperseded = history.supersededEpochs.contains(other)
+                        // It may be this core that comes too late.
+                        let isSuperseded = !history.supersededEpochs.isDisjoint(with: [epoch, other])
                         await tell(
                             Story(
                                 kind: isSuperseded ? .supersededOverlap : .overlap, epoch: epoch, other: other,

@@ -2,7 +2,9 @@ internal import CoreAPI
 
 /// What a Main asks of its participant.
 extension Participant {
-    func startMain(takingOver: Bool) async throws(CoordinationError) {
+    func startMain(
+        takingOver: Bool, reporting: (@Sendable (OwnershipWait) -> Void)?
+    ) async throws(CoordinationError) {
         try guardOpen()
         do throws(SharedCoreError) {
             try await begin()
@@ -14,6 +16,9 @@ extension Participant {
         machine.hasYielded = false
         obstacle = nil
         bell.ring()
+        let caller = newNumber()
+        report(to: caller, by: reporting)
+        defer { stopReporting(to: caller) }
         await untilState { state in
             state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
                 || !state.wantsOwnership || state.lastingError != nil

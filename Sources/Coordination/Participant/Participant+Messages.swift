@@ -5,7 +5,8 @@ internal import Mailboxes
 extension Participant {
     /// Waits for the message of a call-id and takes it.
     func message(
-        for callID: CallID, before deadline: BootInstant, insisting: Bool
+        for callID: CallID, before deadline: BootInstant, insisting: Bool,
+        reporting: (@Sendable (OwnershipWait) -> Void)?
     ) async throws(CoordinationError) -> MessageAnswer {
         try guardOpen()
         do throws(SharedCoreError) {
@@ -16,9 +17,11 @@ extension Participant {
         let number = newNumber()
         let bell = Bell()
         listeners[number] = bell
+        report(to: number, by: reporting)
         var alarm = Alarm(ringing: bell, by: clock)
         defer {
             listeners[number] = nil
+            stopReporting(to: number)
             intentions.needs[number] = nil
             alarm.stop()
             self.bell.ring()
@@ -38,7 +41,8 @@ extension Participant {
             var wait = MessageWait(deadline: deadline, lookInterval: machine.rules.lookInterval)
             let result = await result {
                 () async throws(SharedCoreError) in
-                try await self.wait(&wait, for: callID, under: held, as: number, bell: bell, alarm: &alarm)
+                try await self.wait(
+                    &wait, for: callID, under: held, as: number, bell: bell, alarm: &alarm)
             }
             if wait.isExpected { await forget(item, as: number) }
             switch result {

@@ -24,6 +24,8 @@ actor Participant {
     var lastNumber = 0
     /// Those who wait for this participant's own state to change.
     var listeners: [Int: Bell] = [:]
+    /// Those who are told why they wait.
+    private var reporters: [Int: @Sendable (OwnershipWait) -> Void] = [:]
     /// The expectations of this participant, by item.
     var expected = OwnExpectations()
 
@@ -128,7 +130,7 @@ actor Participant {
             isOver: end != nil, wantsOwnership: intentions.intent.wantsOwnership, holding: machine.holding?.epoch,
             core: machine.core, coreStarts: coreStarts, refusal: machine.refusal, lossOf: intentions.lastLoss?.epoch,
             problem: intentions.problem, isIdle: isIdle, isStuck: machine.isStuck(at: clock.now()),
-            lastingError: lastingError)
+            waiting: lastingError.map { .store($0) } ?? machine.waiting, lastingError: lastingError)
     }
 
     /// The store's error, once it has kept this participant from its job for as long as a hand-over may take.
@@ -160,6 +162,19 @@ actor Participant {
             }
             await bell.wait()
         }
+    }
+
+    /// Lets a caller hear why it waits, from now until ``stopReporting(to:)``.
+    func report(to caller: Int, by reporting: (@Sendable (OwnershipWait) -> Void)?) {
+        guard let reporting else { return }
+        // First to the others what is news, so that this one hears each reason once.
+        publish()
+        reporters[caller] = reporting
+        if let waiting = state.waiting { reporting(waiting) }
+    }
+
+    func stopReporting(to caller: Int) {
+        reporters[caller] = nil
     }
 
     func newNumber() -> Int {
@@ -220,6 +235,9 @@ actor Participant {
     func publish() {
         let state = state
         guard state != published else { return }
+        if let waiting = state.waiting, waiting != published?.waiting {
+            for report in reporters.values { report(waiting) }
+        }
         published = state
         for listener in listeners.values { listener.ring() }
     }

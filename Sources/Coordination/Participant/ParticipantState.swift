@@ -16,6 +16,8 @@ struct ParticipantState: Hashable, Sendable {
     let isIdle: Bool
     /// Whether its ownership cannot be released.
     let isStuck: Bool
+    /// Why it does not run the core that it wants.
+    let waiting: OwnershipWait?
     /// Why it cannot do its job, where that lasts.
     let lastingError: SharedCoreError?
 

@@ -16,7 +16,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
     private static var subcommands: [any ParsableCommand.Type] {
         var subcommands: [any ParsableCommand.Type] = [
             DemoCommand.self, StoreCommand.self, NotifyCommand.self, MainCommand.self, ExecutorCommand.self,
-            StatusCommand.self, TimelineCommand.self, CheckCommand.self, ConformanceCommand.self, ConfigCommand.self,
+            StatusCommand.self, TimelineCommand.self, CheckCommand.self, ConformanceCommand.self, SoakCommand.self,
+            ConfigCommand.self,
             ConformancePeerCommand.self,
         ]
         #if ZMQ

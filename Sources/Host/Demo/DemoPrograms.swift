@@ -21,9 +21,10 @@ struct DemoPrograms: Sendable {
     /// This program's path.
     private let own: String
 
+    /// - Parameter program: The path of `sharedcore`; nil for the program that runs here.
     init(
         backend: String, group: String, directory: String, maildir: String, startDuration: Duration,
-        options: CoordinationOptions, settings: [String: String]
+        options: CoordinationOptions, settings: [String: String], program: String? = nil
     ) throws {
         self.backend = backend
         self.group = group
@@ -32,7 +33,7 @@ struct DemoPrograms: Sendable {
         self.startDuration = startDuration
         self.options = options
         self.settings = settings
-        own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        own = try program ?? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     }
 
     /// A Main.
@@ -41,12 +42,18 @@ struct DemoPrograms: Sendable {
     }
 
     /// An Executor: the slim program where it stands beside this one and knows the backend, else this one.
-    func executor(for callID: CallID, as name: String) -> Subprocess.Configuration {
-        if backend == "file", let slim { return configuration(of: slim, slimArguments(for: callID, as: name)) }
+    ///
+    /// - Parameter failPoint: Where it kills itself, in a build that has such places.
+    func executor(
+        for callID: CallID, as name: String, failPoint: String? = nil
+    ) -> Subprocess.Configuration {
+        if backend == "file", let slim {
+            return configuration(of: slim, slimArguments(for: callID, as: name), failPoint: failPoint)
+        }
         return configuration(
             of: own,
             ["executor", "--call-id", callID.text, "--name", name, "--deadline", DurationText.write(DemoPlay.deadline)]
-                + flags)
+                + flags, failPoint: failPoint)
     }
 
     private var slim: String? {
@@ -69,7 +76,11 @@ struct DemoPrograms: Sendable {
     }
 
     /// A program that is asked to end, and killed after a second, when the demo is interrupted.
-    private func configuration(of program: String, _ arguments: [String]) -> Subprocess.Configuration {
+    private func configuration(
+        of program: String, _ arguments: [String], failPoint: String? = nil
+    ) -> Subprocess.Configuration {
+        var variables = variables
+        if let failPoint { variables["SHAREDCORE_FAIL_POINT"] = failPoint }
         var platform = PlatformOptions()
         platform.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: .seconds(1))]
         return Subprocess.Configuration(

@@ -212,6 +212,48 @@ struct OwnershipMachineTests {
         #expect(transaction.operations == [.put(OwnershipKey.answer, answer.bytes, .session)])
     }
 
+    @Test("C6: a Main that asks and is silent is looked at; its request stands while it is seen to run")
+    func silentRequestIsLookedAt() throws {
+        var machine = machine(.executor)
+        let request = HandoverRecord(
+            name: "main", askedAt: start, deadline: .seconds(1), takesOverMain: false, process: process(2))
+        let claim = Revision(rawValue: 30)
+        let asked = entry(OwnershipKey.handover, request, by: other, claim: 30)
+        machine.view.apply(view(30, [asked]))
+        let (waited, first) = try #require(run(&machine, from: start, for: .seconds(1)))
+        _ = try transaction(first)
+        // The reminder, so that only the look is left.
+        let challenge = ChallengeRecord(claim: claim, first: Revision(rawValue: 31))
+        machine.view.apply(
+            view(32, [asked, entry(OwnershipKey.challenge, challenge, by: session, claim: 31, revision: 32)]))
+
+        let begin = start.advanced(by: waited)
+        var running = machine
+        #expect(run(&running, from: begin, for: .seconds(2), isStopped: false) == nil)
+        let (passed, removal) = try #require(run(&machine, from: begin, for: .seconds(2), isStopped: true))
+
+        #expect(passed == .milliseconds(500))
+        #expect(try transaction(removal).operations == [.delete(OwnershipKey.handover)])
+    }
+
+    @Test("C3: what a critical section was granted stays granted when it is left early")
+    func grantedBoundStays() throws {
+        var machine = machine(.main)
+        let request = HandoverRecord(name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
+        let critical = CriticalRecord(epoch: Revision(rawValue: 20), bound: .milliseconds(700))
+        let standing = [
+            owner(.executor, by: other, claim: 20), entry(OwnershipKey.handover, request, by: session, claim: 30),
+        ]
+        machine.view.apply(
+            view(30, standing + [entry(OwnershipKey.critical, critical, by: other, claim: 25)]))
+        #expect(run(&machine, from: start, for: .milliseconds(600)) == nil)
+        machine.view.apply(view(31, standing))
+
+        let (passed, _) = try #require(run(&machine, from: start.advanced(by: .milliseconds(600)), for: .seconds(10)))
+
+        #expect(passed == .milliseconds(600))
+    }
+
     @Test(
         "C3: Main waits for the deadline and the granted bound, cut at the hard maximum",
         arguments: [(0, 500), (700, 1200), (60_000, 5000)])

@@ -22,7 +22,7 @@ struct StoredRecordTests {
             same(
                 HandoverRecord(
                     name: "main", askedAt: BootInstant(nanoseconds: 5), deadline: .milliseconds(500),
-                    takesOverMain: true, isKilling: true)))
+                    takesOverMain: true, isKilling: true, process: owner.process)))
         #expect(same(CriticalRecord(epoch: Revision(rawValue: 8), bound: .seconds(2))))
         #expect(same(ChallengeRecord(claim: Revision(rawValue: 8), first: Revision(rawValue: 6))))
         #expect(same(ChallengeRecord(claim: Revision(rawValue: 8))))

@@ -84,6 +84,32 @@ struct HandoverScenarios {
         #expect(entries.contains { $0.kind == .fenced })
     }
 
+    @Test("C4, C15: a core that is frozen just before its start, and superseded meanwhile, does not start any more")
+    func supersededBeforeItsStart() async throws {
+        var options = Self.brisk
+        options.onDeadline = .fence
+        let world = World(options: options)
+        let witness = HeldWitness(witness: world.witness)
+        let executor = try await world.executor(witness: witness)
+        let wait = Task {
+            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        }
+        try await eventually("its core is about to start") { witness.hasCome.value }
+        let main = try await world.main()
+        try await main.participant.start()
+
+        witness.mayGoOn.update { $0 = true }
+
+        try await eventually("the witness has seen Main's core") {
+            try await world.report().report.supersededOverlaps == 1
+        }
+        world.server.receive(try .text("call-1"))
+        #expect(try await wait.value.source == .inbox)
+        #expect(world.gauge.starts.map(\.epoch) == [try #require(try await world.owner()).epoch])
+        let (report, _) = try await world.report()
+        #expect(report.isClean, "\(report)")
+    }
+
     @Test("C3: where the Executor cannot be killed it is fenced, and the timeline says why and that it may still run")
     func executorThatCannotBeKilledIsFenced() async throws {
         let world = World(options: Self.brisk)

@@ -34,9 +34,11 @@ final class World: Sendable {
 
     func executor(
         _ name: String = "executor", script: ScriptedCore.Script = .init(), in process: SimulatedProcess? = nil,
-        options: CoordinationOptions? = nil
+        options: CoordinationOptions? = nil, witness: (any Witness)? = nil
     ) async throws -> Player<ExecutorParticipant> {
-        let (group, process, environment, core) = try await enter(.executor, name, script, in: process)
+        let (group, process, usual, core) = try await enter(.executor, name, script, in: process)
+        var environment = usual
+        if let witness { environment.witness = witness }
         let executor = try ExecutorParticipant(
             of: group, options: options ?? self.options, environment: environment, core: core)
         return Player(participant: executor, group: group, process: process)

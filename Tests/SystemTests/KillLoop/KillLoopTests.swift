@@ -5,6 +5,8 @@ internal import FileNotifyBackend
 internal import TestSupport
 internal import Testing
 
+@testable internal import sharedcore
+
 /// Nothing is lost, and never two cores run, however many processes die.
 @Suite(.serialized)
 struct KillLoopTests {
@@ -15,23 +17,28 @@ struct KillLoopTests {
         let seed = try #require(Seed.several(2).last)
         let post = try Post(startMilliseconds: 20)
         let group = try await post.open()
-        let loop = KillLoop(post: post, group: group, seed: seed)
-        try await loop.run()
-        print("kill loop, \(seed): \(loop.count)")
-        #expect(loop.problems.isEmpty, "\(seed)")
+        let programs = try DemoPrograms(
+            backend: "file", group: "main", directory: post.directory.path(of: "groups"), maildir: post.maildir,
+            startDuration: .milliseconds(post.startMilliseconds),
+            options: CoordinationOptions(executorBudget: .seconds(120)), settings: [:],
+            program: ChildProcess.built("sharedcore"))
+        let soak = Soak(
+            stage: ProcessSoakStage(group: group, programs: programs), server: try DemoServer(path: post.maildir),
+            seed: seed.rawValue, killsItself: true)
 
-        // One more core finds what killed ones had committed and not acknowledged: stored before, so only put away.
-        try post.deliver("the-last-one")
-        let last = try post.push("the-last-one")
-        #expect(await last.end() == .exited(0))
-        #expect(post.report(of: last)?.text == post.text(of: "the-last-one"))
-        #expect(try post.count(in: "new") == 0, "\(seed)")
-        #expect(try post.count(in: "cur") == loop.count.messages + 1, "\(seed)")
+        try await soak.run(until: Self.isEnough)
 
-        #expect(try post.misunderstandings() == [])
+        print("kill loop, \(seed): \(soak.count)")
+        #expect(soak.problems.isEmpty, "\(seed)")
+        #expect(Self.isEnough(soak.count))
+        #expect(soak.count.lost == 0 && soak.count.duplicates == 0, "\(seed)")
         let report = TimelineChecker.check(try await Timeline(group).history())
         #expect(report.violations.isEmpty, "\(seed): \(report.violations)")
         #expect(report.overlaps == 0, "\(seed)")
-        #expect(loop.count.isEnough)
+    }
+
+    /// At least 200 deaths, 30 of each kind that matters.
+    private static func isEnough(_ count: SoakCount) -> Bool {
+        count.kills >= 200 && count.owners >= 30 && count.writers >= 30 && count.cores >= 30
     }
 }

@@ -131,7 +131,7 @@ extension OwnershipMachine {
         return .commit(Transition(transaction: transaction))
     }
 
-    private func isAnswered(_ challenge: Standing<ChallengeRecord>) -> Bool {
+    func isAnswered(_ challenge: Standing<ChallengeRecord>) -> Bool {
         guard let answer = view.answer, answer.record.claim == challenge.record.claim else { return false }
         return answer.record.challenge >= challenge.record.first ?? challenge.revision
     }

@@ -50,7 +50,8 @@ extension OwnershipMachine {
         transaction.require(.epoch(OwnershipKey.owner, owner.claim))
         transaction.require(.absent(OwnershipKey.handover))
         let record = HandoverRecord(
-            name: myself.name, askedAt: now, deadline: rules.handoverDeadline, takesOverMain: wish == .takeOver)
+            name: myself.name, askedAt: now, deadline: rules.handoverDeadline, takesOverMain: wish == .takeOver,
+            process: myself.process)
         transaction.put(OwnershipKey.handover, record.bytes, lifetime: .session)
         return .commit(
             Transition(

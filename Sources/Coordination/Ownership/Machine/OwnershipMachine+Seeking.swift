@@ -90,7 +90,7 @@ extension OwnershipMachine {
     /// Waits for a Main that has asked for what nobody owns; the request of a frozen one is removed.
     package mutating func wait(for handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
         let isRefusing = wish == .insist || (myself.isMain && wish == .own)
-        switch life(of: handover.claim, isUrgent: isRefusing, at: now) {
+        switch life(of: handover.claim, in: handover.record.process, isUrgent: isRefusing, at: now) {
         case .act(let directive):
             return directive
         case .unknown:

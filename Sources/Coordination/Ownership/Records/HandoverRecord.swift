@@ -14,6 +14,8 @@ package struct HandoverRecord: StoredRecord {
     /// Whether the deadline has passed and the owner's process is about to be killed: an owner that lets go after this
     /// was too late.
     package var isKilling = false
+    /// The process of the Main, to be looked at where it does not answer; one that nobody has where that is not known.
+    package var process = ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: 0, startTime: 0)
 
     package static let unreadable = HandoverRecord(
         name: "", askedAt: BootInstant(nanoseconds: 0), deadline: .zero, takesOverMain: false)
@@ -26,6 +28,7 @@ extension HandoverRecord {
         deadline = try reader.duration()
         takesOverMain = try reader.flag()
         isKilling = try reader.flag()
+        process = try reader.process()
     }
 
     package func write(into writer: inout ByteWriter) {
@@ -34,5 +37,6 @@ extension HandoverRecord {
         writer.duration(deadline)
         writer.flag(takesOverMain)
         writer.flag(isKilling)
+        writer.process(process)
     }
 }

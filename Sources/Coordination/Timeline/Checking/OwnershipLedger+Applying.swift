@@ -214,12 +214,13 @@ extension OwnershipLedger {
         return broken
     }
 
-    /// An overlap with a core that had been fenced or given up is no fault of the order; the timeline decides, and the
-    /// witness's own word counts only for epochs of which the timeline knows nothing.
+    /// An overlap in which one of the cores had been fenced or given up is no fault of the order, also when that one began
+    /// second: it was frozen on its way. The timeline decides, and the witness's own word counts only for epochs of which
+    /// the timeline knows nothing.
     private mutating func countOverlap(_ entry: TimelineEntry) {
         let known = entry.other.map { superseded.contains($0) || cores[$0] != nil } ?? false
-        let isSuperseded =
-            known ? entry.other.map(superseded.contains) == true : entry.kind == .supersededOverlap
+        let isOfSuperseded = [entry.epoch, entry.other].contains { $0.map(superseded.contains) == true }
+        let isSuperseded = isOfSuperseded || (!known && entry.kind == .supersededOverlap)
         if isSuperseded { supersededOverlaps += 1 } else { overlaps += 1 }
     }
 

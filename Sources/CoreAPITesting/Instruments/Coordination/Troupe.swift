@@ -182,7 +182,8 @@ package final class Troupe: Sendable {
         try expect(report.overlaps, is: 0, "the overlaps on the timeline")
         // The witness is asked beside the store: what it saw, and the timeline has no reason for, was an overlap.
         let unexplained = try server.sights().filter { sight in
-            !history.supersededEpochs.contains(sight.other) && !history.isOfEndedProcess(sight.other)
+            history.supersededEpochs.isDisjoint(with: [sight.epoch, sight.other])
+                && !history.isOfEndedProcess(sight.other)
         }
         try expect(unexplained, is: [], "the cores that the witness saw at once")
         guard let superseded else {

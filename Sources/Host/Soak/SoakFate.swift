@@ -1,8 +1,7 @@
 internal import CoreAPITesting
-internal import TestSupport
 
 /// What befalls one Executor.
-enum Fate: Sendable {
+enum SoakFate: Hashable, Sendable {
     case spared
     /// It kills itself inside of a write.
     case dies(writingAt: String, occurrence: Int)
@@ -10,20 +9,24 @@ enum Fate: Sendable {
     case diesBeforeAcknowledging
     /// It is killed after so many milliseconds, whatever it does then.
     case killed(after: Int)
+    /// It is frozen after so many milliseconds, for so many.
+    case frozen(after: Int, for: Int)
 
     /// The places inside of a write, before and after its record is part of the order.
     private static let places = [
         "commit.afterLock", "commit.halfRecord", "commit.beforePublish", "commit.afterPublish", "commit.beforeUnlock",
     ]
 
-    static func drawn(from random: inout SplitMix64) -> Fate {
+    /// - Parameter killsItself: Whether this build can be made to die at a chosen place of the file backend.
+    static func drawn(from random: inout SplitMix64, killsItself: Bool) -> SoakFate {
         switch Int.random(in: 0..<10, using: &random) {
-        case 0..<3:
+        case 0..<3 where killsItself:
             .dies(
                 writingAt: places[Int.random(in: 0..<places.count, using: &random)],
                 occurrence: Int.random(in: 1...8, using: &random))
-        case 3..<6: .diesBeforeAcknowledging
+        case 3..<6 where killsItself: .diesBeforeAcknowledging
         case 6..<8: .killed(after: Int.random(in: 0...120, using: &random))
+        case 8: .frozen(after: Int.random(in: 0...200, using: &random), for: Int.random(in: 50...1500, using: &random))
         default: .spared
         }
     }
@@ -33,7 +36,7 @@ enum Fate: Sendable {
         switch self {
         case .dies(let place, let occurrence): "\(place):kill@\(occurrence)"
         case .diesBeforeAcknowledging: "maildir.beforeAcknowledgement:kill"
-        case .spared, .killed: nil
+        case .spared, .killed, .frozen: nil
         }
     }
 }

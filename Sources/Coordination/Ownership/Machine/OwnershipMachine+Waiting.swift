@@ -1,0 +1,39 @@
+internal import CoreAPI
+
+/// Why the machine's participant does not run a core yet.
+extension OwnershipMachine {
+    /// What is waited for; nil when nothing is wanted, nothing is known yet, or the core runs.
+    var waiting: OwnershipWait? {
+        if holding != nil { return core?.phase == .running ? nil : .coreStart }
+        guard isWaiting else { return nil }
+        if let owner = view.owner { return wait(for: owner) }
+        if let handover = view.handover, handover.session != myself.session {
+            return .request(ofMain: handover.record.name)
+        }
+        return restsUntil != nil ? .rest : nil
+    }
+
+    private func wait(for standing: Standing<OwnerRecord>) -> OwnershipWait {
+        let owner = GroupOwner(standing)
+        guard let handover = view.handover else {
+            return isUnanswered(standing.claim) ? .answer(of: owner) : .owner(owner)
+        }
+        guard handover.session == myself.session, let wait = handoverWait, wait.epoch == standing.claim else {
+            return handover.session == myself.session ? .owner(owner) : .request(ofMain: handover.record.name)
+        }
+        switch wait.enforcement {
+        case .killed: return .end(ofKilled: owner)
+        case .confirmed where handover.record.isKilling: return .end(ofKilled: owner)
+        case .notYet, .confirmed, .impossible: break
+        }
+        let isInSection = view.critical?.record.epoch == standing.claim
+        return isInSection
+            ? .criticalSection(of: owner, within: wait.limit) : .handover(by: owner, within: wait.limit)
+    }
+
+    /// Whether a challenge to a claim stands that was not answered.
+    private func isUnanswered(_ claim: Revision) -> Bool {
+        guard let challenge = view.challenge, challenge.record.claim == claim else { return false }
+        return !isAnswered(challenge)
+    }
+}

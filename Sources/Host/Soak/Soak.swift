@@ -1,0 +1,258 @@
+internal import Coordination
+internal import CoreAPI
+internal import CoreAPITesting
+internal import ProgramOutput
+internal import Synchronization
+
+/// Rounds of pushes in which Executors and Mains are killed and frozen at random moments and at chosen places. A push
+/// whose Executor dies is pushed again, as a host does.
+///
+/// Chance comes from a seed: it draws the same fates and moments again, though the machine decides what they meet.
+final class Soak: Sendable {
+    private struct State {
+        var random: SplitMix64
+        var count = SoakCount()
+        var problems: [String] = []
+        var living: [Int: any SoakVictim] = [:]
+        var lastVictim = 0
+        var mails = 0
+    }
+
+    let stage: any SoakStage
+    private let server: DemoServer
+    private let killsItself: Bool
+    private let state: Mutex<State>
+
+    /// - Parameter killsItself: Whether the programs can be made to die at a chosen place of the file backend.
+    init(stage: any SoakStage, server: DemoServer, seed: UInt64, killsItself: Bool) {
+        self.stage = stage
+        self.server = server
+        self.killsItself = killsItself
+        state = Mutex(State(random: SplitMix64(seed: seed)))
+    }
+
+    var count: SoakCount { state.withLock { $0.count } }
+    /// What went wrong, for people.
+    var problems: [String] { state.withLock { $0.problems } }
+
+    /// Plays rounds until `isEnough`, or until something has gone wrong; then one more message finds what killed cores had
+    /// stored and not acknowledged.
+    ///
+    /// - Parameter progress: Told the count after each round.
+    func run(until isEnough: (SoakCount) -> Bool, progress: (SoakCount) -> Void = { _ in }) async throws {
+        while !isEnough(count), problems.isEmpty {
+            try Task.checkCancellation()
+            try await playRound()
+            progress(count)
+        }
+        guard problems.isEmpty else { return }
+        let last = try newMail()
+        try await server.deliver(last)
+        try await serve(last, spared: true)
+        let found = try await server.counts()
+        if found != (0, count.messages) {
+            complain("the server has \(found.waiting) messages left and \(found.acknowledged) acknowledged")
+        }
+    }
+
+    /// Six messages, a push for each, sometimes a Main, and whatever befalls them.
+    private func playRound() async throws {
+        note { $0.rounds += 1 }
+        let mails = try (1...6).map { _ in try newMail() }
+        let isMainOn = draw(0..<10) < 4
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for mail in mails {
+                let delay = draw(0..<2) == 0 ? 0 : draw(0..<150)
+                tasks.addTask {
+                    try await self.pause(milliseconds: delay)
+                    try await self.server.deliver(mail)
+                }
+                tasks.addTask { try await self.serve(mail) }
+            }
+            if isMainOn { tasks.addTask { try await self.switchMainOn() } }
+            let works = mails.count * 2 + (isMainOn ? 1 : 0)
+            tasks.addTask { await self.hunt() }
+            for _ in 0..<works { try await tasks.next() }
+            tasks.cancelAll()
+            try await tasks.waitForAll()
+        }
+    }
+
+    /// Pushes a call-id until an Executor lives to say that it has been served.
+    private func serve(_ mail: DemoMail, spared: Bool = false) async throws {
+        var wasShown = false
+        for attempt in 1... {
+            let fate = attempt <= 4 && !spared ? drawFate() : .spared
+            note { $0.pushes += 1 }
+            let end = try await stage.push(mail.callID, fate: fate, as: "push \(mail.number)") { victim in
+                await self.befall(victim, fate)
+            }
+            if let line = end.line, line.event == "message", line.text != mail.text {
+                return complain("\(mail.callID) got the text of another: \(line.text ?? "none")")
+            }
+            if end.wasKilled {
+                noteKill(of: fate)
+                if end.line?.event == "message" { wasShown = true }
+                continue
+            }
+            switch (end.problem, end.line?.event) {
+            case (nil, "message"):
+                note { $0.delivered += 1 }
+                return try await pushAgain(mail)
+            case (nil, "nothing") where wasShown:
+                // The one that was killed had shown it and acknowledged it.
+                return note { $0.delivered += 1 }
+            case (nil, "nothing"):
+                return complain("\(mail.callID) was acknowledged by nobody who showed it")
+            case (let problem, let event):
+                return complain("\(mail.callID) ended with \(event ?? "nothing printed"), \(problem ?? "status 1")")
+            }
+        }
+    }
+
+    /// Now and then a push comes twice; what was shown is not shown again.
+    private func pushAgain(_ mail: DemoMail) async throws {
+        guard draw(0..<6) == 0 else { return }
+        note { $0.pushes += 1 }
+        let end = try await stage.push(mail.callID, fate: .spared, as: "push \(mail.number) again") { victim in
+            await self.befall(victim, .spared)
+        }
+        if end.wasKilled { noteKill(of: .spared) }
+        if end.line?.event == "message" { note { $0.duplicates += 1 } }
+    }
+
+    private func switchMainOn() async throws {
+        try await pause(milliseconds: draw(0..<300))
+        note { $0.mains += 1 }
+        let duration = draw(100..<2000)
+        let problem = try await stage.main(as: "main") { victim in
+            let number = self.add(victim)
+            try? await self.pause(milliseconds: duration)
+            self.remove(number)
+            await victim.thaw()
+        }
+        if let problem { complain("Main ended with \(problem)") }
+    }
+
+    // MARK: - What befalls them
+
+    private func befall(_ victim: any SoakVictim, _ fate: SoakFate) async {
+        let number = add(victim)
+        defer { remove(number) }
+        do {
+            switch fate {
+            case .killed(let milliseconds):
+                try await pause(milliseconds: milliseconds)
+                await victim.kill()
+            case .frozen(let before, let duration):
+                try await pause(milliseconds: before)
+                await freeze(victim, for: duration)
+            case .spared, .dies, .diesBeforeAcknowledging: break
+            }
+            // It lives until its end; the wait is cancelled then.
+            try await Task.sleep(for: .seconds(3600))
+        } catch {
+            return
+        }
+    }
+
+    /// Kills and freezes owners until it is cancelled. An owner is stopped first, so that it owns for certain when it is
+    /// killed.
+    private func hunt() async {
+        do {
+            while true {
+                try await pause(milliseconds: draw(20..<150))
+                guard let owner = try await GroupOwner.current(in: stage.group), let victim = holder(of: owner) else {
+                    continue
+                }
+                if draw(0..<4) == 0 {
+                    await freeze(victim, for: draw(50..<1500))
+                    continue
+                }
+                await victim.freeze()
+                // Nobody is left frozen, also when the look fails or the hunt is over.
+                let now = try? await GroupOwner.current(in: stage.group)
+                if now?.epoch == owner.epoch, holder(of: owner) != nil {
+                    await victim.kill()
+                    note { $0.owners += 1 }
+                } else {
+                    await victim.thaw()
+                }
+            }
+        } catch is CancellationError {
+            return
+        } catch {
+            if !Task.isCancelled { complain("the owner cannot be looked up: \(error)") }
+        }
+    }
+
+    /// Freezes a participant for a while, also when the task is cancelled meanwhile: nobody is left frozen.
+    private func freeze(_ victim: any SoakVictim, for milliseconds: Int) async {
+        await victim.freeze()
+        note { $0.freezes += 1 }
+        try? await pause(milliseconds: milliseconds)
+        await victim.thaw()
+    }
+
+    private func noteKill(of fate: SoakFate) {
+        note { count in
+            count.kills += 1
+            switch fate {
+            case .dies: count.writers += 1
+            case .diesBeforeAcknowledging: count.cores += 1
+            case .spared, .killed, .frozen: break
+            }
+        }
+    }
+
+    // MARK: - State
+
+    private func holder(of owner: GroupOwner) -> (any SoakVictim)? {
+        state.withLock { $0.living.values.first { $0.isHolder(owner) } }
+    }
+
+    private func add(_ victim: any SoakVictim) -> Int {
+        state.withLock { state in
+            state.lastVictim += 1
+            state.living[state.lastVictim] = victim
+            return state.lastVictim
+        }
+    }
+
+    private func remove(_ number: Int) {
+        state.withLock { $0.living[number] = nil }
+    }
+
+    private func newMail() throws -> DemoMail {
+        let number = state.withLock { state in
+            state.count.messages += 1
+            state.mails += 1
+            return state.mails
+        }
+        guard let mail = DemoMail(number) else {
+            throw CommandFailure(.unavailable, "message \(number) has no call-id")
+        }
+        return mail
+    }
+
+    private func note(_ change: (inout SoakCount) -> Void) {
+        state.withLock { change(&$0.count) }
+    }
+
+    private func complain(_ problem: String) {
+        state.withLock { $0.problems.append(problem) }
+    }
+
+    private func draw(_ range: Range<Int>) -> Int {
+        state.withLock { Int.random(in: range, using: &$0.random) }
+    }
+
+    private func drawFate() -> SoakFate {
+        state.withLock { SoakFate.drawn(from: &$0.random, killsItself: killsItself) }
+    }
+
+    /// Lets a random time pass: the moment of a kill is what the soak is about.
+    private func pause(milliseconds: Int) async throws {
+        try await ContinuousClock().sleep(for: .milliseconds(milliseconds))
+    }
+}

@@ -1,0 +1,39 @@
+internal import ArgumentParser
+internal import BackendRegistry
+internal import Coordination
+internal import CoreAPI
+internal import Glibc
+internal import ProgramOutput
+
+/// `soak`: kills, freezes, pushes and switches Main on and off at random.
+struct SoakCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "soak", abstract: "Kill, freeze and push at random, and prove that nothing is lost.",
+        discussion: """
+            In a temporary group and with a real Maildir: pushes whose Executors are killed and frozen at random \
+            moments, Mains that come and go, owners that are hunted. Status 1 when a message was lost or shown twice, two \
+            cores ran at once or a rule was broken. With --backend memory the participants live in one process.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Option(help: "How long, in minutes; 0.2 is twelve seconds. The round that is being played then is finished.")
+    var minutes: Double
+
+    @Option(help: "What random choices are made from, to make the same ones again.")
+    var seed: UInt64?
+
+    func validate() throws {
+        guard minutes > 0, minutes <= 60 * 24 * 365 else {
+            throw ValidationError("--minutes is a number above 0, such as 0.2 or 10.")
+        }
+    }
+
+    func run(in context: CommandContext) async throws {
+        let seed = seed ?? UInt64.random(in: 1...UInt64(Int64.max))
+        let summary = try await SoakPlay(seed: seed, duration: .seconds(minutes * 60)).run(
+            in: context, progress: global.json || isatty(STDERR_FILENO) == 0 ? nil : SoakProgress(minutes: minutes))
+        try await context.output.emit(text: summary.text, json: summary.json)
+        if !summary.isClean { throw CommandFailure(.no) }
+    }
+}

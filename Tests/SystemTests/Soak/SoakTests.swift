@@ -1,0 +1,33 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// A short soak of the program itself, as anybody runs a long one.
+@Suite(.serialized)
+struct SoakTests {
+    /// The line that scripts rely on.
+    private struct Summary: Decodable {
+        let event: String
+        let pushes, delivered, lost, duplicates, coreStarts, kills, freezes, mains: Int
+        let overlaps, supersededOverlaps, violations: Int
+        let ok: Bool
+    }
+
+    @Test(
+        "C1-C15: `soak` kills, freezes and pushes at random, loses nothing and says what it did",
+        .timeLimit(.minutes(5)), arguments: ["memory", "file", "zmq"])
+    func soak(backend: String) async throws {
+        let program = try ChildProcess(
+            ChildProcess.built("sharedcore"), ["--backend", backend, "--json", "soak", "--minutes", "0.1"])
+
+        #expect(await program.end() == .exited(0), "\(program.lines)")
+
+        let line = try #require(program.lines.last)
+        let summary = try JSONDecoder().decode(Summary.self, from: Data(line.utf8))
+        #expect(summary.event == "summary")
+        #expect(summary.ok, "\(line)")
+        #expect(summary.lost == 0 && summary.duplicates == 0 && summary.overlaps == 0 && summary.violations == 0)
+        #expect(summary.delivered > 0 && summary.pushes >= summary.delivered && summary.coreStarts > 0, "\(line)")
+        #expect(summary.kills > 0 && summary.freezes > 0, "\(line)")
+    }
+}
