@@ -40,7 +40,7 @@ package enum ExecutorRun {
     private static func participant(
         for request: ExecutorRequest, in group: any SharedStore
     ) throws -> ExecutorParticipant {
-        let environment = CoordinationEnvironment(witness: request.witness)
+        let environment = CoordinationEnvironment(witness: request.witness, waits: request.waits)
         return try ExecutorParticipant(of: group, options: request.options, environment: environment) {
             MaildirCore(directory: request.maildir, startDuration: request.startDuration)
         }

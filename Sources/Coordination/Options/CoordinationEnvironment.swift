@@ -13,14 +13,19 @@ public struct CoordinationEnvironment: Sendable {
     public var witness: (any Witness)?
     /// What chance comes from.
     public var seed: UInt64
+    /// Told what the participant waits for, each time that it changes; nil when it waits no more. It is called on the
+    /// participants' thread and must return at once.
+    public var waits: (@Sendable (OwnershipWait?) -> Void)?
 
     public init(
         clock: any TimeSource = SystemClock(), processes: any ProcessControl = LocalProcessControl(),
-        witness: (any Witness)? = nil, seed: UInt64 = .random(in: .min ... .max)
+        witness: (any Witness)? = nil, seed: UInt64 = .random(in: .min ... .max),
+        waits: (@Sendable (OwnershipWait?) -> Void)? = nil
     ) {
         self.clock = clock
         self.processes = processes
         self.witness = witness
         self.seed = seed
+        self.waits = waits
     }
 }

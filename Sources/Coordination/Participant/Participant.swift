@@ -56,6 +56,7 @@ actor Participant {
     private var watch: Watch?
     private var alarm: Alarm
     private var published: ParticipantState?
+    private var publishedWait: OwnershipWait?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { ParticipantThread.shared.asUnownedSerialExecutor() }
     nonisolated var clock: any TimeSource { environment.clock }
@@ -223,6 +224,11 @@ actor Participant {
 
     /// Tells those who wait for a change of this participant's own state.
     func publish() {
+        let wait = machine.wait
+        if wait != publishedWait {
+            publishedWait = wait
+            environment.waits?(wait)
+        }
         let state = state
         guard state != published else { return }
         published = state

@@ -24,7 +24,7 @@ struct MainCommand: HostCommand {
         let maildir = try resolution.maildir()
         let startDuration = try resolution.value(Settings.coreStartDuration)
         let options = try resolution.coordinationOptions()
-        let environment = CoordinationEnvironment(witness: try resolution.witness())
+        let environment = CoordinationEnvironment(witness: try resolution.witness(), waits: context.waitReport())
         try await context.withGroup(as: SessionDescription(role: .main, name: "sharedcore main"), for: "main") {
             group in
             let main = try MainParticipant(of: group, options: options, environment: environment) {

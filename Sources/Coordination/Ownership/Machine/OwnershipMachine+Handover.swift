@@ -19,7 +19,7 @@ extension OwnershipMachine {
         wait.patience.count(to: now)
         defer { handoverWait = wait }
 
-        let limit = min(rules.handoverDeadline + grantedBound(of: owner), rules.handoverHardMaximum)
+        let limit = handoverLimit(of: owner)
         if wait.enforcement == .notYet { wait.limit = limit }
         guard wait.patience.elapsed >= limit || wait.enforcement != .notYet else {
             self.wake(at: wait.patience.nextCount(limit: limit))
@@ -33,6 +33,11 @@ extension OwnershipMachine {
         guard handoverWait?.epoch == epoch else { return }
         handoverWait?.enforcement = reason.map { .impossible($0) } ?? .killed
         handoverWait?.afterKill = RunningTime(from: now)
+    }
+
+    /// How long an owner has that was asked.
+    func handoverLimit(of owner: Standing<OwnerRecord>) -> Duration {
+        min(rules.handoverDeadline + grantedBound(of: owner), rules.handoverHardMaximum)
     }
 
     /// What the critical section that the owner is in adds to the deadline. It was entered before the request, or its
