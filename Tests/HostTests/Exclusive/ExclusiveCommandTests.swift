@@ -115,7 +115,8 @@ struct ExclusiveCommandTests {
     @Test("One that waits for its turn is interrupted with 125, says why it waits, and starts nothing")
     func waiting() async throws {
         let program = try HostProgram()
-        _ = try await program.running("exclusive", "--role", "executor", "--", "sh", "-c", "echo runs; exec sleep 600") {
+        _ = try await program.running("exclusive", "--role", "executor", "--", "sh", "-c", "echo runs; exec sleep 600")
+        {
             try await $0.untilOutput(has: 1)
             let owner = $0.pid
             let second = try await program.running("exclusive", "--role", "executor", "--", "echo", "never") {
@@ -130,8 +131,9 @@ struct ExclusiveCommandTests {
     @Test("While a Main owns, an Executor and another Main are refused, unless that one is to take over (C2, C14)")
     func refused() async throws {
         let program = try HostProgram()
-        let first = try await program.running("exclusive", "--role", "main", "--", "sh", "-c", "echo runs; exec sleep 600")
-        {
+        let first = try await program.running(
+            "exclusive", "--role", "main", "--", "sh", "-c", "echo runs; exec sleep 600"
+        ) {
             try await $0.untilOutput(has: 1)
             for role in ["main", "executor"] {
                 let refused = try await program.run("exclusive", "--role", role, "--", "echo", "never")

@@ -16,7 +16,8 @@ struct ExclusiveStatusTests {
     func refusals() async throws {
         let program = try HostProgram()
         let refused = [
-            ["exclusive", "--role", "main"], ["exclusive", "--role", "both", "--", "true"], ["exclusive", "--", "true"],
+            ["exclusive", "--role", "main"], ["exclusive", "--role", "both", "--", "true"],
+            ["exclusive", "--", "true"],
             ["exclusive", "--role", "executor", "--take-over", "--", "true"],
             ["--backend", "memory", "exclusive", "--role", "main", "--", "true"],
             ["exclusive", "--role", "main", "--backend", "nfs", "--", "true"],
