@@ -18,6 +18,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
         var subcommands: [any ParsableCommand.Type] = [
             DemoCommand.self, StoreCommand.self, NotifyCommand.self, MainCommand.self, ExecutorCommand.self,
             ExclusiveCommand.self, StatusCommand.self, TimelineCommand.self, CheckCommand.self, ConformanceCommand.self,
+            BenchCommand.self,
             ConfigCommand.self,
             ConformancePeerCommand.self,
         ]
