@@ -188,8 +188,7 @@ let package = Package(
             "HostTests",
             of: [
                 "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "ProgramOutput",
-                "Platform", "sharedcore", "sharedcore-executor", "sharedcore-bench-participant", "sharedcore-limits",
-                "ZMQBackend",
+                "Platform", "sharedcore", "ZMQBackend",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
         tests(
