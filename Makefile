@@ -41,6 +41,8 @@ docs: dependencies
 examples:
 	@Scripts/install-dependencies libsqlite3-dev
 	$(SWIFT) test -j $(JOBS) --package-path Examples/SQLiteBackend
+	$(SWIFT) test -j $(JOBS) --package-path Examples/MessengerApp
+	$(SWIFT) run -j $(JOBS) --package-path Examples/MessengerApp messenger story
 
 # The contract on groups in memory files and on the disk, with both durabilities.
 file-systems: build
@@ -57,6 +59,8 @@ build: dependencies
 release: dependencies
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-executor
+	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-bench-participant
+	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-limits
 
 # The program for a system without libzmq: it has no such backend and does not ask for the library.
 without-zmq: dependencies

@@ -41,6 +41,8 @@ let package = Package(
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
+        .executable(name: "sharedcore-bench-participant", targets: ["sharedcore-bench-participant"]),
+        .executable(name: "sharedcore-limits", targets: ["sharedcore-limits"]),
     ],
     traits: [
         .default(enabledTraits: ["ZMQ"]),
@@ -94,6 +96,23 @@ let package = Package(
 
         room("CoreAPITestingAdapters", knows: ["CoreAPITesting"]),
 
+        // What `sharedcore bench` compares with: the limits of the machine, and two designs that users know. No library
+        // knows them, and of the programs only the one that plays a participant links the designs.
+        .executableTarget(
+            name: "sharedcore-limits", path: "Sources/CLimits",
+            // Without the language's start and the dynamic linker: the least that a process can cost.
+            linkerSettings: [.unsafeFlags(["-static-executable", "-nostartfiles"])]),
+        room("BenchmarkPeers", knows: ["Platform"]),
+        room("BenchmarkRun", knows: ["CoreAPI", "Coordination", "Platform"]),
+        .executableTarget(
+            name: "sharedcore-bench-participant",
+            dependencies: [
+                "CoreAPI", "BackendRegistry", "BenchmarkPeers", "BenchmarkRun", "Coordination", "Platform",
+                "ProgramOutput",
+            ],
+            path: "Sources/BenchParticipant", swiftSettings: settings,
+            linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
+
         // Programs.
         room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
         room("ExecutorRun", knows: ["CoreAPI", "Coordination", "MaildirCore", "Platform", "ProgramOutput"]),
@@ -107,7 +126,7 @@ let package = Package(
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Coordination",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
-                zmqBackend,
+                "BenchmarkRun", zmqBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),

@@ -11,8 +11,8 @@ final class CommandService: Service {
     private let work: @Sendable () async throws -> Void
     private let ending = Mutex<Result<Void, CommandFailure>>(.success(()))
 
-    init(command: some HostCommand, context: CommandContext) {
-        work = { try await command.run(in: context) }
+    init(_ work: @escaping @Sendable () async throws -> Void) {
+        self.work = work
     }
 
     /// How the command ended.
