@@ -44,6 +44,16 @@ public struct QueuedMessage<Message: Sendable>: Sendable {
         try await inStore { () async throws(SharedCoreError) in try await mailbox.acknowledge(delivery) }
     }
 
+    /// Adds the acknowledgement to a transaction that does what the message asks for, so that both take effect or neither:
+    /// then it is done once, whoever is killed when. The transaction fails when the message is in this hand no more.
+    public func addAcknowledgement(to transaction: inout Transaction) throws(WormholeError) {
+        do throws(SharedCoreError) {
+            try mailbox.addAcknowledgement(of: delivery, to: &transaction)
+        } catch {
+            throw WormholeError(error)
+        }
+    }
+
     /// Puts it back where it was, in front of younger ones, for anybody to take.
     public func giveBack() async throws(WormholeError) {
         try await inStore { () async throws(SharedCoreError) in try await mailbox.giveBack(delivery) }
