@@ -88,7 +88,7 @@ let package = Package(
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
 
         // The contract as cases that run against any backend.
-        room("CoreAPITesting", knows: ["CoreAPI", "Platform"]),
+        room("CoreAPITesting", knows: ["CoreAPI", "Coordination", "Platform"]),
 
         room(
             "BundledHarnesses",
@@ -133,6 +133,12 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-contract-table", dependencies: ["CoreAPITesting", "FileCases", "Mutants"],
             path: "Tests/ContractTable", swiftSettings: settings),
+        .target(
+            name: "Simulation", dependencies: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination"],
+            path: "Tests/Simulation", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore-simulate", dependencies: ["Simulation"], path: "Tests/Simulate",
+            swiftSettings: settings),
         .target(
             name: "FileCases",
             dependencies: ["CoreAPI", "CoreAPITesting", "BundledHarnesses", "Platform", "TestSupport"],

@@ -44,22 +44,22 @@ struct BundledBackendTests {
 extension BundledBackend {
     /// Why a case cannot be tried on a backend. No other may be left out.
     static let expectedGaps: [BundledBackend: [String: String]] = [
-        .memory: gaps("a group in memory is gone when everybody has left", "S3c", "S8j", "S8k", "S10h").merging(
+        .memory: gaps("a group in memory is gone when everybody has left", "S3c", "S8j", "S8k", "S10h", "C10d").merging(
             gaps(
                 "a group in memory is of one process", "S4f", "S6c", "S6d", "S9b", "S9c", "S9d", "S14b", "S15b", "S15c",
                 "S15d",
-                "W1j", "N1c", "N3d", "N4c", "N9a", "N9b", "L1e", "L1f", "L1g", "L2b", "L3b")
+                "W1j", "N1c", "N3d", "N4c", "N9a", "N9b", "L1e", "L1f", "L1g", "L2b", "L3b", "C3b")
         ) { first, _ in first },
         .files: simulatedFaults,
         .filesOnDisk: simulatedFaults,
         .hubOnMemory: stoppedHub.merging(simulatedFaults) { first, _ in first }.merging(
-            gaps("in front of memory, the group is gone with its hub", "S3c", "S8j", "S8k", "S10h")
+            gaps("in front of memory, the group is gone with its hub", "S3c", "S8j", "S8k", "S10h", "C10d")
         ) { first, _ in first },
         .hubOnFiles: stoppedHub.merging(simulatedFaults) { first, _ in first },
         .hubOverTCP: stoppedHub.merging(simulatedFaults) { first, _ in first }.merging(
             gaps(
                 "over a network a death is noticed when the lease runs out, which is tried in ZMQTests", "L1d", "L1e",
-                "L1f", "L1g", "L3a", "L3b")
+                "L1f", "L1g", "L3a", "L3b", "C3b", "C6a", "C8e", "C8g", "C9e", "C10b")
         ) { _, second in second },
     ]
 

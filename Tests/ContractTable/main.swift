@@ -5,13 +5,17 @@ internal import Mutants
 // Writes the tables at the end of Docs/Contract.md: each rule with its cases, and for each case the mutants that it
 // catches; those in memory that no other case of their rules catches are set in bold. A mutant in memory is tried on the
 // cases of the rules that it breaks, one of the file backend on the case that is named for it. The second process of the
-// tests must be built beside this program.
+// tests must be built beside this program. With the beginnings of rules as arguments (`C`, `S1`), only their rows are
+// written, and nothing of the file backend's.
 
 /// Cases that fail on a mutant, by the mutant's name.
 var caught: [String: Set<String>] = [:]
-let cases = ConformanceSuite.cases
+let beginnings = CommandLine.arguments.dropFirst()
+let cases = ConformanceSuite.cases.filter { conformanceCase in
+    beginnings.isEmpty || beginnings.contains(where: conformanceCase.rule.hasPrefix)
+}
 
-for mutant in Mutant.all {
+for mutant in Mutant.all where cases.contains(where: { mutant.rules.contains($0.rule) }) {
     for conformanceCase in cases where mutant.rules.contains(conformanceCase.rule) {
         let result = await Patience.$usual.withValue(.seconds(1)) {
             await conformanceCase.run(on: mutant.harness, seed: 1, within: .seconds(15))
@@ -23,7 +27,7 @@ for mutant in Mutant.all {
 
 /// The mutants of the file backend that a case catches.
 var caughtInFiles: [String: [String]] = [:]
-for mutant in FileMutant.all {
+for mutant in beginnings.isEmpty ? FileMutant.all : [] {
     let report = try await mutant.attempt()
     if mutant.isCaught(in: report) { caughtInFiles[mutant.caseID, default: []].append(mutant.name) }
     StandardProgress.tell("files: \(mutant.name): \(mutant.isCaught(in: report) ? mutant.caseID : "not caught")")
@@ -46,5 +50,7 @@ for mutant in FileMutant.all {
 }
 
 printTable(of: cases)
-print()
-printTable(of: FileCases.all)
+if beginnings.isEmpty {
+    print()
+    printTable(of: FileCases.all)
+}

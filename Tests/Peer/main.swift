@@ -5,7 +5,7 @@ internal import FileCases
 // Where it is stopped or killed in the middle of a write, the command `arm` or the environment says (see `FailPoint`),
 // and the environment also says what is wrong with it (see `Defect`).
 if CommandLine.arguments.dropFirst().first == "hub" {
-    await HubProcess.run(Array(CommandLine.arguments.dropFirst(2)))
+    await HubProgram.run(Array(CommandLine.arguments.dropFirst(2)))
 } else if let trial = FileTrial(CommandLine.arguments) {
     await trial.run()
 } else {

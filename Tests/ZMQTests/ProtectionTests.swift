@@ -66,7 +66,7 @@ extension ZMQTests {
             defer { thief.close() }
             try thief.connect()
             let hello = Request.Hello(
-                group: "group", process: .current, processNamespace: 0, description: SessionDescription(),
+                group: "group", process: .current, description: SessionDescription(),
                 token: [UInt8](repeating: 0, count: Wire.tokenByteCount),
                 resumed: client.session.id)
             try await eventually("hello is sent") { thief.send([try Request(number: 1, body: .hello(hello)).bytes()]) }

@@ -184,35 +184,6 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        @Test("half-open connections hold up nobody")
-        func halfOpen() async throws {
-            var stage = try HubStage()
-            stage.keys = (try CurveKeyPair.generate(), try CurveKeyPair.generate())
-            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0)])
-            guard case .tcp(_, let port) = hub.endpoints[0] else { return }
-            var sockets: [Int32] = []
-            defer { for socket in sockets { close(socket) } }
-            for _ in 0..<400 {
-                let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-                guard descriptor >= 0 else { break }
-                sockets.append(descriptor)
-                var address = sockaddr_in()
-                address.sin_family = sa_family_t(AF_INET)
-                address.sin_port = port.bigEndian
-                address.sin_addr.s_addr = inet_addr("127.0.0.1")
-                _ = withUnsafePointer(to: &address) { pointer in
-                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                    }
-                }
-            }
-            #expect(sockets.count == 400)
-            let client = try await stage.client(at: hub.endpoints[0])
-            #expect(try await client.put("k", [1]).changed)
-            await client.close()
-            await hub.stop()
-        }
-
         @Test("S1, L1: a leased client that is stopped loses its session, and its late write takes no effect")
         func leaseRunsOut() async throws {
             var stage = try HubStage()

@@ -117,7 +117,7 @@ extension ZMQTests {
                     .hello(
                         Request.Hello(
                             group: "group", process: .current,
-                            processNamespace: ProcessIdentity.currentNamespace, description: SessionDescription(),
+                            description: SessionDescription(),
                             token: token, resumed: nil)))
                 guard case .welcome(let welcome) = reply.body else {
                     Issue.record("no welcome: \(reply.body)")
@@ -138,7 +138,7 @@ extension ZMQTests {
             let long = String(repeating: "🇩🇪", count: 100_000)
             for tokenByteCount in [0, Wire.tokenByteCount - 1, Wire.tokenByteCount + 1] {
                 let hello = Request.Hello(
-                    group: "group", process: .current, processNamespace: 0, description: SessionDescription(),
+                    group: "group", process: .current, description: SessionDescription(),
                     token: [UInt8](repeating: 0, count: tokenByteCount), resumed: nil)
                 guard case .refused(let error) = try await raw.ask(.hello(hello)).body else {
                     Issue.record("a token of \(tokenByteCount) bytes is taken")
@@ -148,7 +148,7 @@ extension ZMQTests {
             }
             // The description cuts itself, so the bytes are put together by hand.
             let hello = Request.Hello(
-                group: "group", process: .current, processNamespace: 0,
+                group: "group", process: .current,
                 description: SessionDescription(role: .main, name: "n"),
                 token: [UInt8](repeating: 0, count: Wire.tokenByteCount), resumed: nil)
             let bytes = try Request(number: 77, body: .hello(hello)).bytes()

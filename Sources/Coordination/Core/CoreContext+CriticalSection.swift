@@ -11,22 +11,13 @@ extension CoreContext {
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when a request is pending already, when the core is in a section, or
     ///   when it is superseded.
     public func enterCriticalSection(bound: Duration) async throws(SharedCoreError) {
-        var transaction = Transaction()
-        transaction.require(.epoch(OwnershipKey.owner, epoch))
-        transaction.require(.absent(OwnershipKey.handover))
-        transaction.require(.absent(OwnershipKey.critical))
-        transaction.put(
-            OwnershipKey.critical, CriticalRecord(epoch: epoch, bound: bound).bytes, lifetime: .session)
-        _ = try await store.commit(transaction)
+        _ = try await store.commit(CriticalRecord.entering(epoch, bound: bound))
     }
 
     /// Leaves the section.
     ///
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded.
     public func leaveCriticalSection() async throws(SharedCoreError) {
-        var transaction = Transaction()
-        transaction.require(.epoch(OwnershipKey.owner, epoch))
-        transaction.delete(OwnershipKey.critical)
-        _ = try await store.commit(transaction)
+        _ = try await store.commit(CriticalRecord.leaving(epoch))
     }
 }

@@ -1,11 +1,11 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// How long an Executor's core runs: while anybody waits for what is not there, and a little longer, within the
 /// process's budget.
 ///
 /// Source: contract C9.
-struct CoreRunPolicy: Hashable, Sendable {
-    enum Decision: Hashable, Sendable {
+package struct CoreRunPolicy: Hashable, Sendable {
+    package enum Decision: Hashable, Sendable {
         /// The core goes on; the question is due again at this moment.
         case run(until: BootInstant)
         /// Everybody has been served.
@@ -15,14 +15,14 @@ struct CoreRunPolicy: Hashable, Sendable {
     }
 
     /// How long the core may run.
-    let budget: Duration
+    package let budget: Duration
     /// How long it goes on when nobody waits, so that the next push of a burst finds it running.
-    let linger: Duration
+    package let linger: Duration
     private let start: BootInstant
     private var quietSince: BootInstant?
     private var lastChange = Revision.zero
 
-    init(budget: Duration, linger: Duration, from start: BootInstant) {
+    package init(budget: Duration, linger: Duration, from start: BootInstant) {
         self.budget = budget
         self.linger = linger
         self.start = start
@@ -32,7 +32,7 @@ struct CoreRunPolicy: Hashable, Sendable {
     ///   - openUntil: The latest deadline of those who wait; nil when nobody does.
     ///   - change: The last commit that a message or somebody's wait came or went with. While they come and go, it is
     ///     not quiet.
-    mutating func decide(openUntil: BootInstant?, lastChange change: Revision = .zero, at now: BootInstant) -> Decision
+    package mutating func decide(openUntil: BootInstant?, lastChange change: Revision = .zero, at now: BootInstant) -> Decision
     {
         let end = start.advanced(by: budget)
         if change > lastChange {

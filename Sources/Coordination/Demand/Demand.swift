@@ -1,26 +1,26 @@
-internal import CoreAPI
-internal import Mailboxes
+package import CoreAPI
+package import Mailboxes
 
 /// What anybody in the group still waits for: the expectations, without those that the inbox has an answer for.
 ///
 /// Source: contract C9.
-struct Demand: Sendable {
+package struct Demand: Sendable {
     /// The keys that demand is made of.
-    static let prefixes: [KeyPrefix] = [Expectation.path, ".sharedcore/inbox/"]
+    package static let prefixes: [KeyPrefix] = [Expectation.path, ".sharedcore/inbox/"]
 
-    private(set) var revision = Revision.zero
+    package private(set) var revision = Revision.zero
     private let inbox: QueueKeys
     private let bootID: BootID
     private var deadlines: [ItemName: [Key: BootInstant]] = [:]
     private var answers: [ItemName: Set<QueueKeys.Part>] = [:]
 
-    init(of inbox: QueueKeys, in bootID: BootID) {
+    package init(of inbox: QueueKeys, in bootID: BootID) {
         self.inbox = inbox
         self.bootID = bootID
     }
 
     /// Takes in what a watch of ``prefixes`` delivers.
-    mutating func apply(_ event: WatchEvent) {
+    package mutating func apply(_ event: WatchEvent) {
         switch event {
         case .snapshot(let snapshot), .lagged(let snapshot):
             deadlines = [:]
@@ -33,7 +33,7 @@ struct Demand: Sendable {
     }
 
     /// The latest deadline of those who wait for what is not there; nil when nobody does.
-    func openUntil(after now: BootInstant) -> BootInstant? {
+    package func openUntil(after now: BootInstant) -> BootInstant? {
         var latest: BootInstant?
         for (item, deadlines) in deadlines where answers[item] == nil {
             for deadline in deadlines.values where deadline > now { latest = max(latest ?? deadline, deadline) }

@@ -21,8 +21,19 @@ extension Inbox {
     /// - Returns: ``Acknowledgement/superseded`` when the take does not stand any more; nothing was done then.
     @discardableResult
     public func acknowledge(_ taken: TakenMessage) async throws(SharedCoreError) -> Acknowledgement {
-        let note = InboxMark(reason: .acknowledged, callID: taken.message.callID).encoded()
-        return try await mailbox.acknowledge(taken.delivery, leaving: note)
+        try await mailbox.acknowledge(taken.delivery, leaving: Self.note(of: taken))
+    }
+
+    /// Adds the acknowledgement of a message to a transaction, which fails when the take does not stand any more.
+    package func acknowledgementOperations(
+        of taken: TakenMessage, into transaction: inout Transaction
+    ) throws(SharedCoreError) {
+        try mailbox.addAcknowledgement(of: taken.delivery, leaving: Self.note(of: taken), to: &transaction)
+    }
+
+    /// What is remembered of a message that was shown.
+    private static func note(of taken: TakenMessage) -> [UInt8] {
+        InboxMark(reason: .acknowledged, callID: taken.message.callID).encoded()
     }
 
     /// Lets others take a message again that this participant does not show.

@@ -1,5 +1,5 @@
 public import CoreAPI
-internal import Mailboxes
+package import Mailboxes
 
 /// The messages that a core received and that participants ask for by call-id.
 ///
@@ -14,7 +14,7 @@ public struct Inbox: Sendable {
     /// The path that the inbox stands under.
     package static let path = ".sharedcore/inbox"
 
-    let mailbox: QueueMailbox
+    package let mailbox: QueueMailbox
 
     /// The inbox of a group.
     ///

@@ -1,5 +1,5 @@
 public import CoreAPI
-internal import Mailboxes
+package import Mailboxes
 
 /// What the inbox has for a call-id.
 public enum InboxState: Hashable, Sendable {
@@ -26,7 +26,7 @@ public enum InboxState: Hashable, Sendable {
     ///
     /// - Throws: ``SharedCoreError/Code/corrupt`` or ``SharedCoreError/Code/incompatible`` for bytes that are no record
     ///   of this version.
-    init(of item: QueueItem, callID: CallID) throws(SharedCoreError) {
+    package init(of item: QueueItem, callID: CallID) throws(SharedCoreError) {
         if let entry = item.message {
             let message = try InboxRecord(decoding: entry, for: callID).message
             self = item.take.map { .taken(by: $0.origin) } ?? .stored(message)

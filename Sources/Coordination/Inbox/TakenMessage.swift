@@ -1,4 +1,4 @@
-internal import Mailboxes
+package import Mailboxes
 
 /// A message in a participant's hand, to be acknowledged when it has been shown.
 ///
@@ -8,5 +8,10 @@ internal import Mailboxes
 public struct TakenMessage: Hashable, Sendable {
     /// The message.
     public let message: InboxMessage
-    let delivery: QueueDelivery
+    package let delivery: QueueDelivery
+
+    package init(message: InboxMessage, delivery: QueueDelivery) {
+        self.message = message
+        self.delivery = delivery
+    }
 }

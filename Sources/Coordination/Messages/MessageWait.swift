@@ -1,10 +1,10 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// One call's wait for the message of a call-id: what the inbox says goes in, what to do next comes out.
 ///
 /// Source: contract C7, C8, C10, C11.
-struct MessageWait: Hashable, Sendable {
-    enum Step: Hashable, Sendable {
+package struct MessageWait: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
         /// Take it.
         case take
         /// It is known already, or has nothing to show.
@@ -18,19 +18,19 @@ struct MessageWait: Hashable, Sendable {
     }
 
     /// When the wait ends.
-    let deadline: BootInstant
+    package let deadline: BootInstant
     /// How often the wait looks by itself. Source: contract C13.
-    let lookInterval: Duration
+    package let lookInterval: Duration
     /// Whether others know that this call waits.
-    var isExpected = false
+    package var isExpected = false
 
-    init(deadline: BootInstant, lookInterval: Duration) {
+    package init(deadline: BootInstant, lookInterval: Duration) {
         self.deadline = deadline
         self.lookInterval = lookInterval
     }
 
     /// What to do after a look. What is there is taken even when it comes with the deadline.
-    func step(_ state: InboxState, at now: BootInstant) -> Step {
+    package func step(_ state: InboxState, at now: BootInstant) -> Step {
         switch state {
         case .stored: return .take
         case .acknowledged, .nothingToShow: return .nothingToShow

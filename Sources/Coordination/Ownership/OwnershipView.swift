@@ -1,18 +1,18 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// All that stands under ``OwnershipKey/path`` at one revision.
-struct OwnershipView: Hashable, Sendable {
-    private(set) var revision = Revision.zero
-    private(set) var owner: Standing<OwnerRecord>?
-    private(set) var handover: Standing<HandoverRecord>?
-    private(set) var critical: Standing<CriticalRecord>?
-    private(set) var challenge: Standing<ChallengeRecord>?
-    private(set) var answer: Standing<AnswerRecord>?
+package struct OwnershipView: Hashable, Sendable {
+    package private(set) var revision = Revision.zero
+    package private(set) var owner: Standing<OwnerRecord>?
+    package private(set) var handover: Standing<HandoverRecord>?
+    package private(set) var critical: Standing<CriticalRecord>?
+    package private(set) var challenge: Standing<ChallengeRecord>?
+    package private(set) var answer: Standing<AnswerRecord>?
 
-    init() {}
+    package init() {}
 
     /// Takes in a snapshot of the path. One that is older than what is known changes nothing.
-    mutating func apply(_ snapshot: Snapshot) {
+    package mutating func apply(_ snapshot: Snapshot) {
         guard snapshot.revision >= revision else { return }
         self = OwnershipView()
         revision = snapshot.revision
@@ -20,7 +20,7 @@ struct OwnershipView: Hashable, Sendable {
     }
 
     /// Takes in what a watch of the path delivers. What is known already changes nothing.
-    mutating func apply(_ event: WatchEvent) {
+    package mutating func apply(_ event: WatchEvent) {
         switch event {
         case .snapshot(let snapshot), .lagged(let snapshot):
             apply(snapshot)

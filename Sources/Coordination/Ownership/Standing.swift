@@ -1,16 +1,16 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// A record together with its place in the store.
-struct Standing<Record: StoredRecord>: Hashable, Sendable {
-    let record: Record
+package struct Standing<Record: StoredRecord>: Hashable, Sendable {
+    package let record: Record
     /// The commit that created the entry: the holder's claim.
-    let claim: Revision
+    package let claim: Revision
     /// The commit that wrote it last.
-    let revision: Revision
+    package let revision: Revision
     /// Who wrote it.
-    let session: SessionID
+    package let session: SessionID
 
-    init(_ entry: Entry) {
+    package init(_ entry: Entry) {
         record = Record(bytes: entry.value)
         claim = entry.creationRevision
         revision = entry.revision

@@ -1,8 +1,8 @@
-internal import CoreAPI
+package import CoreAPI
 
 extension TimelineHistory {
     /// The epochs that were taken over from, or whose core was given up: their cores may run on.
-    var supersededEpochs: Set<Revision> {
+    package var supersededEpochs: Set<Revision> {
         var epochs: Set<Revision> = []
         for record in records {
             switch record.entry.kind {
@@ -15,7 +15,7 @@ extension TimelineHistory {
     }
 
     /// The process that acquired an epoch, without its start time; nil when the timeline has forgotten.
-    func process(of epoch: Revision) -> ProcessIdentity? {
+    package func process(of epoch: Revision) -> ProcessIdentity? {
         let acquisition = records.first { record in
             record.entry.epoch == epoch && [.acquired, .tookOver].contains(record.entry.kind)
         }

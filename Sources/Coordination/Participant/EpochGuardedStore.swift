@@ -14,12 +14,9 @@ struct EpochGuardedStore: SharedStore {
     var capabilities: Capabilities { store.capabilities }
 
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
-        var transaction = transaction
         let condition = Transaction.Guard.epoch(OwnershipKey.owner, epoch)
-        // In front, so that a superseded core hears that it is, not that another condition does not hold.
-        if transaction.guards.first != condition { transaction.guards.insert(condition, at: 0) }
         do throws(SharedCoreError) {
-            return try await store.commit(transaction)
+            return try await store.commit(transaction.guarded(by: epoch))
         } catch {
             if error.guardFailure?.condition == condition || error.code == .sessionEnded { fenced() }
             throw error

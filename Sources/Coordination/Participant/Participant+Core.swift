@@ -3,9 +3,6 @@ internal import Mailboxes
 
 /// The core that runs here.
 extension Participant {
-    /// How long a participant leaves its core alone after a failure; doubled with each one in a row.
-    private static let firstRest = Duration.seconds(1)
-    private static let longestRest = Duration.seconds(30)
     /// How often a witness looks whether the files of an ending process are closed, and how long that may take: whoever
     /// has its locks after that is another process.
     private static let exitLook = Duration.milliseconds(100)
@@ -47,9 +44,8 @@ extension Participant {
             },
             isFenced: { isFenced.isRaised }, finish: { watching.end() },
             report: { [weak self] report in await self?.hear(report, of: epoch) })
-        if !machine.myself.isMain {
-            policy = CoreRunPolicy(
-                budget: options.executorBudget, linger: options.coreLinger, from: clock.now())
+        intentions.coreBegins(at: clock.now())
+        if intentions.policy != nil {
             Task(executorPreference: ParticipantThread.shared) { await self.followDemand(under: epoch) }
         }
     }
@@ -70,13 +66,13 @@ extension Participant {
             coreStarts += 1
         case .started:
             machine.coreStarted(epoch)
-            coreProblem = nil
+            intentions.coreStarted()
             trimTimeline()
         case .failed(let problem):
             take(problem, of: epoch)
             machine.coreFailed(epoch, problem: problem, at: clock.now())
         case .ended(let problem):
-            if let problem, coreProblem?.epoch != epoch { take(problem, of: epoch) }
+            if let problem { take(problem, of: epoch) }
             machine.coreEnded(epoch, problem: problem)
             if coreRun?.epoch == epoch { coreRun = nil }
             trimTimeline()
@@ -85,16 +81,9 @@ extension Participant {
         bell.ring()
     }
 
-    /// Takes in why a core failed: a Main gives up, an Executor leaves its core alone for a while.
+    /// Takes in why a core failed.
     private func take(_ problem: String, of epoch: Revision) {
-        let count = (coreProblem?.count ?? 0) + 1
-        coreProblem = CoreProblem(epoch: epoch, text: problem, count: count)
-        if machine.myself.isMain {
-            intent = .nothing(because: problem)
-        } else {
-            let rest = min(Self.firstRest * (1 << min(count - 1, 10)), Self.longestRest)
-            machine.restsUntil = clock.now().advanced(by: rest)
-        }
+        if let rest = intentions.coreFailed(problem, of: epoch, at: clock.now()) { machine.restsUntil = rest }
     }
 
     /// Looks because a write has shown that an epoch is over.
@@ -142,13 +131,20 @@ extension Participant {
     /// Drops the oldest of the timeline where it has grown too long, away from the participants' thread.
     private func trimTimeline() {
         untrimmedCount = 0
+        guard !isTrimming else { return }
+        isTrimming = true
         Task.detached { [timeline, weak self] in
             do throws(SharedCoreError) {
                 try await timeline.trim()
             } catch {
                 await self?.note(error)
             }
+            await self?.trimmingEnded()
         }
+    }
+
+    private func trimmingEnded() {
+        isTrimming = false
     }
 
     /// Drops the oldest now and then, however the entries come about: by then this participant has written an eighth of
@@ -170,7 +166,7 @@ extension Participant {
                 guard machine.holding?.epoch == epoch else { return watch.cancel() }
                 demand.apply(event)
                 // Known only now: before the first event, nobody seems to wait.
-                self.demand = demand
+                intentions.demand = demand
                 bell.ring()
             }
         } catch {
@@ -181,39 +177,8 @@ extension Participant {
 
     /// Tells the machine what this participant wants now.
     func decideWish(at now: BootInstant) {
-        policyIsDue = nil
-        machine.wish = wish(at: now)
-    }
-
-    private func wish(at now: BootInstant) -> Wish {
-        if isClosing { return .nothing(because: "its participant closes") }
-        if machine.myself.isMain { return intent }
-        if policy != nil, machine.holding == nil, machine.core == nil { endPolicy() }
-        if needs.isEmpty { isSpent = false }
-        guard var policy else {
-            guard !isSpent, !needs.isEmpty else { return .nothing(because: "nobody waits here") }
-            return needs.values.contains(where: \.insists) ? .insist : .own
-        }
-        // Until the demand is known there is some: that of this participant.
-        let isAwaited = needs.values.contains(where: \.insists) || demand == nil
-        let openUntil = isAwaited ? BootInstant(nanoseconds: .max) : demand?.openUntil(after: now)
-        let decision = policy.decide(openUntil: openUntil, lastChange: demand?.revision ?? .zero, at: now)
-        self.policy = policy
-        switch decision {
-        case .run(let until):
-            policyIsDue = until
-            return .own
-        case .done:
-            return .nothing(because: "everybody who waited has been served")
-        case .spent:
-            isSpent = true
-            return .nothing(because: "its budget of \(options.executorBudget) is used up")
-        }
-    }
-
-    private func endPolicy() {
-        policy = nil
-        demand = nil
+        machine.wish = intentions.wish(holding: machine.holding?.epoch, core: machine.core, at: now)
+        guard intentions.policy == nil else { return }
         demandWatch?.cancel()
         demandWatch = nil
     }

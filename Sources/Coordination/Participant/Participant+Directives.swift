@@ -90,23 +90,15 @@ extension Participant {
         }
     }
 
-    /// Takes note of an ownership that was taken away, or given up to another Main.
+    /// Takes note of an ownership that was taken away, given up to another Main, or cannot be had again.
     func noticeLoss() async {
-        if machine.hasYielded { supersede() }
-        guard let loss = machine.takeLoss() else { return }
-        lastLoss = loss
-        if let successor = loss.successor {
-            if machine.myself.isMain, successor.record.role == .main { supersede() }
-            await tell(
-                Story(
-                    kind: .fenced, epoch: loss.epoch, other: successor.claim,
-                    reason: "a newer epoch owns, so its core is stopped"))
-        }
-    }
-
-    /// A Main gives way to another one for good.
-    private func supersede() {
-        isSuperseded = true
-        intent = .nothing(because: "another Main takes over")
+        if let refusal = machine.refusal, intentions.notice(refusal) { await tell(refusal) }
+        let loss = machine.takeLoss()
+        intentions.notice(loss, hasYielded: machine.hasYielded)
+        guard let loss, let successor = loss.successor else { return }
+        await tell(
+            Story(
+                kind: .fenced, epoch: loss.epoch, other: successor.claim,
+                reason: "a newer epoch owns, so its core is stopped"))
     }
 }

@@ -11,8 +11,7 @@ extension Participant {
             throw failure(error)
         }
         let before = state
-        intent = takingOver ? .takeOver : .own
-        isSuperseded = false
+        intentions.start(takingOver: takingOver)
         machine.hasYielded = false
         obstacle = nil
         bell.ring()
@@ -31,7 +30,7 @@ extension Participant {
             withdraw(because: "its start was cancelled")
             throw CoordinationError(.cancelled, "The task that started the Main was cancelled.")
         }
-        if let problem = coreProblem, problem != before.problem { throw CoordinationError(.coreFailed, problem.text) }
+        if let problem = intentions.problem, problem != before.problem { throw CoordinationError(.coreFailed, problem.text) }
         if let error = state.lastingError {
             withdraw(because: "the group's store refuses it")
             throw failure(error)
@@ -47,13 +46,13 @@ extension Participant {
         case .closed: return .stopped
         case nil: break
         }
-        if isSuperseded { return .superseded }
-        return coreProblem.map { .coreFailed($0.text) } ?? .stopped
+        if intentions.isSuperseded { return .superseded }
+        return intentions.problem.map { .coreFailed($0.text) } ?? .stopped
     }
 
     /// Gives up a Main's wish to own.
     func withdraw(because reason: String) {
-        intent = .nothing(because: reason)
+        intentions.withdraw(because: reason)
         bell.ring()
     }
 }

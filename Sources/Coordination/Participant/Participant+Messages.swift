@@ -19,7 +19,7 @@ extension Participant {
         var alarm = Alarm(ringing: bell, by: clock)
         defer {
             listeners[number] = nil
-            needs[number] = nil
+            intentions.needs[number] = nil
             alarm.stop()
             self.bell.ring()
         }
@@ -51,7 +51,7 @@ extension Participant {
         }
         try guardOpen()
         if Task.isCancelled { throw CoordinationError(.cancelled, "The task that waited was cancelled.") }
-        if let held, lastLoss?.epoch == held { throw fenced() }
+        if let held, intentions.lastLoss?.epoch == held { throw fenced() }
         throw timeout(of: callID)
     }
 
@@ -71,7 +71,7 @@ extension Participant {
         _ wait: inout MessageWait, for callID: CallID, under held: Revision?, as number: Int, bell: Bell,
         alarm: inout Alarm
     ) async throws(SharedCoreError) -> MessageAnswer? {
-        while end == nil, !Task.isCancelled, held == nil || lastLoss?.epoch != held {
+        while end == nil, !Task.isCancelled, held == nil || intentions.lastLoss?.epoch != held {
             let state = try await inbox.look(callID)
             switch wait.step(state, at: clock.now()) {
             case .take:
@@ -108,9 +108,9 @@ extension Participant {
 
     /// Takes note whether a core here would help a call.
     private func need(_ needsCore: Bool, as number: Int) {
-        let need = needsCore ? Need(insists: false) : nil
-        guard needs[number] != need else { return }
-        needs[number] = need
+        let need = needsCore ? Intentions.Need(insists: false) : nil
+        guard intentions.needs[number] != need else { return }
+        intentions.needs[number] = need
         bell.ring()
     }
 
@@ -121,7 +121,7 @@ extension Participant {
         // What an earlier call was told may be over.
         machine.refusal = nil
         let before = state
-        needs[number] = Need(insists: true)
+        intentions.needs[number] = Intentions.Need(insists: true)
         bell.ring()
         await untilState(before: deadline) { state in
             state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
@@ -133,7 +133,7 @@ extension Participant {
             throw refused(by: refusal)
         }
         if state.isCoreRunning { return }
-        if let problem = coreProblem, problem != before.problem { throw CoordinationError(.coreFailed, problem.text) }
+        if let problem = intentions.problem, problem != before.problem { throw CoordinationError(.coreFailed, problem.text) }
         if state.lossOf != before.lossOf { throw fenced() }
         if Task.isCancelled { throw CoordinationError(.cancelled, "The task that waited was cancelled.") }
         throw CoordinationError(.timeout, "The deadline passed before the core ran here.", owner: owner)
@@ -145,8 +145,7 @@ extension Participant {
     private func expect(
         _ item: ItemName, before deadline: BootInstant, as number: Int
     ) async throws(SharedCoreError) {
-        expected[item, default: [:]][number] = deadline
-        let latest = expected[item]?.values.max() ?? deadline
+        let latest = expected.expect(item, before: deadline, as: number)
         _ = try await store.put(
             Expectation.key(of: item, for: store.session.id),
             Expectation(bootID: clock.bootID, deadline: latest).bytes, lifetime: .session)
@@ -154,10 +153,7 @@ extension Participant {
 
     /// Takes the expectation back, unless another call here waits for the same.
     private func forget(_ item: ItemName, as number: Int) async {
-        expected[item]?[number] = nil
-        guard expected[item]?.isEmpty == true else { return }
-        expected[item] = nil
-        guard end == nil else { return }
+        guard expected.forget(item, as: number), end == nil else { return }
         // In a task of its own, because the call's may be cancelled.
         await Task {
             do throws(SharedCoreError) {
@@ -175,7 +171,7 @@ extension Participant {
 
     func guardOpen() throws(CoordinationError) {
         switch end {
-        case nil: if isClosing { throw CoordinationError(.closed, "The participant is closed.") }
+        case nil: if intentions.isClosing { throw CoordinationError(.closed, "The participant is closed.") }
         case .closed: throw CoordinationError(.closed, "The participant is closed.")
         case .storeEnded(let error): throw failure(error)
         }
@@ -209,7 +205,7 @@ extension Participant {
     }
 
     private func timeout(of callID: CallID) -> CoordinationError {
-        let reason = coreProblem.map { ". The last core here had a problem: \($0.text)" } ?? "."
+        let reason = intentions.problem.map { ". The last core here had a problem: \($0.text)" } ?? "."
         return CoordinationError(
             .timeout, "No message “\(callID.text.prefix(64))” came before the deadline" + reason, owner: owner)
     }

@@ -19,59 +19,37 @@ actor Participant {
     nonisolated let makeCore: @Sendable () -> any Core
 
     var machine: OwnershipMachine
-    /// What a Main wants; an Executor's wish comes from those who wait here.
-    var intent = Wish.nothing(because: "it has not started")
-    /// The calls that a core here would help, and whether they insist on one.
-    var needs: [Int: Need] = [:]
+    /// What it wants of ownership.
+    var intentions: Intentions
     var lastNumber = 0
     /// Those who wait for this participant's own state to change.
     var listeners: [Int: Bell] = [:]
     /// The expectations of this participant, by item.
-    var expected: [ItemName: [Int: BootInstant]] = [:]
+    var expected = OwnExpectations()
 
     var coreRun: CoreRun?
     var coreStarts = 0
-    var coreProblem: CoreProblem?
-    var policy: CoreRunPolicy?
-    var policyIsDue: BootInstant?
-    var demand: Demand?
     var demandWatch: Watch?
-    /// Whether this participant's budget is used up; it waits for others then.
-    var isSpent = false
-    /// The last ownership that was taken from this participant.
-    var lastLoss: Loss?
-    /// Whether another Main has taken over from this one.
-    var isSuperseded = false
 
     /// How many entries of the timeline this participant has written since it last dropped the oldest.
     var untrimmedCount = 0
+    /// Whether it is dropping them.
+    var isTrimming = false
     /// What keeps the machine's directives from being carried out; nil since one was.
     var obstacle: Obstacle?
 
     private(set) var end: ParticipantEnd?
-    var isClosing = false
     private var isRunning = false
     /// Its error, if it could not begin.
     private var beginning: Task<SharedCoreError?, Never>?
     private var watch: Watch?
     private var alarm: Alarm
     private var published: ParticipantState?
+    /// What the last commit relied on and told, and how often in a row that was committed.
+    private var repetition: (guards: [Transaction.Guard], stories: [Story], count: Int)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { ParticipantThread.shared.asUnownedSerialExecutor() }
     nonisolated var clock: any TimeSource { environment.clock }
-
-    /// One call's need for a core.
-    struct Need: Hashable, Sendable {
-        var insists: Bool
-    }
-
-    /// The last problem of a core here.
-    struct CoreProblem: Hashable, Sendable {
-        let epoch: Revision
-        let text: String
-        /// How many in a row.
-        let count: Int
-    }
 
     init(
         _ store: any SharedStore, core: @escaping @Sendable () -> any Core, options: CoordinationOptions,
@@ -91,6 +69,8 @@ actor Participant {
         self.machine = OwnershipMachine(
             for: myself, rules: options.rules, seed: environment.seed ^ session.id.rawValue,
             at: environment.clock.now())
+        self.intentions = Intentions(
+            isMain: myself.isMain, budget: options.executorBudget, linger: options.coreLinger)
         self.alarm = Alarm(ringing: bell, by: environment.clock)
     }
 
@@ -130,7 +110,7 @@ actor Participant {
     /// Stops the core, releases, and ends everything. Returns when that is done, or given up after its bound: a core that
     /// does not stop is left to itself, and an ownership that the store does not let go of ends with the session.
     func close() async {
-        isClosing = true
+        intentions.isClosing = true
         bell.ring()
         guard isRunning else { return finish(with: .closed) }
         // In a task of its own: also a caller that is cancelled wants the core stopped.
@@ -145,9 +125,9 @@ actor Participant {
     /// The participant's own state now.
     var state: ParticipantState {
         ParticipantState(
-            isOver: end != nil, wantsOwnership: intent.wantsOwnership, holding: machine.holding?.epoch,
-            core: machine.core, coreStarts: coreStarts, refusal: machine.refusal, lossOf: lastLoss?.epoch,
-            problem: coreProblem, isIdle: isIdle, isStuck: machine.isStuck(at: clock.now()), lastingError: lastingError)
+            isOver: end != nil, wantsOwnership: intentions.intent.wantsOwnership, holding: machine.holding?.epoch,
+            core: machine.core, coreStarts: coreStarts, refusal: machine.refusal, lossOf: intentions.lastLoss?.epoch,
+            problem: intentions.problem, isIdle: isIdle, isStuck: machine.isStuck(at: clock.now()), lastingError: lastingError)
     }
 
     /// The store's error, once it has kept this participant from its job for as long as a hand-over may take.
@@ -157,7 +137,9 @@ actor Participant {
     }
 
     /// Whether nothing is owned, run or sought here.
-    private var isIdle: Bool { machine.holding == nil && machine.core == nil && policy == nil && needs.isEmpty }
+    private var isIdle: Bool {
+        machine.holding == nil && machine.core == nil && intentions.policy == nil && intentions.needs.isEmpty
+    }
 
     /// Returns when the participant's own state fulfils a condition, at `limit`, or when the task is cancelled.
     func untilState(before limit: BootInstant? = nil, _ condition: (ParticipantState) -> Bool) async {
@@ -192,18 +174,30 @@ actor Participant {
             decideWish(at: clock.now())
             if let directive = machine.step(at: clock.now()) {
                 await carryOut(directive)
+                restIfInVain(directive)
                 await noticeLoss()
                 publish()
                 continue
             }
             await noticeLoss()
             publish()
-            if isClosing, machine.core == nil, machine.holding == nil || machine.isStuck(at: clock.now()) {
+            if intentions.isClosing, machine.core == nil, machine.holding == nil || machine.isStuck(at: clock.now()) {
                 return finish(with: .closed)
             }
-            alarm.set(to: min(machine.nextStep, policyIsDue ?? machine.nextStep))
+            alarm.set(to: min(machine.nextStep, intentions.policyIsDue ?? machine.nextStep))
             await bell.wait()
         }
+    }
+
+    /// Pauses when the same commit is wanted again and again: a store that says yes and does nothing must not keep the
+    /// participants' thread from everybody else.
+    private func restIfInVain(_ directive: Directive) {
+        guard case .commit(let transition) = directive else { return }
+        let (guards, stories) = (transition.transaction.guards, transition.stories)
+        let isSame = repetition.map { $0.guards == guards && $0.stories == stories } ?? false
+        let count = isSame ? (repetition?.count ?? 0) + 1 : 1
+        repetition = (guards, stories, count)
+        if count >= 3 { machine.failed(at: clock.now()) }
     }
 
     /// Feeds the machine with what the watch delivers.

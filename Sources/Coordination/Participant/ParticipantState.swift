@@ -12,7 +12,7 @@ struct ParticipantState: Hashable, Sendable {
     let refusal: Refusal?
     /// The last epoch that was taken from it.
     let lossOf: Revision?
-    let problem: Participant.CoreProblem?
+    let problem: Intentions.CoreProblem?
     let isIdle: Bool
     /// Whether its ownership cannot be released.
     let isStuck: Bool

@@ -8,7 +8,7 @@ public struct TimelineRecord: Hashable, Sendable {
     /// What it tells, with an acquisition's epoch filled in.
     public let entry: TimelineEntry
 
-    init(revision: Revision, entry: TimelineEntry) {
+    package init(revision: Revision, entry: TimelineEntry) {
         var entry = entry
         if entry.kind.isAcquisition, entry.epoch == nil { entry.epoch = revision }
         self.revision = revision

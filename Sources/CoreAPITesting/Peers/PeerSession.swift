@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 internal import Glibc
 internal import Synchronization
@@ -29,6 +30,9 @@ internal import Synchronization
 /// - `clear <prefix>`: deletes what the prefix selects
 /// - `sessions`: answers with the ids of the participants
 /// - `child`: leaves a child behind that holds every descriptor; answers with its process id
+/// - `play <role> <name> <server> <settings> <address>`: joins a group as a Main or an Executor; `player <command>` tells it
+///   what to do (``PlayerSession``)
+/// - `crowd <first> <count> <server> <settings> <address>`: many Executors begin to wait; `crowdDone` answers what they heard
 /// - `arm <place>:<action>`: where the process stops or dies next
 /// - anything else: what the program itself knows
 final class PeerSession: Sendable {
@@ -39,6 +43,8 @@ final class PeerSession: Sendable {
         var observed: (count: UInt64, state: UInt64) = (0, 0)
         var watched = Watched()
         var tasks: [Task<Void, Never>] = []
+        var player: PlayerSession?
+        var crowd: Task<Crowd.Count, Never>?
     }
 
     private struct Watched {
@@ -70,6 +76,18 @@ final class PeerSession: Sendable {
             SignalStorm.begin()
             return ""
         case "stormed": return String(SignalStorm.count)
+        case "play":
+            try await play(arguments)
+            return ""
+        case "player":
+            guard let player = state.withLock(\.player) else { throw .closed("peer") }
+            return try await player.run(word(arguments, 0), Array(arguments.dropFirst()))
+        case "crowd":
+            try gather(arguments)
+            return ""
+        case "crowdDone":
+            guard let crowd = state.withLock(\.crowd) else { throw .closed("peer") }
+            return await crowd.value.text
         default: break
         }
         let group = try opened()
@@ -192,6 +210,34 @@ final class PeerSession: Sendable {
             arguments.joined(separator: " "), SessionDescription(role: .executor, name: "peer"))
         state.withLock { $0.group = group }
         return group.session.id.description
+    }
+
+    private func play(_ arguments: [String]) async throws(SharedCoreError) {
+        let settings = try settings(word(arguments, 3))
+        let description = SessionDescription(role: SessionRole(rawValue: word(arguments, 0)), name: word(arguments, 1))
+        let group = try await program.open(arguments.dropFirst(4).joined(separator: " "), description)
+        let player = try PlayerSession(
+            on: group, at: SharedServer(at: word(arguments, 2)), settings, isPlayed: false)
+        state.withLock { $0.player = player }
+    }
+
+    private func gather(_ arguments: [String]) throws(SharedCoreError) {
+        let address = arguments.dropFirst(4).joined(separator: " ")
+        let first = number(arguments, 0)
+        let crowd = Crowd(
+            numbers: first..<first + number(arguments, 1), server: SharedServer(at: word(arguments, 2)),
+            settings: try settings(word(arguments, 3)), isPlayed: false,
+            open: { [program] description throws(SharedCoreError) in try await program.open(address, description) })
+        state.withLock { $0.crowd = Task { await crowd.run() } }
+    }
+
+    /// What a word says, of which `none` says nothing.
+    private func settings(_ word: String) throws(SharedCoreError) -> PlayerSettings {
+        do throws(PeerRefusal) {
+            return try PlayerSettings(word == "none" ? "" : word)
+        } catch {
+            throw SharedCoreError(.invalidArgument, error.answer, at: "settings")
+        }
     }
 
     private func increment(_ key: Key, _ count: Int, in group: any SharedGroup) async throws(SharedCoreError) {

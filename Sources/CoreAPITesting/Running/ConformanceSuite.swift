@@ -2,7 +2,9 @@
 public enum ConformanceSuite {
     /// The cases in the order of the contract.
     public static let cases: [ConformanceCase] =
-        (storeCases + watchCases + notifierCases + sessionCases + processCases).sorted { $0.place < $1.place }
+        (storeCases + watchCases + notifierCases + sessionCases + processCases + coordinationCases).sorted {
+            $0.place < $1.place
+        }
 
     /// The cases whose id or rule is named; when there is none, those whose title holds the text.
     public static func cases(matching pattern: String) -> [ConformanceCase] {
@@ -31,5 +33,11 @@ public enum ConformanceSuite {
 
     private static let processCases: [ConformanceCase] = [
         ManyProcessesCases.all, KilledProcessCases.all, StoppedProcessCases.all, HolderEndCases.all,
+    ].flatMap { $0 }
+
+    private static let coordinationCases: [ConformanceCase] = [
+        OwnerCases.all, HandoverCases.all, SupersededCases.all, FrozenHolderCases.all, KilledHolderCases.all,
+        WaitingCases.all, MessageSourceCases.all, DemandCases.all, BurstCases.all, InboxCases.all, SecondMainCases.all,
+        TimelineCases.all,
     ].flatMap { $0 }
 }

@@ -71,6 +71,13 @@ package final class TestGroup: Sendable {
         try await Peer.start(by: context.harness, noting: { [weak context] in context?.note($0) })
     }
 
+    /// Starts several processes that have not joined yet.
+    func peers(count: Int) async throws -> [Peer] {
+        var peers: [Peer] = []
+        for _ in 0..<count { peers.append(try await peer()) }
+        return peers
+    }
+
     /// What a second process is told to find the group.
     package var address: String { group.address }
 

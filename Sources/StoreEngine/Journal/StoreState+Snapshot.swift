@@ -48,28 +48,8 @@ extension StoreState {
             try write(.topics(names.prefix(512).compactMap { name in topics[name].map { (name, $0) } }))
             names = names.dropFirst(512)
         }
-        if reader == .replica { try writeHistory(write) }
+        if case .replica(let revision?) = reader { try writeHistory(after: revision, emit) }
         try write(.end)
-    }
-}
-
-extension StoreState {
-    /// The latest changes, the newest of them that fit the bytes of the history with their values.
-    private func writeHistory(
-        _ write: (SnapshotPart) throws(SharedCoreError) -> Void
-    ) throws(SharedCoreError) {
-        guard let commits = history.elements(after: history.floor) else { return }
-        var byteCount = 0
-        var first = commits.endIndex
-        while first > commits.startIndex {
-            byteCount += commits[first - 1].wholeByteCount
-            guard byteCount <= history.byteLimit else { break }
-            first -= 1
-        }
-        let floor = first == commits.startIndex ? history.floor : commits[first - 1].revision
-        // The first one only says from where on the changes are whole.
-        try write(.history([CommittedChanges(revision: floor, origin: SessionID(rawValue: 0), changes: [])]))
-        for commit in commits[first...] { try write(.history([commit])) }
     }
 }
 
@@ -77,9 +57,9 @@ extension StoreState {
 public enum SnapshotReaderKind: Hashable, Sendable {
     /// For a journal, which is the order from then on: nothing is left out but the history.
     case journal
-    /// For a replica elsewhere, which decides nothing: with the history, and without what only the order's own backend
-    /// needs to know of a session.
-    case replica
+    /// For a replica elsewhere, which decides nothing: without what only the order's own backend needs to know of a session,
+    /// and with the history after a revision; nil for none.
+    case replica(historyAfter: Revision?)
 }
 
 /// Makes a state of the records of a snapshot.
@@ -124,14 +104,8 @@ public struct SnapshotReader: Sendable {
             guard state.sessions[session] != nil else { throw Self.misplaced }
             state.sessions[session]?.deliveries = deliveries
         case (.within, .history(let commits)):
-            for commit in commits {
-                guard commit.revision <= state.revision else { throw Self.misplaced }
-                if commit.changes.isEmpty {
-                    state.history.restart(at: commit.revision)
-                } else {
-                    state.history.append(commit)
-                }
-            }
+            let revision = state.revision
+            for commit in commits { try state.history.take(commit, at: revision) }
         case (.within, .end):
             progress = .complete
         default: throw Self.misplaced

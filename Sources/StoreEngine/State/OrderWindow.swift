@@ -60,6 +60,16 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
         floor = max(floor, revision)
     }
 
+    /// Puts the elements of an earlier window in front, which knows everything up to `revision`. Nothing changes when there is
+    /// a gap between the two, or nothing in front.
+    mutating func prepend(_ earlier: Self, through revision: Revision) {
+        guard earlier.floor < floor, floor <= revision, let own = elements(after: floor) else { return }
+        let limit = floor
+        restart(at: earlier.floor)
+        for element in earlier.elements(after: earlier.floor) ?? [] where element.revision <= limit { append(element) }
+        for element in own { append(element) }
+    }
+
     /// Forgets everything and begins anew at `revision`.
     mutating func restart(at revision: Revision) {
         elements.removeAll()

@@ -6,9 +6,11 @@ internal import Testing
 
 @Suite("What replicas elsewhere are sent")
 struct ReplicaRecordTests {
-    private func replica(of state: StoreState, historyByteCount: Int = 1 << 20) throws -> StoreState? {
+    private func replica(
+        of state: StoreState, historyByteCount: Int = 1 << 20, historyAfter: Revision? = .zero
+    ) throws -> StoreState? {
         var reader = SnapshotReader(limits: RandomMachine.limits, historyByteCount: historyByteCount)
-        try state.writeSnapshot(for: .replica) { payload throws(SharedCoreError) in
+        try state.writeSnapshot(for: .replica(historyAfter: historyAfter)) { payload throws(SharedCoreError) in
             guard case .snapshot(let part) = try JournalRecord(payload[...]) else { return }
             try reader.read(part)
         }
@@ -56,6 +58,51 @@ struct ReplicaRecordTests {
             }
             #expect(second.next(in: &copy) == nil)
         }
+    }
+
+    @Test(
+        "W2: a history that is asked for later, or kept from before, is put in front where it belongs",
+        arguments: Seed.several(6))
+    func historyComesLater(seed: Seed) throws {
+        var machine = RandomMachine(seed: seed, historyByteCount: 1 << 20)
+        machine.run(100)
+        let former = machine.state
+        machine.run(100)
+        var copy = try #require(try replica(of: machine.state, historyAfter: nil))
+        #expect(copy.history.floor == copy.revision)
+        let known = machine.effects.count
+        machine.run(100)
+        for effect in machine.effects[known...] { copy.apply(effect.forReplicas) }
+        let whole = copy.history.floor
+        // The answer of one who has gone on meanwhile.
+        machine.run(20)
+        let middle = machine.effects[50].revision
+        var parts: [SnapshotPart] = []
+        try machine.state.writeHistory(after: middle) { payload throws(SharedCoreError) in
+            guard case .snapshot(let part) = try JournalRecord(payload[...]) else { return }
+            parts.append(part)
+        }
+        // One that ends before this one begins does not meet it.
+        var apart = copy
+        try apart.prependHistory([], at: Revision(rawValue: whole.rawValue - 1))
+        apart.keepHistory(of: former)
+        #expect(apart.history.floor == whole)
+
+        try copy.prependHistory(parts, at: machine.state.revision)
+        #expect(copy.history.floor == middle)
+        let found = try #require(copy.history.elements(after: middle))
+        let expected = try #require(machine.state.history.elements(after: middle)).filter {
+            $0.revision <= copy.revision
+        }
+        #expect(found.map(\.revision) == expected.map(\.revision))
+        #expect(
+            try found.flatMap(\.changes).map { try $0.change() } == expected.flatMap(\.changes).map { try $0.change() })
+
+        var next = try #require(try replica(of: machine.state, historyAfter: copy.revision))
+        next.keepHistory(of: copy)
+        #expect(next.history.floor == middle)
+        let all = try #require(machine.state.history.elements(after: middle))
+        #expect(try #require(next.history.elements(after: middle)).map(\.revision) == all.map(\.revision))
     }
 
     @Test("W2: a replica whose history was cut says `lagged` where it does not know")

@@ -42,7 +42,8 @@ struct HubStage {
 
     /// A hub in a process of its own, which listens when this returns.
     func hubProcess(
-        at endpoint: HubEndpoint? = nil, storage: String? = nil, failPoint: String? = nil
+        at endpoint: HubEndpoint? = nil, storage: String? = nil, failPoint: String? = nil,
+        variables: [String: String] = [:]
     ) async throws -> HubChild {
         var arguments = [
             "hub", (endpoint ?? self.endpoint).description, storage ?? files,
@@ -51,7 +52,7 @@ struct HubStage {
         if let keys { arguments += [keys.hub.secretKey, keys.client.publicKey] }
         let child = try ChildProcess(
             try ChildProcess.built("sharedcore-test-peer"), arguments,
-            environment: failPoint.map { ["SHAREDCORE_FAIL_POINT": $0] } ?? [:])
+            environment: variables.merging(failPoint.map { ["SHAREDCORE_FAIL_POINT": $0] } ?? [:]) { $1 })
         try await eventually("the hub listens") { !child.lines.isEmpty }
         let words = (child.lines.first ?? "").split(separator: " ").map(String.init)
         try expect(words.first ?? "", is: "ready", "the hub's first word of: \(child.lines)")

@@ -34,14 +34,14 @@ enum Samples {
             number: 1,
             body: .hello(
                 Request.Hello(
-                    group: "chat", process: process, processNamespace: 4_026_531_836,
+                    group: "chat", process: process,
                     description: SessionDescription(role: .main, name: "the app"),
                     token: [UInt8](repeating: 1, count: 32), resumed: nil))),
         Request(
             number: .max,
             body: .hello(
                 Request.Hello(
-                    group: "chat", process: process, processNamespace: 0, description: SessionDescription(),
+                    group: "chat", process: process, description: SessionDescription(),
                     token: [UInt8](repeating: 3, count: 32), resumed: SessionID(rawValue: 12)))),
         Request(number: 2, body: .commit(transaction, known: Revision(rawValue: 1_000))),
         Request(number: 3, body: .commit(Transaction(), known: .zero)),
@@ -51,6 +51,7 @@ enum Samples {
         Request(number: 7, body: .catchUp(after: Revision(rawValue: 9))),
         Request(number: 0, body: .keepAlive),
         Request(number: 8, body: .close),
+        Request(number: 9, body: .history(after: Revision(rawValue: 300))),
     ]
 
     static let news: News = {
@@ -84,6 +85,7 @@ enum Samples {
             number: 7,
             body: .refused(SharedCoreError(.storageFull, "There is no space.", at: "/data", cause: "write: ENOSPC"))),
         Reply(number: 8, body: .unknown),
+        Reply(number: 9, body: .history(Revision(rawValue: 301))),
     ]
 
     static let stream: [StreamMessage] = [

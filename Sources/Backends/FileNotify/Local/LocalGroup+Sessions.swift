@@ -45,14 +45,14 @@ extension LocalGroup {
     /// cannot be recorded now, whoever looks next does it.
     func leave(_ session: SessionID, _ byte: Int) async {
         FailPoint.hit("session.beforeEnd")
-        _ = try? await writeThoughCancelled { state, now in Self.ending(session, in: state, at: now) }
+        _ = try? await writeThoughCancelled { state, now in state.decideEnding(session, at: now) }
         FailPoint.hit("session.afterEnd")
         sessionLocks.release(byte)
     }
 
     /// As ``leave(_:_:)``, for a handle that was let go.
     func abandon(_ session: SessionID, _ byte: Int) {
-        writeInBackground { state, now in Self.ending(session, in: state, at: now) }
+        writeInBackground { state, now in state.decideEnding(session, at: now) }
         sessionLocks.release(byte)
     }
 
@@ -67,21 +67,12 @@ extension LocalGroup {
     /// Records the end of sessions without anybody waiting for it.
     func end(_ sessions: [SessionID]) {
         for session in sessions {
-            writeInBackground { state, now in Self.ending(session, in: state, at: now) }
+            writeInBackground { state, now in state.decideEnding(session, at: now) }
         }
     }
 
     private func end(_ session: SessionID) async throws(SharedCoreError) {
-        _ = try await write { state, now in Self.ending(session, in: state, at: now) }
-    }
-
-    private static func ending(
-        _ session: SessionID, in state: StoreState, at now: BootInstant
-    ) -> StoreState.Decision {
-        guard let effect = state.ending(session, at: now) else {
-            return .answer(.committed(Commit(revision: state.revision, changed: false)))
-        }
-        return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
+        _ = try await write { state, now in state.decideEnding(session, at: now) }
     }
 
     /// Whether a session belongs to a participant of this process.

@@ -111,8 +111,7 @@ extension HubLink {
         lastNumber += 1
         greeting = lastNumber
         let hello = Request.Hello(
-            group: group, process: .current, processNamespace: ProcessIdentity.currentNamespace,
-            description: description, token: token, resumed: welcome?.session.id)
+            group: group, process: .current, description: description, token: token, resumed: welcome?.session.id)
         guard let bytes = try? Request(number: lastNumber, body: .hello(hello)).bytes() else { return }
         let isSent = requests?.send([bytes]) == true
         nextGreeting = clock.now().advanced(by: isSent ? greetingPause : Self.unsentGreetingPause)

@@ -87,6 +87,10 @@ extension HubLink {
             hold(request, reply.body, until: revision)
         case .refused(let error): finish(request, with: .failure(error))
         case .done: finish(request, with: .success(reply.body))
+        case .history(let revision):
+            if extendHistory(with: message.frames.dropFirst(), at: revision) {
+                finish(request, with: .success(reply.body))
+            }
         case .welcome, .unknown, .snapshot: break
         }
         answered()
@@ -186,13 +190,35 @@ extension HubLink {
                 return end(with: Wire.malformed("its snapshot is damaged"))
             }
             if let replica {
-                replica.update { if state.revision > $0.revision { $0 = state } }
+                replica.update { former in
+                    guard state.revision > former.revision else { return }
+                    var state = state
+                    state.keepHistory(of: former)
+                    former = state
+                }
             } else {
                 replica = Replica(state)
                 resumeJoining()
             }
             announce(revision)
-        case .welcome, .outcome, .done, .refused, .unknown: break
+        case .welcome, .outcome, .done, .refused, .unknown, .history: break
+        }
+    }
+
+    /// Puts what happened before the replica was made in front of its history.
+    private func extendHistory(with records: ArraySlice<[UInt8]>, at revision: Revision) -> Bool {
+        do throws(SharedCoreError) {
+            let parts = try records.map { record throws(SharedCoreError) in
+                guard case .snapshot(let part) = try JournalRecord(record[...]) else {
+                    throw Wire.malformed("its history is damaged")
+                }
+                return part
+            }
+            try replica?.change { state throws(SharedCoreError) in try state.prependHistory(parts, at: revision) }
+            return true
+        } catch {
+            end(with: error)
+            return false
         }
     }
 

@@ -148,6 +148,7 @@ actor HubLink {
             case .read: .read(known: known)
             case .probe: .probe(known: known)
             case .close: .close
+            case .history(let revision): .history(after: revision)
             }
         do throws(SharedCoreError) {
             let bytes = try Request(number: request.number, body: body).bytes()

@@ -11,6 +11,7 @@ final class PendingRequest {
         case read
         case probe
         case close
+        case history(after: Revision)
     }
 
     let number: UInt64

@@ -92,7 +92,12 @@ public final class ZMQGroup: SharedGroup {
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
         try await bringUpToDate(.linearizable)
-        try replica.read { state throws(SharedCoreError) in try self.requireSession(in: state) }
+        let floor = try replica.read { state throws(SharedCoreError) in
+            try self.requireSession(in: state)
+            return state.history.floor
+        }
+        // What happened before this participant joined is asked for only by whoever wants it.
+        if case .after(let revision) = start, revision < floor { _ = try await link.ask(.history(after: revision)) }
         return replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {})
     }
 

@@ -74,6 +74,9 @@ extension HubService {
         case .catchUp(let revision):
             try await order.refresh()
             try catchUp(request.number, after: revision, at: address)
+        case .history(let revision):
+            try await order.refresh()
+            try tellHistory(request.number, after: revision, at: address)
         case .close:
             try await finish(client)
             send(Reply(number: request.number, body: .done), to: address)
@@ -112,7 +115,7 @@ extension HubService {
                 return (state.revision, Optional(news), [[UInt8]]())
             }
             var records: [[UInt8]] = []
-            try state.writeSnapshot(for: .replica) { records.append($0) }
+            try state.writeSnapshot(for: .replica(historyAfter: known)) { records.append($0) }
             return (state.revision, nil, records)
         }
         if let news {
@@ -120,6 +123,16 @@ extension HubService {
         } else {
             send(Reply(number: number, body: .snapshot(revision)), records, to: address)
         }
+    }
+
+    /// Sends the changes after a revision, as far back as they are kept.
+    private func tellHistory(_ number: UInt64, after known: Revision, at address: HubAddress) throws(SharedCoreError) {
+        let (revision, records) = try order.replica.read { state throws(SharedCoreError) in
+            var records: [[UInt8]] = []
+            try state.writeHistory(after: known) { records.append($0) }
+            return (state.revision, records)
+        }
+        send(Reply(number: number, body: .history(revision)), records, to: address)
     }
 
     /// Sends an answer. One that cannot be sent is asked for again by the client, if there is one.

@@ -87,18 +87,10 @@ extension HubService {
         if FailPoint.fails("hub.ending") {
             throw SharedCoreError(SystemCallError("pwrite", number: 28, at: "hub.ending"))
         }
-        _ = try await order.record(Self.ending(client.session))
+        let session = client.session
+        _ = try await order.record { state, now in state.decideEnding(session, at: now) }
         forget(client)
         publishNews()
-    }
-
-    static func ending(_ session: SessionID) -> Judge {
-        { state, now in
-            guard let effect = state.ending(session, at: now) else {
-                return .answer(.committed(Commit(revision: state.revision, changed: false)))
-            }
-            return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
-        }
     }
 
     /// Counts down the leases by the time that the hub was running, after what has come was taken in; and ends again who

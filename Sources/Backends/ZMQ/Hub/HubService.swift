@@ -36,7 +36,8 @@ actor HubService {
     var addresses: [HubAddress: HubClient] = [:]
     /// Connections of which a refusal was reported.
     var reported: Set<HubAddress> = []
-    static let reportedLimit = 4_096
+    /// More than can be open at once, unless the system was told to allow more.
+    static let reportedLimit = 20_000
     /// The ends of clients' processes.
     let ends: ReadinessSet
 
@@ -192,7 +193,7 @@ actor HubService {
                 return
             }
             guard let news else { return }
-            guard let last = news.effects.last else {
+            guard let last = news.last else {
                 // Too much has happened to tell it: everybody has to ask.
                 published = news.after
                 nextBeacon = runningClock.now()
@@ -201,7 +202,7 @@ actor HubService {
             // Of what is large, only its place is told: a listener that stands still would have it kept again and again.
             let isLarge = news.effects.reduce(0) { $0 + $1.count } > Self.streamByteLimit
             if !isLarge, !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
-            if case .effect(let effect)? = try? JournalRecord(last[...]) { published = effect.revision }
+            published = last
             nextBeacon = runningClock.now().advanced(by: isLarge ? .zero : Self.beaconDelay)
         }
     }

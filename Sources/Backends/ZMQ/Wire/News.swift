@@ -8,6 +8,8 @@ struct News {
     var after: Revision
     /// Their records.
     var effects: [[UInt8]] = []
+    /// The revision of the last of them, where they were taken from a state. It is not sent.
+    private(set) var last: Revision?
 
     func write(to writer: inout ByteWriter) {
         writer.integer(after.rawValue)
@@ -16,6 +18,11 @@ struct News {
 
     init(after: Revision) {
         self.after = after
+    }
+
+    mutating func add(_ payload: [UInt8], of effect: Effect) {
+        effects.append(payload)
+        last = effect.revision
     }
 
     init(from reader: inout ByteReader) throws(ByteCodingError) {
@@ -34,7 +41,7 @@ extension StoreState {
             let payload = try effect.forReplicas.payload()
             byteCount += payload.count
             guard news.effects.isEmpty || byteCount <= Wire.newsByteCount else { break }
-            news.effects.append(payload)
+            news.add(payload, of: effect)
         }
         return news
     }

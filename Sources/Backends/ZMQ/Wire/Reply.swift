@@ -2,7 +2,7 @@ internal import ByteCoding
 internal import CoreAPI
 internal import StoreEngine
 
-/// What the hub answers: one frame, but for a snapshot, whose records follow in frames of their own.
+/// What the hub answers: one frame, but for a snapshot and a history, whose records follow in frames of their own.
 struct Reply {
     /// The number of the request.
     let number: UInt64
@@ -23,6 +23,8 @@ struct Reply {
         case refused(SharedCoreError)
         /// The hub does not know the connection: say hello first, then ask again.
         case unknown
+        /// Changes that led to a revision; their records follow.
+        case history(Revision)
     }
 
     /// What a client gets to know when it joins.
@@ -73,6 +75,10 @@ struct Reply {
         case .unknown:
             writer.byte(7)
             writer.integer(number)
+        case .history(let revision):
+            writer.byte(8)
+            writer.integer(number)
+            writer.integer(revision.rawValue)
         }
         return writer.bytes
     }
@@ -110,6 +116,7 @@ struct Reply {
             let cause = try reader.optional { reader throws(ByteCodingError) in try reader.text() }
             return .refused(SharedCoreError(code, message, at: location, cause: cause))
         case 7: return .unknown
+        case 8: return .history(Revision(rawValue: try reader.integer()))
         default: throw ByteCodingError.malformed
         }
     }
@@ -168,7 +175,7 @@ extension Reply.Body {
     var isState: Bool {
         switch self {
         case .current, .snapshot: true
-        case .welcome, .outcome, .done, .refused, .unknown: false
+        case .welcome, .outcome, .done, .refused, .unknown, .history: false
         }
     }
 }

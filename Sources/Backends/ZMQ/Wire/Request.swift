@@ -25,6 +25,8 @@ struct Request {
         case keepAlive
         /// Ends the session.
         case close
+        /// Asks for the changes after a revision, which a watch is to go on from.
+        case history(after: Revision)
     }
 
     /// What a client says of itself.
@@ -32,8 +34,6 @@ struct Request {
         /// The group that it wants.
         var group: String
         var process: ProcessIdentity
-        /// The namespace in which the process's number means something; 0 when it is not known.
-        var processNamespace: UInt64
         var description: SessionDescription
         /// What the client has made up to prove that the session is its own when it comes again.
         var token: [UInt8]
@@ -53,7 +53,6 @@ struct Request {
             writer.word(hello.process.bootID.low)
             writer.integer(UInt64(UInt32(bitPattern: hello.process.pid)))
             writer.integer(hello.process.startTime)
-            writer.integer(hello.processNamespace)
             writer.text(hello.description.role.rawValue)
             writer.text(hello.description.name)
             writer.data(hello.token)
@@ -81,6 +80,10 @@ struct Request {
         case .close:
             writer.byte(7)
             writer.integer(number)
+        case .history(let revision):
+            writer.byte(8)
+            writer.integer(number)
+            writer.integer(revision.rawValue)
         }
         return writer.bytes
     }
@@ -123,6 +126,7 @@ struct Request {
                 })
         case 6: return .keepAlive
         case 7: return .close
+        case 8: return .history(after: Revision(rawValue: try reader.integer()))
         default: throw ByteCodingError.malformed
         }
     }
@@ -133,7 +137,6 @@ struct Request {
         guard let pid = UInt32(exactly: try reader.integer()) else { throw .malformed }
         let process = ProcessIdentity(
             bootID: bootID, pid: Int32(bitPattern: pid), startTime: try reader.integer())
-        let namespace = try reader.integer()
         let role = try reader.text()
         let name = try reader.text()
         // Longer ones would be cut, which takes its time.
@@ -144,7 +147,7 @@ struct Request {
             SessionID(rawValue: try reader.integer())
         }
         return Hello(
-            group: group, process: process, processNamespace: namespace,
+            group: group, process: process,
             description: SessionDescription(role: SessionRole(rawValue: role), name: name), token: token,
             resumed: resumed)
     }

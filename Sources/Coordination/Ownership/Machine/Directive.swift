@@ -1,7 +1,7 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// One thing that a machine wants done before it is asked again.
-enum Directive: Hashable, Sendable {
+package enum Directive: Hashable, Sendable {
     /// Commit, then look.
     case commit(Transition)
     /// Take in a linearizable snapshot of ``OwnershipKey/path``.
@@ -17,7 +17,7 @@ enum Directive: Hashable, Sendable {
     /// Kill the process of an owner, then look.
     case kill(ProcessIdentity, epoch: Revision)
 
-    var isCommit: Bool {
+    package var isCommit: Bool {
         if case .commit = self { true } else { false }
     }
 }

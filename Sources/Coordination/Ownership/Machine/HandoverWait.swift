@@ -1,8 +1,8 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// A Main's wait for an owner that it has asked.
-struct HandoverWait: Hashable, Sendable {
-    enum Enforcement: Hashable, Sendable {
+package struct HandoverWait: Hashable, Sendable {
+    package enum Enforcement: Hashable, Sendable {
         case notYet
         /// The group was made to notice its dead, the owner is not among them.
         case confirmed
@@ -13,13 +13,13 @@ struct HandoverWait: Hashable, Sendable {
     }
 
     /// The request.
-    let handover: Revision
+    package let handover: Revision
     /// The ownership that is waited for.
-    let epoch: Revision
-    var patience: RunningTime
+    package let epoch: Revision
+    package var patience: RunningTime
     /// How long the owner has.
-    var limit = Duration.zero
-    var enforcement = Enforcement.notYet
+    package var limit = Duration.zero
+    package var enforcement = Enforcement.notYet
     /// Since when the killed process is waited for.
-    var afterKill: RunningTime?
+    package var afterKill: RunningTime?
 }

@@ -1,8 +1,8 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// The core that runs in this participant, as far as the machine has to know.
-struct LocalCore: Hashable, Sendable {
-    enum Phase: Hashable, Sendable {
+package struct LocalCore: Hashable, Sendable {
+    package enum Phase: Hashable, Sendable {
         case starting
         case running
         /// Told to stop at this moment.
@@ -11,12 +11,12 @@ struct LocalCore: Hashable, Sendable {
     }
 
     /// The ownership that it was started under.
-    let epoch: Revision
-    var phase: Phase
+    package let epoch: Revision
+    package var phase: Phase
     /// Why it stops or has ended.
-    var reason = ""
+    package var reason = ""
 
-    var mayRun: Bool {
+    package var mayRun: Bool {
         switch phase {
         case .starting, .running: true
         case .stopping, .ended: false

@@ -1,9 +1,9 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// The end of an ownership that its holder did not bring about.
-struct Loss: Hashable, Sendable {
+package struct Loss: Hashable, Sendable {
     /// What was lost.
-    let epoch: Revision
+    package let epoch: Revision
     /// Who owns instead; nil when nobody does.
-    let successor: Standing<OwnerRecord>?
+    package let successor: Standing<OwnerRecord>?
 }

@@ -1,18 +1,18 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// How a holder proves that it runs, and how one that waits for it finds that it does not.
 ///
 /// Source: contract C6.
 extension OwnershipMachine {
     /// An unanswered challenge, as it was seen.
-    struct Silence: Hashable, Sendable {
+    package struct Silence: Hashable, Sendable {
         let challenge: Revision
         let answer: Revision?
         let since: BootInstant
     }
 
     /// What a waiting participant knows about a holder.
-    enum Life: Hashable, Sendable {
+    package enum Life: Hashable, Sendable {
         /// Nothing yet: it waits.
         case unknown
         /// It has answered since the wait began.
@@ -24,7 +24,7 @@ extension OwnershipMachine {
     }
 
     /// Answers a challenge to what this participant holds.
-    mutating func answer() -> Directive? {
+    package mutating func answer() -> Directive? {
         guard let challenge = view.challenge else { return nil }
         let key: Key
         if holding?.epoch == challenge.record.claim {
@@ -51,7 +51,7 @@ extension OwnershipMachine {
     ///   - process: Its process, where that is known.
     ///   - isUrgent: Whether the first challenge is made at once, instead of within a time over which a hundred that
     ///     wait are spread.
-    mutating func life(
+    package mutating func life(
         of claim: Revision, in process: ProcessIdentity? = nil, isUrgent: Bool, at now: BootInstant
     ) -> Life {
         var watched = watched ?? begin(claim, isUrgent: isUrgent, at: now)
@@ -117,7 +117,7 @@ extension OwnershipMachine {
     }
 
     /// Takes note of what the system says about a silent holder. One that cannot be seen counts as stopped.
-    mutating func examined(_ claim: Revision, isStopped: Bool?) {
+    package mutating func examined(_ claim: Revision, isStopped: Bool?) {
         guard watched?.claim == claim, let patience = watched?.patience else { return }
         watched?.wasSeenStopped = isStopped ?? true
         watched?.lastExamination = patience.elapsed

@@ -1,15 +1,15 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// The life of the core that an owner runs.
 extension OwnershipMachine {
     /// Takes note that the core's start has returned.
-    mutating func coreStarted(_ epoch: Revision) {
+    package mutating func coreStarted(_ epoch: Revision) {
         guard core?.epoch == epoch, core?.phase == .starting else { return }
         core?.phase = .running
     }
 
     /// Takes note that the core failed or ended by itself: it has as long to stop as one that was told to.
-    mutating func coreFailed(_ epoch: Revision, problem: String, at now: BootInstant) {
+    package mutating func coreFailed(_ epoch: Revision, problem: String, at now: BootInstant) {
         guard let core, core.epoch == epoch, core.mayRun else { return }
         self.core?.phase = .stopping(since: now)
         self.core?.reason = problem
@@ -18,14 +18,14 @@ extension OwnershipMachine {
     /// Takes note that the core has stopped.
     ///
     /// - Parameter problem: Why it stopped by itself; nil when it was told to.
-    mutating func coreEnded(_ epoch: Revision, problem: String?) {
+    package mutating func coreEnded(_ epoch: Revision, problem: String?) {
         guard core?.epoch == epoch else { return }
         core?.phase = .ended
         if let problem { core?.reason = problem }
     }
 
     /// What to do as an owner: start the core, publish how far it is, stop it when it must, release when it has.
-    mutating func hold(at now: BootInstant) -> Directive? {
+    package mutating func hold(at now: BootInstant) -> Directive? {
         guard let holding, let owner = view.owner, !holding.isReleasing else { return nil }
         if let ending = holding.ending { return release(holding.epoch, telling: ending) }
         hear(at: now)
@@ -56,7 +56,7 @@ extension OwnershipMachine {
     }
 
     /// Stops a core whose ownership is gone, and lets go of one that does not stop.
-    mutating func stopOrphanedCore(at now: BootInstant) -> Directive? {
+    package mutating func stopOrphanedCore(at now: BootInstant) -> Directive? {
         guard let core, core.epoch != holding?.epoch else { return nil }
         switch core.phase {
         case .starting, .running:

@@ -1,11 +1,11 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// How a Main gets ownership from one that owns.
 ///
 /// Source: contract C3, C14.
 extension OwnershipMachine {
     /// Asks the owner to hand over and waits for it; past the deadline it is killed or fenced.
-    mutating func ask(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
+    package mutating func ask(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
         guard let handover = view.handover else { return request(owner, at: now) }
         guard handover.session == myself.session else { return wait(behind: handover, at: now) }
 
@@ -19,17 +19,20 @@ extension OwnershipMachine {
         wait.patience.count(to: now)
         defer { handoverWait = wait }
 
-        let limit = min(rules.handoverDeadline + grantedBound(of: owner), rules.handoverHardMaximum)
-        if wait.enforcement == .notYet { wait.limit = limit }
-        guard wait.patience.elapsed >= limit || wait.enforcement != .notYet else {
-            self.wake(at: wait.patience.nextCount(limit: limit))
-            return nil
+        if wait.enforcement == .notYet {
+            // What was granted stays granted: an owner that leaves its section early still has its core to stop.
+            let limit = min(rules.handoverDeadline + grantedBound(of: owner), rules.handoverHardMaximum)
+            wait.limit = max(wait.limit, limit)
+            guard wait.patience.elapsed >= wait.limit else {
+                self.wake(at: wait.patience.nextCount(limit: wait.limit))
+                return nil
+            }
         }
         return enforce(handover, on: owner, in: &wait, at: now)
     }
 
     /// Takes note that the process of an owner was sent the signal, or why it could not be.
-    mutating func killEnded(_ epoch: Revision, impossible reason: String?, at now: BootInstant) {
+    package mutating func killEnded(_ epoch: Revision, impossible reason: String?, at now: BootInstant) {
         guard handoverWait?.epoch == epoch else { return }
         handoverWait?.enforcement = reason.map { .impossible($0) } ?? .killed
         handoverWait?.afterKill = RunningTime(from: now)

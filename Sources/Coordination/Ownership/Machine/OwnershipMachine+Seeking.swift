@@ -1,9 +1,9 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// How a participant that does not own comes to own.
 extension OwnershipMachine {
     /// What to do next towards ownership.
-    mutating func seek(at now: BootInstant) -> Directive? {
+    package mutating func seek(at now: BootInstant) -> Directive? {
         guard isWaiting, core == nil, refusal == nil else {
             watched = nil
             handoverWait = nil
@@ -25,7 +25,7 @@ extension OwnershipMachine {
     }
 
     /// Takes back a request for hand-over that is not meant any more.
-    mutating func withdraw() -> Directive? {
+    package mutating func withdraw() -> Directive? {
         guard let handover = view.handover, handover.session == myself.session, holding != nil || !isWaiting else {
             return nil
         }
@@ -40,7 +40,7 @@ extension OwnershipMachine {
     }
 
     /// Makes the group notice its dead when the holder of a claim is met, and now and then while it is waited for.
-    mutating func bury(_ claim: Revision, at now: BootInstant) -> Directive? {
+    package mutating func bury(_ claim: Revision, at now: BootInstant) -> Directive? {
         if let last = lastBurial, last.claim == claim {
             let next = last.at.advanced(by: rules.burialInterval)
             guard next <= now else {
@@ -85,7 +85,7 @@ extension OwnershipMachine {
     }
 
     /// Waits for a Main that has asked for what nobody owns; the request of a frozen one is removed.
-    mutating func wait(for handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
+    package mutating func wait(for handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
         let isRefusing = wish == .insist || (myself.isMain && wish == .own)
         switch life(of: handover.claim, isUrgent: isRefusing, at: now) {
         case .act(let directive):
@@ -114,7 +114,7 @@ extension OwnershipMachine {
     }
 
     /// Replaces an owner by a newer epoch, in one commit.
-    func supersede(
+    package func supersede(
         _ owner: Standing<OwnerRecord>, at now: BootInstant, provided conditions: [Transaction.Guard],
         as end: OwnershipEnd, after stories: [Story] = [], because reason: String
     ) -> Directive {

@@ -1,4 +1,4 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// The rules of ownership for one participant: what it sees and when it is goes in, what is to be done comes out.
 ///
@@ -8,41 +8,41 @@ internal import CoreAPI
 /// what the step relied on. Time is given with each step and chance comes from a seed, so a schedule can be replayed.
 ///
 /// Source: contract C1-C6, C13, C14, C16.
-struct OwnershipMachine: Sendable {
-    let myself: Participation
-    let rules: OwnershipRules
-    var random: SeededRandom
+package struct OwnershipMachine: Sendable {
+    package let myself: Participation
+    package let rules: OwnershipRules
+    package var random: SeededRandom
 
     /// What stands in the store, as far as it is known.
-    var view = OwnershipView()
+    package var view = OwnershipView()
     /// What the participant wants.
-    var wish = Wish.nothing(because: "nothing is asked of it")
+    package var wish = Wish.nothing(because: "nothing is asked of it")
     /// The ownership that this participant holds.
-    private(set) var holding: Holding?
+    package private(set) var holding: Holding?
     /// The core that runs here.
-    var core: LocalCore?
+    package var core: LocalCore?
     /// Until then ownership is not sought, after a core failed.
-    var restsUntil: BootInstant?
+    package var restsUntil: BootInstant?
 
     /// How the wish was refused, for as long as that stands.
-    var refusal: Refusal?
+    package var refusal: Refusal?
     /// An ownership that was lost, until it is taken.
-    private(set) var loss: Loss?
+    package private(set) var loss: Loss?
 
     /// Whether this Main lets go because another Main takes over: it does not ask again.
-    var hasYielded = false
+    package var hasYielded = false
 
     /// When to step next if nothing happens before.
-    private(set) var nextStep: BootInstant
+    package private(set) var nextStep: BootInstant
 
-    var watched: WatchedClaim?
-    var hearing: Hearing?
-    var handoverWait: HandoverWait?
-    var lastLook: BootInstant
-    var lastBurial: (claim: Revision, at: BootInstant)?
+    package var watched: WatchedClaim?
+    package var hearing: Hearing?
+    package var handoverWait: HandoverWait?
+    package var lastLook: BootInstant
+    package var lastBurial: (claim: Revision, at: BootInstant)?
     private var retryAt: BootInstant?
 
-    init(for myself: Participation, rules: OwnershipRules, seed: UInt64, at now: BootInstant) {
+    package init(for myself: Participation, rules: OwnershipRules, seed: UInt64, at now: BootInstant) {
         self.myself = myself
         self.rules = rules
         self.random = SeededRandom(seed: seed)
@@ -51,19 +51,19 @@ struct OwnershipMachine: Sendable {
     }
 
     /// An ownership that is held.
-    struct Holding: Hashable, Sendable {
+    package struct Holding: Hashable, Sendable {
         /// The revision of its acquisition.
-        let epoch: Revision
+        package let epoch: Revision
         /// How it ends, once that is decided.
-        var ending: [Story]?
+        package var ending: [Story]?
         /// Whether its release is on its way.
-        var isReleasing = false
+        package var isReleasing = false
         /// Since when the store refuses its release.
-        var isStuckSince: BootInstant?
+        package var isStuckSince: BootInstant?
     }
 
     /// The one thing to do next; nil when there is nothing to do before ``nextStep`` or a change.
-    mutating func step(at now: BootInstant) -> Directive? {
+    package mutating func step(at now: BootInstant) -> Directive? {
         nextStep = now.advanced(by: lookInterval)
         settle()
         if let refusal, !stands(refusal) { self.refusal = nil }
@@ -84,13 +84,13 @@ struct OwnershipMachine: Sendable {
     }
 
     /// Takes note that a directive could not be carried out for a reason that a look does not show.
-    mutating func failed(at now: BootInstant) {
+    package mutating func failed(at now: BootInstant) {
         retryAt = now.advanced(by: rules.retryInterval)
     }
 
     /// Takes note that a commit did not take effect, as far as is known: a release that was on its way did not take
     /// place.
-    mutating func refused(at now: BootInstant) {
+    package mutating func refused(at now: BootInstant) {
         guard var held = holding, held.isReleasing else { return }
         held.isReleasing = false
         held.isStuckSince = held.isStuckSince ?? now
@@ -99,28 +99,28 @@ struct OwnershipMachine: Sendable {
 
     /// Whether the store has refused the release of what is held for as long as a core may take to stop. Trying on is
     /// in vain then; the ownership ends with the session.
-    func isStuck(at now: BootInstant) -> Bool {
+    package func isStuck(at now: BootInstant) -> Bool {
         holding?.isStuckSince.map { $0.advanced(by: rules.stopBound) <= now } ?? false
     }
 
     /// Takes the ownership that was lost, if one was.
-    mutating func takeLoss() -> Loss? {
+    package mutating func takeLoss() -> Loss? {
         defer { loss = nil }
         return loss
     }
 
     /// Asks for a step at `instant` at the latest.
-    mutating func wake(at instant: BootInstant) {
+    package mutating func wake(at instant: BootInstant) {
         nextStep = min(nextStep, instant)
     }
 
-    mutating func noteRelease(telling ending: [Story]) {
+    package mutating func noteRelease(telling ending: [Story]) {
         holding?.ending = ending
         holding?.isReleasing = true
     }
 
     /// Whether somebody else's move is awaited, with a deadline somewhere.
-    var isWaiting: Bool { holding == nil && wish.wantsOwnership }
+    package var isWaiting: Bool { holding == nil && wish.wantsOwnership }
 
     /// How often to look without being woken: a Main that owns may do so for weeks, and each look would be a wake-up;
     /// everybody else is about to finish (contract C4, C13).

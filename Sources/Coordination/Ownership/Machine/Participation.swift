@@ -1,11 +1,18 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// Who a machine acts for.
-struct Participation: Hashable, Sendable {
-    let session: SessionID
-    let role: SessionRole
-    let name: String
-    let process: ProcessIdentity
+package struct Participation: Hashable, Sendable {
+    package let session: SessionID
+    package let role: SessionRole
+    package let name: String
+    package let process: ProcessIdentity
 
-    var isMain: Bool { role == .main }
+    package init(session: SessionID, role: SessionRole, name: String, process: ProcessIdentity) {
+        self.session = session
+        self.role = role
+        self.name = name
+        self.process = process
+    }
+
+    package var isMain: Bool { role == .main }
 }

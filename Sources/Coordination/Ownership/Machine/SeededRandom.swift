@@ -3,14 +3,14 @@ internal import CoreAPI
 /// The random numbers of the machines: the same seed gives the same schedule.
 ///
 /// SplitMix64, after Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
-struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
+package struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -19,7 +19,7 @@ struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
     }
 
     /// A duration from zero up to but not including `limit`.
-    mutating func duration(below limit: Duration) -> Duration {
+    package mutating func duration(below limit: Duration) -> Duration {
         let nanoseconds = limit.clampedNanoseconds
         return nanoseconds == 0 ? .zero : .nanoseconds(Int64(clamping: next(upperBound: nanoseconds)))
     }

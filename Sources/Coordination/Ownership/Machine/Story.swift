@@ -1,20 +1,36 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// What the timeline tells about a transition, before it is known who tells it and when.
-struct Story: Hashable, Sendable {
-    var kind: TimelineEntry.Kind
+package struct Story: Hashable, Sendable {
+    package var kind: TimelineEntry.Kind
     /// The participant's own ownership; nil for an acquisition, whose epoch is its own commit.
-    var epoch: Revision?
+    package var epoch: Revision?
     /// The ownership of another that this is about.
-    var other: Revision?
-    var from: OwnerState?
-    var to: OwnerState?
+    package var other: Revision?
+    package var from: OwnerState?
+    package var to: OwnerState?
     /// For a take-over: what it took over from, and why.
-    var previous: PreviousOwnership?
+    package var previous: PreviousOwnership?
     /// A time that goes with it.
-    var bound: Duration?
+    package var bound: Duration?
     /// One sentence for people.
-    var reason: String
+    package var reason: String
     /// When it happened, if that was before it is told.
-    var at: BootInstant?
+    package var at: BootInstant?
+
+    package init(
+        kind: TimelineEntry.Kind, epoch: Revision? = nil, other: Revision? = nil, from: OwnerState? = nil,
+        to: OwnerState? = nil, previous: PreviousOwnership? = nil, bound: Duration? = nil, reason: String,
+        at: BootInstant? = nil
+    ) {
+        self.kind = kind
+        self.epoch = epoch
+        self.other = other
+        self.from = from
+        self.to = to
+        self.previous = previous
+        self.bound = bound
+        self.reason = reason
+        self.at = at
+    }
 }

@@ -1,11 +1,16 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// A commit that changes what stands under ``OwnershipKey/path``, with what the timeline tells about it.
 ///
 /// Its guards make it right whatever happened since the view that it was made from.
-struct Transition: Hashable, Sendable {
+package struct Transition: Hashable, Sendable {
     /// The conditions and operations, without the timeline's.
-    var transaction: Transaction
+    package var transaction: Transaction
     /// What the timeline tells, in the same commit; empty for what is no news.
-    var stories: [Story] = []
+    package var stories: [Story]
+
+    package init(transaction: Transaction, stories: [Story] = []) {
+        self.transaction = transaction
+        self.stories = stories
+    }
 }

@@ -1,5 +1,5 @@
 /// What a participant wants of ownership.
-enum Wish: Hashable, Sendable {
+package enum Wish: Hashable, Sendable {
     /// Not to own; an owner stops its core for this reason and releases.
     case nothing(because: String)
     /// To own, waiting while somebody else does.
@@ -9,7 +9,7 @@ enum Wish: Hashable, Sendable {
     /// To own even where another Main does.
     case takeOver
 
-    var wantsOwnership: Bool {
+    package var wantsOwnership: Bool {
         if case .nothing = self { false } else { true }
     }
 }

@@ -1,23 +1,28 @@
-internal import ByteCoding
-internal import CoreAPI
+package import ByteCoding
+package import CoreAPI
 
 /// A section of an owner's work that a hand-over lets it finish. Lives with the owner's session.
-struct CriticalRecord: StoredRecord {
+package struct CriticalRecord: StoredRecord {
     /// The ownership under which it was entered.
-    var epoch: Revision
+    package var epoch: Revision
     /// How long it may hold up a hand-over.
-    var bound: Duration
+    package var bound: Duration
 
-    static let unreadable = CriticalRecord(epoch: .zero, bound: .zero)
+    package init(epoch: Revision, bound: Duration) {
+        self.epoch = epoch
+        self.bound = bound
+    }
+
+    package static let unreadable = CriticalRecord(epoch: .zero, bound: .zero)
 }
 
 extension CriticalRecord {
-    init(reading reader: inout ByteReader) throws(ByteCodingError) {
+    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
         epoch = try reader.revision()
         bound = try reader.duration()
     }
 
-    func write(into writer: inout ByteWriter) {
+    package func write(into writer: inout ByteWriter) {
         writer.revision(epoch)
         writer.duration(bound)
     }

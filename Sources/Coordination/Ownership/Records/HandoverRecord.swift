@@ -1,26 +1,26 @@
-internal import ByteCoding
-internal import CoreAPI
+package import ByteCoding
+package import CoreAPI
 
 /// A Main's request for ownership. Lives with the session of the Main that asks.
-struct HandoverRecord: StoredRecord {
+package struct HandoverRecord: StoredRecord {
     /// The name of the Main for people.
-    var name: String
+    package var name: String
     /// When it asked.
-    var askedAt: BootInstant
+    package var askedAt: BootInstant
     /// How long it waits, without a critical section's bound.
-    var deadline: Duration
+    package var deadline: Duration
     /// Whether another Main, too, has to let go.
-    var takesOverMain: Bool
+    package var takesOverMain: Bool
     /// Whether the deadline has passed and the owner's process is about to be killed: an owner that lets go after this
     /// was too late.
-    var isKilling = false
+    package var isKilling = false
 
-    static let unreadable = HandoverRecord(
+    package static let unreadable = HandoverRecord(
         name: "", askedAt: BootInstant(nanoseconds: 0), deadline: .zero, takesOverMain: false)
 }
 
 extension HandoverRecord {
-    init(reading reader: inout ByteReader) throws(ByteCodingError) {
+    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
         name = try reader.text()
         askedAt = try reader.instant()
         deadline = try reader.duration()
@@ -28,7 +28,7 @@ extension HandoverRecord {
         isKilling = try reader.flag()
     }
 
-    func write(into writer: inout ByteWriter) {
+    package func write(into writer: inout ByteWriter) {
         writer.text(name)
         writer.instant(askedAt)
         writer.duration(deadline)

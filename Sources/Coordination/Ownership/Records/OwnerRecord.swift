@@ -1,24 +1,24 @@
-internal import ByteCoding
-internal import CoreAPI
+package import ByteCoding
+package import CoreAPI
 
 /// Who owns the core. Lives with the owner's session.
-struct OwnerRecord: StoredRecord {
-    var role: SessionRole
-    var state: OwnerState
-    var name: String
-    var process: ProcessIdentity
+package struct OwnerRecord: StoredRecord {
+    package var role: SessionRole
+    package var state: OwnerState
+    package var name: String
+    package var process: ProcessIdentity
     /// When it acquired.
-    var since: BootInstant
+    package var since: BootInstant
 
     /// Nobody that could answer or be killed, so a challenge removes it.
-    static let unreadable = OwnerRecord(
+    package static let unreadable = OwnerRecord(
         role: .tool, state: .running, name: "",
         process: ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: 0, startTime: 0),
         since: BootInstant(nanoseconds: 0))
 }
 
 extension OwnerRecord {
-    init(reading reader: inout ByteReader) throws(ByteCodingError) {
+    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
         role = SessionRole(rawValue: try reader.text())
         guard let state = OwnerState(rawValue: try reader.byte()) else { throw .malformed }
         self.state = state
@@ -27,7 +27,7 @@ extension OwnerRecord {
         since = try reader.instant()
     }
 
-    func write(into writer: inout ByteWriter) {
+    package func write(into writer: inout ByteWriter) {
         writer.text(role.rawValue)
         writer.byte(state.rawValue)
         writer.text(name)

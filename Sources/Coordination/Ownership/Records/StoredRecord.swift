@@ -1,7 +1,7 @@
-internal import ByteCoding
+package import ByteCoding
 
 /// A value that stands under one of the coordination's own keys: a version byte, then its fields.
-protocol StoredRecord: Hashable, Sendable {
+package protocol StoredRecord: Hashable, Sendable {
     /// What takes the place of bytes that cannot be read, so that a damaged entry is treated as one that stands there
     /// and can be challenged away.
     static var unreadable: Self { get }
@@ -14,7 +14,7 @@ protocol StoredRecord: Hashable, Sendable {
 private let layoutVersion: UInt8 = 1
 
 extension StoredRecord {
-    init(bytes: [UInt8]) {
+    package init(bytes: [UInt8]) {
         do throws(ByteCodingError) {
             var reader = ByteReader(bytes)
             guard try reader.byte() == layoutVersion else { throw .malformed }
@@ -25,7 +25,7 @@ extension StoredRecord {
         }
     }
 
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.byte(layoutVersion)
         write(into: &writer)

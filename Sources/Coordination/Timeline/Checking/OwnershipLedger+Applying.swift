@@ -2,11 +2,11 @@ internal import CoreAPI
 
 extension OwnershipLedger {
     /// How long a challenge stands before its silence counts (contract C6).
-    static let answerBound = Duration.milliseconds(500)
+    package static let answerBound = Duration.milliseconds(500)
 
     /// Adds a record and tells which rules it breaks. What the record says is then taken for granted, so that one
     /// damage is told once.
-    mutating func apply(_ record: TimelineRecord) -> [Violation] {
+    package mutating func apply(_ record: TimelineRecord) -> [Violation] {
         let entry = record.entry
         var broken: [Violation] = []
         func breaks(_ rule: Violation.Rule, _ sentence: String) {

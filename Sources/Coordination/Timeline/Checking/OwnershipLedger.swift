@@ -1,12 +1,12 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// What the entries of a timeline add up to: who owns, which cores run, what was asked and challenged.
 ///
 /// A pure value. The checker reads broken rules off its steps, and a checkpoint keeps it in place of the entries that
 /// were dropped.
-struct OwnershipLedger: Hashable {
+package struct OwnershipLedger: Hashable {
     /// Who owns.
-    struct Owner: Hashable {
+    package struct Owner: Hashable {
         let epoch: Revision
         let participant: SessionID
         let role: SessionRole
@@ -14,7 +14,7 @@ struct OwnershipLedger: Hashable {
     }
 
     /// A moment that a later one is measured from.
-    struct Moment: Hashable {
+    package struct Moment: Hashable {
         let at: BootInstant
         let bootID: BootID
 
@@ -25,40 +25,42 @@ struct OwnershipLedger: Hashable {
     }
 
     /// That a Main asked for the core, and how long the owner was given.
-    struct Request: Hashable {
+    package struct Request: Hashable {
         let moment: Moment
         let bound: Duration
     }
 
     /// How many of the past's sessions and epochs are remembered.
-    static let memory = 64
+    package static let memory = 64
 
-    var owner: Owner?
+    package var owner: Owner?
     /// The epoch of the last acquisition.
-    var lastEpoch: Revision?
+    package var lastEpoch: Revision?
     /// The epochs whose cores were started and not stopped, with their participants.
-    var cores: [Revision: SessionID] = [:]
+    package var cores: [Revision: SessionID] = [:]
     /// The epochs that were fenced or given up, so that their cores may run on: the last ones.
-    var superseded: [Revision] = []
+    package var superseded: [Revision] = []
     /// The sessions of owners that were found to have ended: the last ones.
-    var endedSessions: [SessionID] = []
+    package var endedSessions: [SessionID] = []
     /// The requests of Mains that do not own yet.
-    var requests: [SessionID: Request] = [:]
+    package var requests: [SessionID: Request] = [:]
     /// Since when an epoch has been challenged without an answer.
-    var challenges: [Revision: Moment] = [:]
+    package var challenges: [Revision: Moment] = [:]
     /// How many times the witness saw two cores run that both had a right to.
-    var overlaps = 0
+    package var overlaps = 0
     /// How many times it saw one that had lost its right.
-    var supersededOverlaps = 0
+    package var supersededOverlaps = 0
 
-    mutating func supersede(_ epoch: Revision) {
+    package init() {}
+
+    package mutating func supersede(_ epoch: Revision) {
         guard !superseded.contains(epoch) else { return }
         superseded.append(epoch)
         superseded.removeFirst(max(0, superseded.count - Self.memory))
     }
 
     /// Notes that the session of an owner is over, and with it its core.
-    mutating func endSession(of owner: Owner) {
+    package mutating func endSession(of owner: Owner) {
         endedSessions.append(owner.participant)
         endedSessions.removeFirst(max(0, endedSessions.count - Self.memory))
         requests[owner.participant] = nil

@@ -6,8 +6,8 @@
     internal import ZMQBackend
 
     /// A hub that a test runs in a process of its own: `<endpoint> <directory or memory> [<lease in ms> [<secret key> <client's
-    /// public key>]]`. It says where it listens, or why it does not, and runs until it is ended.
-    package enum HubProcess {
+    /// public key>]]`. It says where it listens, or why it does not, then whom it has refused, and runs until it is ended.
+    package enum HubProgram {
         package static func run(_ words: [String]) async {
             do {
                 guard words.count >= 2 else {
@@ -21,6 +21,7 @@
                 if words.count > 4 {
                     options.keys = try CurveHubKeys(own: CurveKeyPair(secretKey: words[3]), clients: [words[4]])
                 }
+                options.onRefusal = { say("stranger \($0.code)") }
                 let hub = try await Hub.start(options)
                 say("ready \(hub.endpoints[0])")
                 while true { try await Task.sleep(for: .seconds(3600)) }

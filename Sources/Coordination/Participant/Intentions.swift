@@ -1,0 +1,166 @@
+package import CoreAPI
+
+/// What a participant wants of ownership: drawn from what its application asks, from how its cores fare, from what
+/// others in the group wait for and from what it lost.
+///
+/// A value without I/O or clock, as ``OwnershipMachine`` is, which it feeds: before each step, ``wish(holding:core:at:)``
+/// says what to wish.
+///
+/// Source: contract C2, C9, C14, C16.
+package struct Intentions: Sendable {
+    /// How long a participant leaves its core alone after a failure; doubled with each one in a row.
+    private static let firstRest = Duration.seconds(1)
+    private static let longestRest = Duration.seconds(30)
+
+    /// One call's need for a core.
+    package struct Need: Hashable, Sendable {
+        package var insists: Bool
+
+        package init(insists: Bool) {
+            self.insists = insists
+        }
+    }
+
+    /// The last problem of a core here.
+    package struct CoreProblem: Hashable, Sendable {
+        package let epoch: Revision
+        package let text: String
+        /// How many in a row.
+        package let count: Int
+    }
+
+    private let isMain: Bool
+    /// How long an Executor's core may run.
+    private let budget: Duration
+    /// How long it goes on when nobody waits.
+    private let linger: Duration
+
+    /// What a Main wants; an Executor's wish comes from those who wait here.
+    package private(set) var intent = Wish.nothing(because: "it has not started")
+    /// The calls that a core here would help, and whether they insist on one.
+    package var needs: [Int: Need] = [:]
+    /// Whether the participation is about to end.
+    package var isClosing = false
+    /// What the group waits for, as far as it is known while a core runs here for it.
+    package var demand: Demand?
+    /// How long the Executor's core that runs here goes on.
+    package private(set) var policy: CoreRunPolicy?
+    /// When the policy is to be asked again.
+    package private(set) var policyIsDue: BootInstant?
+    /// Whether this participant's budget is used up; it waits for others then.
+    package private(set) var isSpent = false
+    /// Why the last core here failed; nil since one has started.
+    package private(set) var problem: CoreProblem?
+    /// The last ownership that was taken from this participant.
+    package private(set) var lastLoss: Loss?
+    /// Whether another Main has taken over from this one.
+    package private(set) var isSuperseded = false
+    /// Whether a core has run since the application last asked for one.
+    private var hasRun = false
+
+    package init(isMain: Bool, budget: Duration, linger: Duration) {
+        self.isMain = isMain
+        self.budget = budget
+        self.linger = linger
+    }
+
+    // MARK: - What the application asks
+
+    /// A Main means to own.
+    package mutating func start(takingOver: Bool) {
+        intent = takingOver ? .takeOver : .own
+        isSuperseded = false
+        hasRun = false
+    }
+
+    /// A Main does not mean to own any more.
+    package mutating func withdraw(because reason: String) {
+        intent = .nothing(because: reason)
+    }
+
+    // MARK: - How its cores fare
+
+    /// A core is about to be started.
+    package mutating func coreBegins(at now: BootInstant) {
+        if !isMain { policy = CoreRunPolicy(budget: budget, linger: linger, from: now) }
+    }
+
+    /// A core has started.
+    package mutating func coreStarted() {
+        problem = nil
+        hasRun = true
+        // Another Main is taken over from once, when it is said. One that is started later is not.
+        if intent == .takeOver { intent = .own }
+    }
+
+    /// A core failed: a Main gives up, an Executor leaves its core alone for a while.
+    ///
+    /// - Returns: Until when; nil when it was known, or when nothing is to be tried again.
+    package mutating func coreFailed(_ text: String, of epoch: Revision, at now: BootInstant) -> BootInstant? {
+        guard problem?.epoch != epoch else { return nil }
+        let count = (problem?.count ?? 0) + 1
+        problem = CoreProblem(epoch: epoch, text: text, count: count)
+        guard !isMain else {
+            withdraw(because: text)
+            return nil
+        }
+        return now.advanced(by: min(Self.firstRest * (1 << min(count - 1, 10)), Self.longestRest))
+    }
+
+    // MARK: - What it lost
+
+    /// An ownership was taken away, or given up to another Main, to which a Main gives way for good.
+    package mutating func notice(_ loss: Loss?, hasYielded: Bool) {
+        if let loss { lastLoss = loss }
+        guard isMain, hasYielded || loss?.successor?.record.role == .main else { return }
+        giveWay()
+    }
+
+    /// A Main was refused. Where nobody waits for its start, because its core had run and an Executor took its place in
+    /// between, it gives way to the other Main as if that had taken over from it.
+    ///
+    /// - Returns: Whether it did so now.
+    package mutating func notice(_ refusal: Refusal?) -> Bool {
+        guard isMain, refusal != nil, hasRun, intent.wantsOwnership else { return false }
+        giveWay()
+        return true
+    }
+
+    private mutating func giveWay() {
+        isSuperseded = true
+        withdraw(because: "another Main takes over")
+    }
+
+    // MARK: - The wish
+
+    /// What to wish now.
+    package mutating func wish(holding: Revision?, core: LocalCore?, at now: BootInstant) -> Wish {
+        policyIsDue = nil
+        if isClosing { return .nothing(because: "its participant closes") }
+        if isMain { return intent }
+        if policy != nil, holding == nil, core == nil {
+            policy = nil
+            demand = nil
+        }
+        if needs.isEmpty { isSpent = false }
+        guard var policy else {
+            guard !isSpent, !needs.isEmpty else { return .nothing(because: "nobody waits here") }
+            return needs.values.contains(where: \.insists) ? .insist : .own
+        }
+        // Until the demand is known there is some: that of this participant.
+        let isAwaited = needs.values.contains(where: \.insists) || demand == nil
+        let openUntil = isAwaited ? BootInstant(nanoseconds: .max) : demand?.openUntil(after: now)
+        let decision = policy.decide(openUntil: openUntil, lastChange: demand?.revision ?? .zero, at: now)
+        self.policy = policy
+        switch decision {
+        case .run(let until):
+            policyIsDue = until
+            return .own
+        case .done:
+            return .nothing(because: "everybody who waited has been served")
+        case .spent:
+            isSpent = true
+            return .nothing(because: "its budget of \(budget) is used up")
+        }
+    }
+}

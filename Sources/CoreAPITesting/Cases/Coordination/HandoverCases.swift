@@ -1,0 +1,196 @@
+internal import Coordination
+internal import CoreAPI
+
+/// C3: how a Main gets ownership from an Executor.
+enum HandoverCases {
+    static let all = [
+        executorHandsOver, frozenExecutorIsKilled, frozenExecutorIsFenced, sectionIsFinished, sectionIsBounded,
+        sectionIsRefused, pushesGoOn, callIsLeft, hangingStop,
+    ]
+
+    static let executorHandsOver = ConformanceCase(
+        "C3a", "scenario 2: an Executor hands over to Main, never do both run, and it goes on as a plain Executor"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor("executor", waitingFor: "call-1", apart: true)
+            let main = try await troupe.owningMain()
+            try expect(try await executor.tell("epoch"), is: "none", "the epoch of the Executor")
+            let kinds = try await troupe.entries().map(\.kind)
+            try expect(!kinds.contains(.killed) && !kinds.contains(.tookOver), "nobody was killed or fenced: \(kinds)")
+            // Its process goes on: the call that waits there is served by Main's core, and so is a new one.
+            try troupe.receive("call-1", "call-2")
+            try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .inbox), "what it waited for")
+            try await executor.ask("call-2", as: 2)
+            try expect(try await executor.answer(2), is: Troupe.answer("call-2", from: .inbox), "what it asks for next")
+            try await main.tell("leave")
+            try await executor.ask("call-3", as: 3)
+            try troupe.receive("call-3")
+            try expect(try await executor.answer(3), is: Troupe.answer("call-3", from: .core), "what it fetches itself")
+        }
+    }
+
+    static let frozenExecutorIsKilled = ConformanceCase(
+        "C3b", "scenario 23: an Executor that is frozen at Main's deadline is killed, not before, and Main owns",
+        promises: [.multipleProcesses, .promptDeathNotice]
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor(apart: true)
+            try await executor.freeze()
+            _ = try await troupe.owningMain("main", "handover=500")
+            try await executor.ended()
+            let entries = try await troupe.entries()
+            let asked = try expectSome(entries.first { $0.kind == .asked }, "the request")
+            let killed = try expectSome(entries.first { $0.kind == .killed }, "the kill")
+            try expect(asked.at.duration(to: killed.at) >= .milliseconds(500), "the deadline had passed")
+            let acquired = try expectSome(entries.last { $0.kind == .acquired }, "Main's acquisition")
+            try expect(acquired.previous?.end, is: .sessionEnded, "how the Executor's ownership ended")
+        }
+    }
+
+    static let frozenExecutorIsFenced = ConformanceCase(
+        "C3c",
+        "scenario 23: with `fence` a frozen Executor lives; its first write is refused, its core stops, its call is served (C4)"
+    ) { context in
+        try await context.withTroupe(superseded: 1) { troupe in
+            let executor = try await troupe.owningExecutor("executor", waitingFor: "call-1", apart: true)
+            let epoch = try await troupe.owner()?.epoch
+            try await executor.freeze()
+            _ = try await troupe.owningMain("main", "handover=500,fence")
+            let tookOver = try expectSome(
+                try await troupe.entries().last { $0.kind == .tookOver }, "the take-over on the timeline")
+            try expect(tookOver.previous?.end, is: .deadlinePassed, "how the Executor's ownership ended")
+            try expect(tookOver.reason.contains("may still run"), "the timeline says that its core may still run")
+            try await eventually("the witness's sight is on the timeline") {
+                try await troupe.entries().contains { $0.kind == .supersededOverlap && $0.other == epoch }
+            }
+
+            try executor.thaw()
+            try expect(try await executor.tell("write application/late text"), is: "guardFailed", "its first write")
+            try expect(try await troupe.observer.get("application/late"), is: nil, "what it wrote")
+            try await eventually("its core stops") {
+                try await troupe.entries().contains { $0.kind == .coreStopped && $0.epoch == epoch }
+            }
+            try troupe.receive("call-1")
+            try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .inbox), "its call")
+            let kinds = try await troupe.entries().map(\.kind)
+            try expect(kinds.contains(.fenced) && !kinds.contains(.killed), "it was fenced and not killed: \(kinds)")
+        }
+    }
+
+    static let sectionIsFinished = ConformanceCase(
+        "C3d", "a critical section that was entered before the request is finished first"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.executor("executor", "section=60000")
+            try await executor.ask("call-1")
+            try await troupe.entersSection()
+            // The deadline alone would be over at once.
+            let main = try await troupe.main("main", "handover=1")
+            try await main.tell("start")
+            try await eventually("Main has asked") { try await troupe.entries().contains { $0.kind == .asked } }
+            try expect(try await troupe.owner()?.state, is: .starting, "the state of the owner that was asked")
+            try troupe.server.open("section")
+            try expect(try await main.tell("started").hasPrefix("owns"), "Main owns")
+            let kinds = try await troupe.entries().map(\.kind)
+            try expect(!kinds.contains(.killed) && !kinds.contains(.tookOver), "it was let finish: \(kinds)")
+        }
+    }
+
+    static let sectionIsBounded = ConformanceCase(
+        "C3e", "a critical section holds up Main by its bound, and never beyond the hard maximum"
+    ) { context in
+        try await context.withTroupe(superseded: 0) { troupe in
+            let executor = try await troupe.executor("executor", "section=60000")
+            try await executor.ask("call-1")
+            try await troupe.entersSection()
+            _ = try await troupe.owningMain("main", "handover=200,maximum=700,fence")
+            let entries = try await troupe.entries()
+            let asked = try expectSome(entries.first { $0.kind == .asked }, "the request")
+            let tookOver = try expectSome(entries.first { $0.kind == .tookOver }, "the take-over")
+            let wait = asked.at.duration(to: tookOver.at)
+            try expect(wait >= .milliseconds(700), "Main waited for the section: \(wait)")
+            try expect(wait < .seconds(60), "Main waited no longer than the hard maximum: \(wait)")
+            try troupe.server.open("section")
+        }
+    }
+
+    static let sectionIsRefused = ConformanceCase(
+        "C3f", "no critical section is entered once a request is pending, nor a second one in the first"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor("executor", "hold-stop=stop")
+            try expect(try await executor.tell("enter 1000"), is: "written", "the first section")
+            try expect(try await executor.tell("enter 1000"), is: "guardFailed", "a section within the first")
+            let main = try await troupe.main()
+            try await main.tell("start")
+            try await troupe.reaches(.stopping, by: "executor")
+            try expect(try await executor.tell("enter 1000"), is: "guardFailed", "a section after the request")
+            try troupe.server.open("stop")
+            try expect(try await main.tell("started").hasPrefix("owns"), "Main owns")
+        }
+    }
+
+    static let pushesGoOn = ConformanceCase(
+        "C3g", "scenario 18: three pushes that wait when Main starts are all served by it"
+    ) { context in
+        try await context.withTroupe { troupe in
+            var executors: [Player] = []
+            for number in 1...3 {
+                let executor = try await troupe.executor("executor-\(number)", apart: number == 1)
+                try await executor.ask("call-\(number)")
+                executors.append(executor)
+            }
+            try await troupe.waits(3)
+            _ = try await troupe.owningMain()
+            try troupe.receive("call-3", "call-1", "call-2")
+            for (number, executor) in executors.enumerated() {
+                let expected = Troupe.answer("call-\(number + 1)", from: .inbox)
+                try expect(try await executor.answer(), is: expected, "what push \(number + 1) gets")
+            }
+        }
+    }
+
+    static let callIsLeft = ConformanceCase(
+        "C3h", "scenario 10: a call that an Executor cannot serve stays with the server, and Main gets that same call"
+    ) { context in
+        try await context.withTroupe { troupe in
+            try troupe.receive("call-1")
+            let executor = try await troupe.owningExecutor("executor", "hold-fetch=never", waitingFor: "call-1")
+            try expect(try troupe.server.waiting().count, is: 1, "what the server has while the Executor runs")
+            _ = try await troupe.owningMain()
+            try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .inbox), "what Main has fetched")
+            try await eventually("Main acknowledges it to the server") { try troupe.server.waiting().isEmpty }
+            try expect(try troupe.server.acknowledgedCount(), is: 1, "the calls that were acknowledged")
+        }
+    }
+
+    static let hangingStop = ConformanceCase(
+        "C3i", "scenario 8: a core whose stop hangs is given up after its bound; ownership is free, nothing deadlocks"
+    ) { context in
+        try await context.withTroupe(superseded: 1) { troupe in
+            let executor = try await troupe.owningExecutor("executor", "hold-stop=never,bound=300")
+            try troupe.receive("its-own")
+            try expect(try await executor.answer(), is: Troupe.answer("its-own", from: .core), "what it fetched")
+            try await eventually("its ownership is released") { try await troupe.owner() == nil }
+            let kinds = try await troupe.entries().map(\.kind)
+            try expect(kinds.contains(.coreGivenUp), "the timeline tells that its core was given up: \(kinds)")
+            let next = try await troupe.executor("next")
+            try await next.ask("call-2")
+            try troupe.receive("call-2")
+            try expect(try await next.answer(), is: Troupe.answer("call-2", from: .core), "what the next one gets")
+            try await eventually("the witness has seen the core that was given up") {
+                try await troupe.entries().contains { $0.kind == .supersededOverlap }
+            }
+            try troupe.server.open("never")
+        }
+    }
+}
+
+extension Troupe {
+    /// Waits until a core is in its critical section.
+    fileprivate func entersSection() async throws {
+        try await eventually("a core is in its critical section") {
+            try await observer.get(".sharedcore/ownership/critical") != nil
+        }
+    }
+}

@@ -1,0 +1,140 @@
+internal import Coordination
+internal import CoreAPI
+
+/// C8: where a message comes from.
+enum MessageSourceCases {
+    static let all = [ownCore, mainHasIt, mainGetsIt, mainGoesAway, mainIsKilled, mainFreezes, storeFirst]
+
+    static let ownCore = ConformanceCase(
+        "C8a", "scenario 3: where nobody owns, the Executor's core fetches sender, recipient and text, and stops"
+    ) { context in
+        try await context.withTroupe { troupe in
+            try troupe.receive("call-1", .text(from: "sip:a@example.org", to: "sip:b@example.org", text: "hello you"))
+            let executor = try await troupe.executor(apart: true)
+            try await executor.ask("call-1")
+            try expect(
+                try await executor.answer(), is: "message core sip:a@example.org sip:b@example.org hello you",
+                "what it gets")
+            try await executor.tell("finish")
+            try expect(try await troupe.owner(), is: nil, "the owner when it has finished")
+            try expect(try await executor.tell("coreStarts"), is: "1", "the cores that it has started")
+            let kinds = try await troupe.entries().map(\.kind)
+            try expect(kinds.contains(.coreStopped), "its core has stopped: \(kinds)")
+        }
+    }
+
+    static let mainHasIt = ConformanceCase(
+        "C8b", "scenario 4: what Main has got already, an Executor gets at once, without a core"
+    ) { context in
+        try await context.withTroupe { troupe in
+            _ = try await troupe.owningMain(apart: true)
+            try troupe.receive("call-1")
+            try await troupe.stored("call-1")
+            let executor = try await troupe.executor()
+            // There is no time to wait for it.
+            try await executor.ask("call-1", within: .zero)
+            try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .inbox), "what it gets")
+            try expect(try await troupe.coreStarts(), is: 1, "the number of core starts")
+        }
+    }
+
+    static let mainGetsIt = ConformanceCase(
+        "C8c", "scenario 5: what Main gets only after the wait began wakes the Executor at once"
+    ) { context in
+        try await context.withTroupe { troupe in
+            _ = try await troupe.owningMain(apart: true)
+            let executor = try await troupe.executor()
+            let clock = ContinuousClock()
+            var delays: [Duration] = []
+            while delays.count < 12, !delays.contains(where: { $0 <= .milliseconds(150) }) {
+                let number = delays.count + 1
+                try await executor.ask("call-\(number)", as: number)
+                try await troupe.waits(1)
+                let begin = clock.now
+                try troupe.receive("call-\(number)")
+                let expected = Troupe.answer("call-\(number)", from: .inbox)
+                try expect(try await executor.answer(number), is: expected, "what it gets")
+                delays.append(begin.duration(to: clock.now))
+            }
+            let quickest = delays.min() ?? .zero
+            try expect(quickest <= .milliseconds(150), "the quickest of \(delays.count) came after \(quickest)")
+            try expect(try await executor.tell("coreStarts"), is: "0", "the cores of the Executor")
+        }
+    }
+
+    static let mainGoesAway = ConformanceCase(
+        "C8d", "scenario 15: Main stops while an Executor waits: the Executor owns and fetches"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let main = try await troupe.owningMain()
+            let executor = try await troupe.executor()
+            try await executor.ask("call-1")
+            try await troupe.waits(1)
+            try await main.tell("leave")
+            try troupe.receive("call-1")
+            try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .core), "what it fetches itself")
+            try expect(try await main.tell("ended"), is: "stopped", "how Main has ended")
+        }
+    }
+
+    static let mainIsKilled = ConformanceCase(
+        "C8e", "scenario 15: Main is killed while an Executor waits: the Executor owns and fetches",
+        promises: [.promptDeathNotice]
+    ) { context in
+        try await context.withTroupe { troupe in
+            let main = try await troupe.owningMain(apart: true)
+            let executor = try await troupe.executor()
+            try await executor.ask("call-1")
+            try await troupe.waits(1)
+            try main.kill()
+            try troupe.receive("call-1")
+            try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .core), "what it fetches itself")
+            let acquired = try expectSome(try await troupe.entries().last { $0.kind == .acquired }, "its acquisition")
+            try expect(acquired.previous?.end, is: .sessionEnded, "how Main's ownership ended")
+        }
+    }
+
+    static let mainFreezes = ConformanceCase(
+        "C8f", "scenario 15: Main freezes while an Executor waits: the Executor owns and fetches (C6)"
+    ) { context in
+        try await context.withTroupe(superseded: 0) { troupe in
+            let main = try await troupe.owningMain(apart: true)
+            let executor = try await troupe.executor("executor", "answer=500")
+            try await executor.ask("call-1")
+            try await troupe.waits(1)
+            try await main.freeze()
+            try troupe.receive("call-1")
+            try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .core), "what it fetches itself")
+            try main.thaw()
+        }
+    }
+
+    static let storeFirst = ConformanceCase(
+        "C8g",
+        "a core that is killed between the commit and its acknowledgement leaves the message with the server (C10)",
+        promises: [.promptDeathNotice]
+    ) { context in
+        try await context.withTroupe { troupe in
+            let main = try await troupe.owningMain("main", "hold-acknowledge=never", apart: true)
+            try troupe.receive("call-1")
+            try await troupe.stored("call-1")
+            try expect(try troupe.server.waiting().count, is: 1, "what the server has after the commit")
+            try main.kill()
+            // Where the death is only played, what is dead must not pass here either.
+            try troupe.server.open("never")
+
+            let executor = try await troupe.executor()
+            try await executor.ask("call-1")
+            try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .inbox), "what was committed")
+            try expect(try await executor.tell("acknowledge 1"), is: "true", "its acknowledgement")
+            try expect(try troupe.server.waiting().count, is: 1, "what the server has still")
+            // The next core gets it again, a duplicate.
+            try await executor.ask("call-2", as: 2)
+            try await eventually("the duplicate is acknowledged to the server") { try troupe.server.waiting().isEmpty }
+            try troupe.receive("call-2")
+            try expect(try await executor.answer(2), is: Troupe.answer("call-2", from: .core), "what comes next")
+            try await executor.ask("call-1", as: 3)
+            try expect(try await executor.answer(3), is: "nothing inbox", "the duplicate, which was shown")
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Coordination
+internal import CoreAPI
+
+/// C4: a core that was superseded.
+enum SupersededCases {
+    static let all = [writesNothing, learnsByItself]
+
+    static let writesNothing = ConformanceCase(
+        "C4a", "nothing that a superseded core writes takes effect: no value, no section, no message"
+    ) { context in
+        try await context.withTroupe(superseded: 1) { troupe in
+            let executor = try await troupe.owningExecutor("executor", "hold-stop=stop,hold-acknowledge=never")
+            try expect(try await executor.tell("write application/data before"), is: "written", "a write as the owner")
+            _ = try await troupe.owningMain("main", "handover=200,fence")
+            // The core is still there: it hangs in its stop.
+            for round in 1...3 {
+                try expect(
+                    try await executor.tell("write application/data late"), is: "guardFailed", "write \(round)")
+            }
+            try expect(try await executor.tell("enter 1000"), is: "guardFailed", "a critical section")
+            try expect(try await troupe.observer.text("application/data"), is: "before", "what stands")
+            try await eventually("the witness has seen both cores") {
+                try await troupe.entries().contains { $0.kind == .supersededOverlap }
+            }
+            try troupe.server.open("stop")
+        }
+    }
+
+    static let learnsByItself = ConformanceCase(
+        "C4b",
+        "a superseded Executor learns of it within 250 ms of being able to run, without writing, and stops its core"
+    ) { context in
+        // Other work of the machine can only make it look slower, so the quickest of several counts.
+        var delays: [Duration] = []
+        while delays.count < 5, !delays.contains(where: { $0 <= .milliseconds(250) }) {
+            try await context.withTroupe(superseded: 0) { troupe in
+                let executor = try await troupe.owningExecutor(apart: true)
+                let epoch = try await troupe.owner()?.epoch
+                try await executor.freeze()
+                _ = try await troupe.owningMain("main", "handover=100,fence")
+                let clock = ContinuousClock()
+                let begin = clock.now
+                try executor.thaw()
+                try await eventually("it has learned that it is fenced") {
+                    try await troupe.entries().contains { $0.kind == .fenced && $0.epoch == epoch }
+                }
+                delays.append(begin.duration(to: clock.now))
+                try await eventually("its core stops") {
+                    try await troupe.entries().contains { $0.kind == .coreStopped && $0.epoch == epoch }
+                }
+            }
+        }
+        let quickest = delays.min() ?? .zero
+        try expect(quickest <= .milliseconds(250), "the quickest of \(delays.count) learned of it after \(quickest)")
+    }
+}

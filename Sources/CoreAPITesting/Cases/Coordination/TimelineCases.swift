@@ -1,0 +1,67 @@
+internal import Coordination
+internal import CoreAPI
+
+/// C15: the timeline. That it breaks no rule, and the witness saw none broken, ends every case of the rules C.
+enum TimelineCases {
+    static let all = [everythingIsTold, itIsBounded]
+
+    static let everythingIsTold = ConformanceCase(
+        "C15a", "every transition is told: who, in which role, with which epoch, from what to what, when and why"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor("executor")
+            let main = try await troupe.owningMain()
+            try await main.tell("leave")
+            try await executor.tell("leave")
+            let entries = try await troupe.entries()
+            let first = entries.first { $0.kind == .acquired }?.epoch
+            let second = entries.first { $0.kind == .acquired && $0.role == .main }?.epoch
+            let told = entries.filter { $0.epoch == first }.map { "\($0.kind) \(Self.change($0))" }
+            let life = [
+                "acquired nothing-starting", "coreStarted", "stateChanged starting-running",
+                "stateChanged running-stopping", "coreStopped", "released stopping-nothing",
+            ]
+            try expect(
+                told, is: life.map { $0.contains(" ") ? $0 : $0 + " nothing-nothing" }, "the Executor's ownership")
+            let asked = try expectSome(entries.first { $0.kind == .asked }, "Main's request")
+            try expect(asked.other, is: first, "the epoch that Main asked")
+            try expect(asked.bound != nil, "the request says how long it waits")
+            let later = entries.filter { $0.epoch == second }
+            try expect(later.allSatisfy { $0.role == .main && $0.name == "main" }, "Main's ownership is told of Main")
+            let previous = PreviousOwnership(epoch: first ?? .zero, end: .released)
+            try expect(later.first?.previous, is: previous, "what Main's acquisition says of the one before")
+            for entry in entries where entry.kind != .coreStarted {
+                try expect(!entry.reason.isEmpty, "there is a reason for: \(entry.describe())")
+            }
+            try expect(entries.map(\.at), is: entries.map(\.at).sorted(), "the times")
+        }
+    }
+
+    private static func change(_ entry: TimelineEntry) -> String {
+        "\(entry.from?.description ?? "nothing")-\(entry.to?.description ?? "nothing")"
+    }
+
+    static let itIsBounded = ConformanceCase(
+        "C15b", "the timeline drops its oldest and keeps a checkpoint, from which the rules are proved"
+    ) { context in
+        try await context.withTroupe { troupe in
+            for round in 1...10 {
+                let executor = try await troupe.executor("executor-\(round)", "entries=16,linger=1")
+                try troupe.receive("call-\(round)")
+                try await executor.ask("call-\(round)")
+                let expected = Troupe.answer("call-\(round)", from: .core)
+                try expect(try await executor.answer(), is: expected, "what it gets in round \(round)")
+                try await executor.tell("leave")
+            }
+            try await eventually("the oldest entries are dropped") {
+                try await Timeline(troupe.observer).history().records.count <= 24
+            }
+            let history = try await Timeline(troupe.observer).history()
+            let checkpoint = try expectSome(history.checkpoint, "the checkpoint")
+            try expect(checkpoint.droppedCount > 0, "the checkpoint counts what was dropped")
+            let report = TimelineChecker.check(history)
+            try expect(report.unprovedThrough, is: checkpoint.through, "what is unproved")
+            try expect(report.violations, is: [], "the rules that the rest breaks")
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import Coordination
+internal import CoreAPI
+
+/// C7, C13: waiting, its deadline and what wakes it.
+enum WaitingCases {
+    static let all = [deadlineIsKept, deadlinesAreApart, lostWakeUps, storedInBetween]
+
+    static let deadlineIsKept = ConformanceCase(
+        "C7a",
+        "a wait ends with a typed timeout, not before its deadline and within 100 ms of it; the owner is untouched"
+    ) { context in
+        try await context.withTroupe { troupe in
+            _ = try await troupe.owningMain()
+            let owner = try await troupe.owner()
+            let executor = try await troupe.executor()
+            let clock = ContinuousClock()
+            // Other work of the machine can only make it look slower, so the quickest of several counts.
+            var delays: [Duration] = []
+            while delays.count < 8, !delays.contains(where: { $0 <= .milliseconds(100) }) {
+                let number = delays.count + 1
+                let begin = clock.now
+                try await executor.ask("call-1", as: number, within: .milliseconds(300))
+                try expect(try await executor.answer(number), is: "failed timeout", "what one hears at its deadline")
+                let delay = begin.duration(to: clock.now) - .milliseconds(300)
+                try expect(delay >= .zero, "the wait \(number) ends \(delay) after its deadline")
+                delays.append(delay)
+            }
+            let quickest = delays.min() ?? .zero
+            try expect(quickest <= .milliseconds(100), "the quickest of \(delays.count) was \(quickest) late")
+            try await troupe.waits(0)
+            try expect(try await troupe.owner(), is: owner, "the owner")
+        }
+    }
+
+    static let deadlinesAreApart = ConformanceCase(
+        "C7b", "scenario 19: a short deadline cuts nobody else's wait, a long one holds nobody up, the core goes on"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.executor("executor")
+            try await executor.ask("call-1", within: .seconds(1))
+            try await executor.ask("call-2", as: 2)
+            try await troupe.reaches(.running, by: "executor")
+            let other = try await troupe.executor("other", apart: true)
+            try await other.ask("call-3")
+            try expect(try await executor.answer(), is: "failed timeout", "what the short one hears")
+            try expect(try await troupe.owner()?.state, is: .running, "the core, when the short one is over")
+            try troupe.receive("call-2", "call-3")
+            try expect(try await executor.answer(2), is: Troupe.answer("call-2", from: .core), "the long one here")
+            try expect(try await other.answer(), is: Troupe.answer("call-3", from: .inbox), "the long one elsewhere")
+            try await executor.tell("finish")
+            try expect(try await troupe.coreStarts(), is: 1, "the number of core starts")
+        }
+    }
+
+    static let lostWakeUps = ConformanceCase(
+        "C13a", "one that no wake-up reaches gets its message long before its deadline, and owns when nobody does"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let main = try await troupe.owningMain()
+            let deaf = try await troupe.deafExecutor("deaf")
+            try await deaf.ask("call-1")
+            try await troupe.waits(1)
+            try troupe.receive("call-1")
+            try expect(try await deaf.answer(), is: Troupe.answer("call-1", from: .inbox), "what Main has got")
+            try await deaf.ask("call-2", as: 2)
+            try await troupe.waits(1)
+            try await main.tell("leave")
+            try troupe.receive("call-2")
+            try expect(try await deaf.answer(2), is: Troupe.answer("call-2", from: .core), "what it fetches itself")
+        }
+    }
+
+    static let storedInBetween = ConformanceCase(
+        "C13b", "scenario 14: what is stored between a look and the wait is noticed, whenever it comes"
+    ) { context in
+        try await context.withTroupe { troupe in
+            _ = try await troupe.owningMain()
+            let executor = try await troupe.executor(apart: true)
+            var random = context.random()
+            for number in 1...25 {
+                async let asked: Void = executor.ask("call-\(number)", as: number)
+                // A moment that nobody chose.
+                try await Task.sleep(for: .microseconds(Int.random(in: 0..<4000, using: &random)))
+                try troupe.receive("call-\(number)")
+                try await asked
+                let expected = Troupe.answer("call-\(number)", from: .inbox)
+                try expect(try await executor.answer(number), is: expected, "what comes in round \(number)")
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+internal import Coordination
+internal import CoreAPI
+
+/// Executors of one process that are all woken at once, each for a message of its own: `call-<number>`.
+struct Crowd: Sendable {
+    let numbers: Range<Int>
+    let server: SharedServer
+    let settings: PlayerSettings
+    let isPlayed: Bool
+    let open: @Sendable (SessionDescription) async throws(SharedCoreError) -> any SharedGroup
+
+    /// What the executors of a crowd heard.
+    struct Count: Sendable {
+        /// Those that got the text of their own call-id and whose acknowledgement counted.
+        var served = 0
+        var coreStarts = 0
+        /// What the others heard.
+        var others: [String] = []
+
+        /// The count as one line.
+        var text: String { "\(served) \(coreStarts) " + others.joined(separator: "; ") }
+
+        static func + (left: Count, right: Count) -> Count {
+            Count(
+                served: left.served + right.served, coreStarts: left.coreStarts + right.coreStarts,
+                others: left.others + right.others)
+        }
+    }
+
+    /// Asks for everything and returns when all has been answered and every core has stopped.
+    func run() async -> Count {
+        await withTaskGroup(of: Count.self) { tasks in
+            for number in numbers { tasks.addTask { await serve("call-\(number)") } }
+            return await tasks.reduce(Count(), +)
+        }
+    }
+
+    private func serve(_ callID: String) async -> Count {
+        var count = Count()
+        do {
+            let handle = try await open(SessionDescription(role: .executor, name: callID))
+            let player = try PlayerSession(on: handle, at: server, settings, isPlayed: isPlayed)
+            _ = try await player.run("ask", ["1", callID, "120000"])
+            let answer = try await player.run("answer", ["1"])
+            try Troupe.check(answer, isTextOf: callID, callID)
+            if try await player.run("acknowledge", ["1"]) == "true" {
+                count.served = 1
+            } else {
+                count.others = ["\(callID): its acknowledgement came too late"]
+            }
+            _ = try await player.run("finish", [])
+            count.coreStarts = Int(try await player.run("coreStarts", [])) ?? 0
+            _ = try await player.run("close", [])
+        } catch {
+            count.others.append("\(callID): \(error)")
+        }
+        return count
+    }
+}

@@ -1,0 +1,104 @@
+internal import CoreAPI
+internal import Glibc
+
+/// A Main or an Executor of a case: in the process of the case, or in one of its own that can be killed and frozen.
+///
+/// Where the backend lives in one process, those deaths and stops are simulated, as the harness does it.
+package final class Player: Sendable {
+    private enum Place {
+        case here(PlayerSession, any SharedGroup)
+        case apart(Peer)
+    }
+
+    /// Its name on the timeline.
+    package let name: String
+    private let place: Place
+    private let group: TestGroup
+    private let dead = Box(false)
+
+    init(_ name: String, here session: PlayerSession, on handle: any SharedGroup, in group: TestGroup) {
+        self.name = name
+        self.group = group
+        place = .here(session, handle)
+    }
+
+    init(_ name: String, in peer: Peer, of group: TestGroup) {
+        self.name = name
+        self.group = group
+        place = .apart(peer)
+    }
+
+    /// Tells it to do something, and gives its answer: see ``PlayerSession``.
+    @discardableResult
+    package func tell(_ command: String, within limit: Duration = Patience.usual) async throws -> String {
+        switch place {
+        case .apart(let peer):
+            return try await peer.tell("player " + command, within: limit)
+        case .here(let session, _):
+            let words = command.split(separator: " ").map(String.init)
+            return try await CoreAPITesting.within(limit, "“\(name)” does: \(command)") {
+                try await session.run(words.first ?? "", Array(words.dropFirst()))
+            }
+        }
+    }
+
+    /// Its process; nil where it shares that of the case.
+    package var pid: Int32? {
+        if case .apart(let peer) = place { peer.pid } else { nil }
+    }
+
+    /// Whether it was killed by the case.
+    package var isDead: Bool { dead.value }
+
+    /// Kills it as SIGKILL does, and waits until it is gone.
+    package func kill() throws {
+        dead.update { $0 = true }
+        switch place {
+        case .apart(let peer): peer.killNow()
+        case .here(let session, let handle):
+            session.life.end()
+            try group.kill(handle)
+        }
+    }
+
+    /// Stops it as SIGSTOP does.
+    package func freeze() async throws {
+        switch place {
+        case .apart(let peer):
+            peer.signal(SIGSTOP)
+            try await peer.stopped()
+        case .here(_, let handle): try group.stop(handle)
+        }
+    }
+
+    /// Lets it go on.
+    package func thaw() throws {
+        switch place {
+        case .apart(let peer): peer.signal(SIGCONT)
+        case .here(_, let handle): try group.continue(handle)
+        }
+    }
+
+    /// Waits until its process has ended, without the case's doing.
+    package func ended() async throws {
+        dead.update { $0 = true }
+        if case .apart(let peer) = place { try await peer.ended() }
+    }
+
+    // MARK: - What an Executor is told most
+
+    /// Begins to wait for a message.
+    package func ask(_ callID: String, as number: Int = 1, within deadline: Duration = .seconds(120)) async throws {
+        try await tell("ask \(number) \(callID) \(Int(deadline / .milliseconds(1)))")
+    }
+
+    /// What came of it.
+    package func answer(_ number: Int = 1) async throws -> String { try await tell("answer \(number)") }
+
+    /// Begins to own, as a Main, and waits until it does or not.
+    @discardableResult
+    package func start() async throws -> String {
+        try await tell("start")
+        return try await tell("started")
+    }
+}

@@ -1,0 +1,209 @@
+internal import Coordination
+internal import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// A participant of a group that is told in words what to do, in the process of the case or in another one.
+///
+/// - `start`, `takeOver`: a Main begins to; `started` waits and answers `owns <epoch>` or `failed <code>`
+/// - `ask <number> <call-id> <milliseconds>`, `insist ...`: an Executor begins to wait; `answer <number>` waits and answers
+///   `message <source> <text>`, `invitation <source> <subject> <address>`, `nothing <source>` or `failed <code>`
+/// - `acknowledge <number>`: answers whether the message was still its own; `giveBack <number>`
+/// - `write <key> <text>`: writes as the last core here does; answers `written` or the code of the refusal
+/// - `enter <milliseconds>`: enters a critical section as the last core here; answers as `write`
+/// - `finish`: waits until nothing is run here; `leave`: ends the participation; `close`: and the handle with it
+/// - `ended`: waits for a Main's end; answers with it
+/// - `epoch`, `coreStarts`, `session`
+final class PlayerSession: Sendable {
+    private enum Participant {
+        case main(MainParticipant)
+        case executor(ExecutorParticipant)
+    }
+
+    private struct State {
+        var start: Task<String, Never>?
+        var answers: [String: Task<Answer, Never>] = [:]
+    }
+
+    private struct Answer {
+        let text: String
+        let taken: TakenMessage?
+    }
+
+    private let handle: any SharedGroup
+    private let participant: Participant
+    private let contexts = Box<[CoreContext]>([])
+    private let state = Mutex(State())
+    let life = SimulatedLife()
+
+    /// - Parameter isPlayed: Whether the process is one that several participants only play to have for their own.
+    init(
+        on handle: any SharedGroup, at server: SharedServer, _ settings: PlayerSettings, isPlayed: Bool,
+        clock: (any TimeSource)? = nil
+    ) throws(SharedCoreError) {
+        self.handle = handle
+        let environment = CoordinationEnvironment(
+            clock: clock ?? SystemClock(), processes: isPlayed ? UnseenProcesses() : LocalProcessControl(),
+            witness: NotingWitness(at: server, in: life))
+        let core: @Sendable () -> any Core = { [life, contexts] in
+            ServedCore(server: server, settings: settings, life: life, contexts: contexts)
+        }
+        participant =
+            handle.session.role == .main
+            ? .main(
+                try MainParticipant(of: handle, options: settings.options, environment: environment, core: core))
+            : .executor(
+                try ExecutorParticipant(of: handle, options: settings.options, environment: environment, core: core))
+    }
+
+    func run(_ command: String, _ arguments: [String]) async throws(SharedCoreError) -> String {
+        let first = arguments.first ?? ""
+        switch command {
+        case "start", "takeOver": return try start(takingOver: command == "takeOver")
+        case "started": return await state.withLock(\.start)?.value ?? "failed: nobody told it to start"
+        case "ask", "insist": return try ask(arguments, insisting: command == "insist")
+        case "answer": return try await answer(first).text
+        case "acknowledge": return try await acknowledge(answer(first))
+        case "giveBack": return try await giveBack(answer(first))
+        case "write":
+            return await written { core throws(SharedCoreError) in
+                try await core.store.put(Key(first), text: arguments.dropFirst().joined(separator: " "))
+            }
+        case "enter":
+            return await written { core throws(SharedCoreError) in
+                try await core.enterCriticalSection(bound: .milliseconds(Int(first) ?? 0))
+            }
+        case "finish":
+            if case .executor(let executor) = participant { await executor.finish() }
+            return ""
+        case "leave":
+            await leave()
+            return ""
+        case "close":
+            await leave()
+            await handle.close()
+            return ""
+        case "ended":
+            guard case .main(let main) = participant else { return "failed: no Main" }
+            return "\(await main.waitUntilEnded())"
+        case "epoch": return await epoch.map(\.description) ?? "none"
+        case "coreStarts": return String(await coreStarts)
+        case "session": return handle.session.id.description
+        default: throw SharedCoreError(.invalidArgument, "A player knows no such command.", at: command)
+        }
+    }
+
+    // MARK: - What it does
+
+    private func start(takingOver: Bool) throws(SharedCoreError) -> String {
+        guard case .main(let main) = participant else { throw Self.wrongRole("start") }
+        let task = Task {
+            do throws(CoordinationError) {
+                try await main.start(takingOver: takingOver)
+                return "owns \(await main.epoch?.description ?? "no more")"
+            } catch {
+                return "failed \(error.code)"
+            }
+        }
+        state.withLock { $0.start = task }
+        return ""
+    }
+
+    private func ask(_ arguments: [String], insisting: Bool) throws(SharedCoreError) -> String {
+        guard case .executor(let executor) = participant, arguments.count == 3, let callID = CallID(arguments[1])
+        else { throw Self.wrongRole("ask") }
+        let task = Task {
+            do throws(CoordinationError) {
+                let answer = try await executor.message(
+                    forCallID: callID, deadline: .milliseconds(Int(arguments[2]) ?? 0), insisting: insisting)
+                return Self.describe(answer)
+            } catch {
+                return Answer(text: "failed \(error.code)", taken: nil)
+            }
+        }
+        state.withLock { $0.answers[arguments[0]] = task }
+        return ""
+    }
+
+    private static func describe(_ answer: MessageAnswer) -> Answer {
+        guard case .message(let taken) = answer.content else {
+            return Answer(text: "nothing \(answer.source)", taken: nil)
+        }
+        return switch taken.message.content {
+        case .text(let from, let to, let text):
+            Answer(text: "message \(answer.source) \(from) \(to) \(text)", taken: taken)
+        case .invitation(let subject, let address):
+            Answer(text: "invitation \(answer.source) \(subject) \(address)", taken: taken)
+        case .nothingToShow: Answer(text: "failed: a message of nothing", taken: taken)
+        }
+    }
+
+    private func answer(_ number: String) async throws(SharedCoreError) -> Answer {
+        guard let task = state.withLock({ $0.answers[number] }) else { throw Self.wrongRole("answer") }
+        return await task.value
+    }
+
+    private func acknowledge(_ answer: Answer) async throws(SharedCoreError) -> String {
+        guard case .executor(let executor) = participant, let taken = answer.taken else {
+            throw Self.wrongRole("acknowledge")
+        }
+        do throws(CoordinationError) {
+            return String(try await executor.acknowledge(taken))
+        } catch {
+            return "failed \(error.code)"
+        }
+    }
+
+    private func giveBack(_ answer: Answer) async throws(SharedCoreError) -> String {
+        guard case .executor(let executor) = participant, let taken = answer.taken else {
+            throw Self.wrongRole("giveBack")
+        }
+        do throws(CoordinationError) {
+            try await executor.giveBack(taken)
+            return ""
+        } catch {
+            return "failed \(error.code)"
+        }
+    }
+
+    private func written(
+        _ write: (CoreContext) async throws(SharedCoreError) -> Void
+    ) async -> String {
+        guard let core = contexts.value.last else { return "failed: no core has started here" }
+        do throws(SharedCoreError) {
+            try await write(core)
+            return "written"
+        } catch {
+            return error.code.description
+        }
+    }
+
+    private func leave() async {
+        switch participant {
+        case .main(let main): await main.stop()
+        case .executor(let executor): await executor.close()
+        }
+    }
+
+    private var epoch: Revision? {
+        get async {
+            switch participant {
+            case .main(let main): await main.epoch
+            case .executor(let executor): await executor.epoch
+            }
+        }
+    }
+
+    private var coreStarts: Int {
+        get async {
+            switch participant {
+            case .main(let main): await main.coreStarts
+            case .executor(let executor): await executor.coreStarts
+            }
+        }
+    }
+
+    private static func wrongRole(_ command: String) -> SharedCoreError {
+        SharedCoreError(.invalidArgument, "This player cannot do that.", at: command)
+    }
+}

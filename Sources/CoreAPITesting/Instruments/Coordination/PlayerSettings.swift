@@ -1,0 +1,54 @@
+package import Coordination
+
+/// How a player of a case takes part and what its core does besides its job, as one word that goes to another process.
+///
+/// `handover=500,answer=500,fence,hold-stop=gate`: milliseconds, and names of gates of the ``SharedServer``.
+package struct PlayerSettings: Hashable, Sendable {
+    /// Bounds that no test reaches unless it is about them, and a core that lingers briefly.
+    package var options = PlayerSettings.patient
+    /// The gates that the core waits at: before its start returns, before it fetches, between the storing and the
+    /// acknowledging of a message, before its stop returns.
+    var gates: [Gate: String] = [:]
+    /// A critical section that the core enters when it has started, and leaves at the gate `section`.
+    var section: Duration?
+    /// Whether the core cannot start.
+    var fails = false
+
+    enum Gate: String, CaseIterable {
+        case start, fetch, acknowledge, stop
+    }
+
+    /// - Throws: ``PeerRefusal`` for a word that means nothing.
+    package init(_ text: String) throws(PeerRefusal) {
+        for word in text.split(separator: ",") {
+            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+            let value = parts.count > 1 ? parts[1] : ""
+            let time = Duration.milliseconds(Int(value) ?? 0)
+            switch parts[0] {
+            case "handover": options.handoverDeadline = time
+            case "maximum": options.handoverHardMaximum = time
+            case "answer": options.answerBound = time
+            case "budget": options.executorBudget = time
+            case "linger": options.coreLinger = time
+            case "bound": options.stopBound = time
+            case "entries": options.timelineCapacity = Int(value) ?? 0
+            case "fence": options.onDeadline = .fence
+            case "section": section = time
+            case "fails": fails = true
+            default:
+                guard parts[0].hasPrefix("hold-"), let gate = Gate(rawValue: String(parts[0].dropFirst(5))) else {
+                    throw PeerRefusal("no setting: \(word)")
+                }
+                gates[gate] = value
+            }
+        }
+    }
+
+    private static var patient: CoordinationOptions {
+        var options = CoordinationOptions(
+            handoverDeadline: .seconds(60), handoverHardMaximum: .seconds(120), executorBudget: .seconds(300),
+            coreLinger: .milliseconds(50), stopBound: .seconds(60))
+        options.answerBound = .seconds(60)
+        return options
+    }
+}

@@ -1,0 +1,113 @@
+package import Coordination
+internal import CoreAPI
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// The server side of a group, which the cores of several processes share: a directory with a file for each message.
+///
+/// A message is moved away when a core has acknowledged it, so what is there survives whoever is killed. Beside the
+/// messages lie the gates that a case opens and the file of the witness.
+package struct SharedServer: Sendable {
+    package let path: String
+
+    private static let counter = Atomic(0)
+
+    /// A server in a directory that is there, as a process that is told of it finds it.
+    package init(at path: String) {
+        self.path = path
+    }
+
+    /// A new server in a temporary directory of its own.
+    package static func make() throws -> SharedServer {
+        var template = Array("/tmp/sharedcore-server-XXXXXX".utf8CString)
+        guard template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap(mkdtemp) }) != nil else {
+            throw SystemCallError("mkdtemp", number: errno, at: "/tmp")
+        }
+        let server = SharedServer(
+            at: String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+        for folder in folders { _ = try Directory.create(path: server.path + "/" + folder, permissions: 0o700) }
+        return server
+    }
+
+    /// Where the messages that come are written, wait for a core, and lie when they are acknowledged; where gates are; and
+    /// where cores note what they see.
+    private static let folders = ["incoming", "waiting", "acknowledged", "gates", "seen"]
+
+    /// Removes everything.
+    package func remove() {
+        for folder in Self.folders {
+            guard let directory = try? Directory(path: path + "/" + folder) else { continue }
+            for name in (try? directory.names()) ?? [] { _ = try? directory.remove(name) }
+            _ = try? Directory.remove(path: directory.path)
+        }
+        unlink(witnessPath)
+        rmdir(path)
+    }
+
+    /// Where the witness of the group's cores keeps its locks.
+    package var witnessPath: String { path + "/witness" }
+
+    // MARK: - Messages
+
+    /// A message comes from the network.
+    package func receive(_ message: InboxMessage) throws {
+        let number = Self.counter.add(1, ordering: .relaxed).newValue
+        // In the order of their coming, with room for more than any case sends.
+        let name = "\(1_000_000 + number)-\(getpid())"
+        let file = try OpenFile(path: path + "/incoming/" + name, .createNew)
+        try file.write(Array(ServedMessage(name: name, message: message).text.utf8), at: 0)
+        try move(name, from: "incoming", to: "waiting")
+    }
+
+    /// What no core has acknowledged, in the order of its coming.
+    package func waiting() throws -> [ServedMessage] {
+        try names(in: "waiting").sorted().compactMap { name in
+            // Another core may have acknowledged it meanwhile.
+            guard let file = try? OpenFile(path: path + "/waiting/" + name, .read) else { return nil }
+            let text = String(decoding: try file.read(count: try file.status().byteCount, at: 0), as: UTF8.self)
+            return ServedMessage(name: name, text: text)
+        }
+    }
+
+    /// A core has stored it.
+    package func acknowledge(_ message: ServedMessage) throws {
+        try move(message.name, from: "waiting", to: "acknowledged")
+    }
+
+    /// How many messages cores have acknowledged.
+    package func acknowledgedCount() throws -> Int { try names(in: "acknowledged").count }
+
+    // MARK: - Gates
+
+    /// Lets everybody through a gate, now and from now on.
+    package func open(_ gate: String) throws {
+        _ = try OpenFile(path: path + "/gates/" + gate, .create)
+    }
+
+    /// Returns when a gate is open, in whatever process.
+    package func pass(_ gate: String) async throws {
+        while access(path + "/gates/" + gate, F_OK) != 0 { try await Task.sleep(for: .milliseconds(2)) }
+    }
+
+    // MARK: - What cores see
+
+    /// Notes that the core of one epoch began while that of another ran.
+    package func note(_ sight: OverlapSight) {
+        // There is nobody to tell when this fails, and the timeline tells it too.
+        _ = try? OpenFile(path: path + "/seen/" + sight.text, .create)
+    }
+
+    /// What was noted.
+    package func sights() throws -> [OverlapSight] { try names(in: "seen").compactMap(OverlapSight.init) }
+
+    // MARK: -
+
+    private func names(in folder: String) throws -> [String] { try Directory(path: path + "/" + folder).names() }
+
+    private func move(_ name: String, from: String, to: String) throws {
+        guard rename("\(path)/\(from)/\(name)", "\(path)/\(to)/\(name)") == 0 || errno == ENOENT else {
+            throw SystemCallError("rename", number: errno, at: name)
+        }
+    }
+}

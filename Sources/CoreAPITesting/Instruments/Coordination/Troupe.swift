@@ -1,0 +1,202 @@
+package import Coordination
+package import CoreAPI
+internal import Platform
+
+/// The participants of one case, with the server that their cores share: a group in which a story is played.
+package final class Troupe: Sendable {
+    package let group: TestGroup
+    package let server: SharedServer
+    /// A handle that only looks.
+    package let observer: any SharedGroup
+    private let harness: any ConformanceHarness
+    private let clock: (any TimeSource)?
+    private let players = Box<[Player]>([])
+
+    init(
+        in group: TestGroup, at server: SharedServer, by harness: any ConformanceHarness, clock: (any TimeSource)?
+    ) async throws {
+        self.group = group
+        self.server = server
+        self.harness = harness
+        self.clock = clock
+        observer = try await group.open("observer")
+    }
+
+    /// Whether processes can be killed and stopped, or their deaths and stops are only played.
+    package var hasProcesses: Bool { harness.peer != nil }
+
+    /// A Main that has not started.
+    ///
+    /// - Parameters:
+    ///   - settings: See ``PlayerSettings``.
+    ///   - isApart: Whether it has a process of its own, where there are any.
+    package func main(_ name: String = "main", _ settings: String = "", apart isApart: Bool = false) async throws
+        -> Player
+    {
+        try await enter(.main, name, settings, apart: isApart)
+    }
+
+    /// A Main that owns.
+    package func owningMain(
+        _ name: String = "main", _ settings: String = "", apart isApart: Bool = false
+    ) async throws -> Player {
+        let main = try await main(name, settings, apart: isApart)
+        let outcome = try await main.start()
+        try expect(outcome.hasPrefix("owns "), "the Main “\(name)” owns: \(outcome)")
+        return main
+    }
+
+    /// An Executor.
+    package func executor(
+        _ name: String = "executor", _ settings: String = "", apart isApart: Bool = false
+    ) async throws -> Player {
+        try await enter(.executor, name, settings, apart: isApart)
+    }
+
+    /// An Executor that waits for a message, and whose core runs.
+    package func owningExecutor(
+        _ name: String = "executor", _ settings: String = "", waitingFor callID: String = "its-own",
+        apart isApart: Bool = false
+    ) async throws -> Player {
+        let executor = try await executor(name, settings, apart: isApart)
+        try await executor.ask(callID)
+        try await reaches(.running, by: name)
+        return executor
+    }
+
+    /// An Executor that no wake-up reaches: see ``DeafGroup``.
+    package func deafExecutor(_ name: String) async throws -> Player {
+        let handle = DeafGroup(try await group.open(name, role: .executor))
+        return try enter(name, on: handle, "")
+    }
+
+    private func enter(
+        _ role: SessionRole, _ name: String, _ settings: String, apart isApart: Bool
+    ) async throws -> Player {
+        guard isApart, hasProcesses else { return try enter(name, on: await group.open(name, role: role), settings) }
+        let peer = try await group.peer()
+        let word = settings.isEmpty ? "none" : settings
+        try await peer.tell("play \(role.rawValue) \(name) \(server.path) \(word) \(group.address)")
+        let player = Player(name, in: peer, of: group)
+        players.update { $0.append(player) }
+        return player
+    }
+
+    private func enter(_ name: String, on handle: any SharedGroup, _ settings: String) throws -> Player {
+        let session = try PlayerSession(
+            on: handle, at: server, PlayerSettings(settings), isPlayed: !hasProcesses, clock: clock)
+        let player = Player(name, here: session, on: handle, in: group)
+        players.update { $0.append(player) }
+        return player
+    }
+
+    /// A crowd of Executors, in several processes where there are any: call `receive` for their messages, then await this.
+    package func crowd(of size: Int, _ settings: String = "") async throws -> CrowdRun {
+        let processCount = hasProcesses ? 4 : 1
+        let shares = (0..<processCount).map { $0 * size / processCount..<($0 + 1) * size / processCount }
+        guard hasProcesses else {
+            let crowd = Crowd(
+                numbers: 0..<size, server: server, settings: try PlayerSettings(settings), isPlayed: true,
+                open: { [group] description throws(SharedCoreError) in
+                    try await group.open(description.name, role: description.role)
+                })
+            return CrowdRun(here: Task { await crowd.run() })
+        }
+        let peers = try await group.peers(count: processCount)
+        for (peer, share) in zip(peers, shares) {
+            let word = settings.isEmpty ? "none" : settings
+            try await peer.tell("crowd \(share.lowerBound) \(share.count) \(server.path) \(word) \(group.address)")
+        }
+        return CrowdRun(apart: peers)
+    }
+
+    // MARK: - What stands
+
+    /// Who owns, as one finds that looks now.
+    package func owner() async throws -> GroupOwner? { try await GroupOwner.current(in: observer) }
+
+    /// Waits until somebody owns and is so far.
+    package func reaches(_ state: OwnerState, by name: String) async throws {
+        try await eventually("“\(name)” owns and is \(state)") {
+            let owner = try await owner()
+            return owner?.name == name && owner?.state == state
+        }
+    }
+
+    /// Waits until so many calls have let it be known that they wait.
+    package func waits(_ count: Int) async throws {
+        try await eventually("\(count) calls wait") {
+            try await observer.list(".sharedcore/expectations").entries.count == count
+        }
+    }
+
+    /// Waits until a message has its place in the inbox.
+    package func stored(_ callID: String) async throws {
+        let callID = try expectSome(CallID(callID), "a call-id")
+        let inbox = try Inbox(observer)
+        try await eventually("“\(callID)” is stored") { try await inbox.look(callID) != .absent }
+    }
+
+    /// What the timeline tells.
+    package func entries() async throws -> [TimelineEntry] {
+        try await Timeline(observer).history().records.map(\.entry)
+    }
+
+    /// How many cores have started, as the timeline tells.
+    package func coreStarts() async throws -> Int { try await entries().count { $0.kind == .coreStarted } }
+
+    /// Lets a text come from the network.
+    package func receive(_ callIDs: String...) throws {
+        for callID in callIDs { try receive(callID, .text(from: "ann", to: "bob", text: Self.text(of: callID))) }
+    }
+
+    package func receive(_ callID: String, _ content: InboxMessage.Content) throws {
+        try server.receive(InboxMessage(callID: try expectSome(CallID(callID), "a call-id"), content: content))
+    }
+
+    /// The text of a call-id.
+    private static func text(of callID: String) -> String { "this is for \(callID)" }
+
+    /// What a player answers that got the text of a call-id.
+    package static func answer(_ callID: String, from source: MessageAnswer.Source) -> String {
+        "message \(source) ann bob \(text(of: callID))"
+    }
+
+    /// Makes sure that a player got the text of a call-id, wherever it came from.
+    package static func check(_ answer: String, isTextOf callID: String, _ what: String) throws {
+        let isRight = [MessageAnswer.Source.inbox, .core].contains { answer == Self.answer(callID, from: $0) }
+        try expect(isRight, "\(what): \(answer)")
+    }
+
+    // MARK: - The end
+
+    /// Ends the story: everybody leaves, and the timeline and the witness tell that no rule was broken.
+    ///
+    /// - Parameter superseded: How many cores at least ran beside a newer one that had superseded them; nil when none may
+    ///   have.
+    func judge(superseded: Int?) async throws {
+        for player in players.value where !player.isDead { try await player.tell("leave") }
+        let history = try await Timeline(observer).history()
+        let report = TimelineChecker.check(history)
+        try expect(report.violations, is: [], "the rules that the timeline breaks")
+        try expect(report.overlaps, is: 0, "the overlaps on the timeline")
+        // The witness is asked beside the store: what it saw, and the timeline has no reason for, was an overlap.
+        let unexplained = try server.sights().filter { sight in
+            !history.supersededEpochs.contains(sight.other) && !history.isOfEndedProcess(sight.other)
+        }
+        try expect(unexplained, is: [], "the cores that the witness saw at once")
+        guard let superseded else {
+            return try expect(report.supersededOverlaps, is: 0, "the superseded cores that ran beside others")
+        }
+        try expect(
+            report.supersededOverlaps >= superseded,
+            "the timeline tells of \(superseded) superseded cores beside others, not of \(report.supersededOverlaps)")
+    }
+}
+
+extension TimelineHistory {
+    /// Whether the core of an epoch was in a process that is gone, and whose locks the system may have kept for a moment.
+    fileprivate func isOfEndedProcess(_ epoch: Revision) -> Bool {
+        process(of: epoch)?.isExiting ?? false
+    }
+}

@@ -1,0 +1,53 @@
+/// Many schedules, each of its own seed.
+package struct Campaign: Sendable {
+    /// What came of them together.
+    package struct Report: Sendable {
+        package var schedules = 0
+        package var events = 0
+        package var histories: Set<UInt64> = []
+        package var faults: [Fault: Int] = [:]
+        package var coverage = Coverage()
+        /// The first seeds that broke a rule, with the rule.
+        package var failures: [(seed: UInt64, violation: String)] = []
+
+        package init() {}
+    }
+
+    package let seeds: Range<UInt64>
+    let mutant: Mutant?
+    /// After how many failures to stop.
+    let patience: Int
+
+    package init(seeds: Range<UInt64>, damagedBy mutant: Mutant? = nil, patience: Int = 10) {
+        self.seeds = seeds
+        self.mutant = mutant
+        self.patience = patience
+    }
+
+    /// Runs the seeds one after the other.
+    package func run() -> Report {
+        var report = Report()
+        for seed in seeds {
+            let run = Run(Schedule(seed: seed), damagedBy: mutant, coverage: &report.coverage)
+            report.schedules += 1
+            report.events += run.events
+            report.histories.insert(run.history)
+            for (fault, count) in run.faults { report.faults[fault, default: 0] += count }
+            if let violation = run.violation { report.failures.append((seed, violation)) }
+            if report.failures.count >= patience { break }
+        }
+        return report
+    }
+}
+
+extension Campaign.Report {
+    /// Takes in another part of the same campaign.
+    package mutating func add(_ other: Campaign.Report) {
+        schedules += other.schedules
+        events += other.events
+        histories.formUnion(other.histories)
+        for (fault, count) in other.faults { faults[fault, default: 0] += count }
+        coverage.add(other.coverage)
+        failures += other.failures
+    }
+}

@@ -1,0 +1,74 @@
+extension Schedule {
+    /// A shorter schedule that breaks the same rule: what is not needed for that is left out, and what is left is as
+    /// simple as it can be.
+    ///
+    /// - Parameter breaks: The rule that a schedule breaks; nil when it breaks none.
+    package func shrunk(while breaks: (Schedule) -> Bool) -> Schedule {
+        var best = self
+        func keep(_ candidate: Schedule) -> Bool {
+            guard candidate != best, breaks(candidate) else { return false }
+            best = candidate
+            return true
+        }
+        var goesOn = true
+        while goesOn {
+            let before = best
+            best.members.indices.reversed().forEach { number in
+                _ = keep(best.without(member: number))
+            }
+            var size = max(1, best.incidents.count / 2)
+            while size >= 1 {
+                var start = 0
+                while start < best.incidents.count {
+                    var candidate = best
+                    candidate.incidents.removeSubrange(start..<min(start + size, best.incidents.count))
+                    if !keep(candidate) { start += size }
+                }
+                size /= 2
+            }
+            for (_, rate) in Weather.rates where best.weather[keyPath: rate] > 0 {
+                var candidate = best
+                candidate.weather[keyPath: rate] = 0
+                _ = keep(candidate)
+            }
+            for number in best.incidents.indices {
+                for candidate in best.simpler(at: number) where keep(candidate) { break }
+            }
+            goesOn = best != before
+        }
+        return best
+    }
+
+    /// Without all that is about one member, which keeps its number.
+    private func without(member: Int) -> Schedule {
+        var schedule = self
+        schedule.incidents.removeAll { $0.member == member }
+        return schedule
+    }
+
+    /// The schedule with one incident simpler or at a rounder time.
+    private func simpler(at number: Int) -> [Schedule] {
+        var candidates: [Schedule] = []
+        func add(_ change: (inout Incident) -> Void) {
+            var schedule = self
+            change(&schedule.incidents[number])
+            let isOrdered = schedule.incidents.indices.dropFirst().allSatisfy {
+                schedule.incidents[$0 - 1].at <= schedule.incidents[$0].at
+            }
+            if isOrdered { candidates.append(schedule) }
+        }
+        for step in [1_000_000, 100_000, 1000] { add { $0.at -= $0.at % step } }
+        switch incidents[number].kind {
+        case .push(let member, let message, let deadline, true):
+            add { $0.kind = .push(member: member, message: message, deadline: deadline, insists: false) }
+        case .start(let member, true):
+            add { $0.kind = .start(member: member, takingOver: false) }
+        case .freezeAtCommit(let member, let skipping, let duration):
+            add { $0.kind = .freezeAtCommit(member: member, skipping: skipping, duration: duration / 2) }
+        case .freeze(let process, let duration):
+            add { $0.kind = .freeze(process: process, duration: duration / 2) }
+        default: break
+        }
+        return candidates
+    }
+}

@@ -1,0 +1,30 @@
+/// How often each transition of each machine was taken.
+package struct Coverage: Sendable {
+    private static let width = 64
+    private var counts = [UInt32](repeating: 0, count: Machine.allCases.count * width * width)
+
+    package init() {}
+
+    mutating func count(_ transition: MachineTransition) {
+        counts[Self.index(transition)] &+= 1
+    }
+
+    package subscript(_ transition: MachineTransition) -> Int { Int(counts[Self.index(transition)]) }
+
+    package mutating func add(_ other: Coverage) {
+        for index in counts.indices { counts[index] += other.counts[index] }
+    }
+
+    /// The transitions that were taken at least so often.
+    package func taken(atLeast least: Int = 1) -> [MachineTransition] {
+        counts.indices.filter { counts[$0] >= least }.compactMap { index in
+            guard let machine = Machine(rawValue: UInt8(index / (Self.width * Self.width))) else { return nil }
+            return MachineTransition(
+                machine: machine, from: UInt8(index / Self.width % Self.width), to: UInt8(index % Self.width))
+        }
+    }
+
+    private static func index(_ transition: MachineTransition) -> Int {
+        (Int(transition.machine.rawValue) * width + Int(transition.from)) * width + Int(transition.to)
+    }
+}

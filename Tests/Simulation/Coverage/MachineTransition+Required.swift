@@ -1,0 +1,4 @@
+extension MachineTransition {
+    /// The transitions that a campaign has to take.
+    package static let required: [MachineTransition] = []
+}

@@ -1,0 +1,93 @@
+internal import CoreAPI
+internal import Coordination
+
+/// What has to be right some time after something happened.
+extension Simulation {
+    mutating func judge(_ judgement: Event.Judgement) {
+        switch judgement {
+        case .fenced(let number, let epoch): judgeFenced(number, Revision(rawValue: epoch))
+        case .frozen(let number, let claim, let since): judgeFrozen(number, Revision(rawValue: claim), since)
+        case .dead(let dead, let number): judgeDead(dead, seenBy: number)
+        case .asked(let number, let handover, let epoch, let since):
+            judgeAsked(number, Revision(rawValue: handover), Revision(rawValue: epoch), since)
+        case .overdue(let call): judgeOverdue(call)
+        }
+    }
+
+    /// A superseded core has been told to stop by now, unless its participant could not run or was not woken.
+    private mutating func judgeFenced(_ number: Int, _ epoch: Revision) {
+        let member = members[number]
+        guard member.isAlive, let core = core(of: epoch, in: number) else { return }
+        guard canAct(member, for: 350_000_000) else {
+            return queue.insert(.judge(.fenced(number, epoch: epoch.rawValue)), at: clock + 400_000_000)
+        }
+        check(cores[core].isEnding, "C4: a superseded core runs on and was not told to stop")
+    }
+
+    /// Somebody who waits takes the place of one that has been frozen for seconds.
+    private mutating func judgeFrozen(_ number: Int, _ claim: Revision, _ since: UInt64) {
+        let holder = members[number]
+        guard holder.isAlive, holder.isFrozen(at: clock), holder.runsSince < since, schedule.weather.lostWakeUps == 0
+        else { return }
+        let owns = present.owner?.claim == claim
+        guard owns || present.handover?.claim == claim && present.owner == nil else { return }
+        // Whose request it is that stands decides.
+        if owns, let handover = present.handover, let asker = member(handover.session),
+            !canWait(members[asker], since)
+        {
+            return
+        }
+        if let waiting = members.first(where: { canWait($0, since) }) {
+            broke("C6: \(holder.name) has been frozen for 3 s, and \(waiting.name) still waits for it")
+        }
+    }
+
+    private func canWait(_ member: Member, _ since: UInt64) -> Bool {
+        guard let wants = member.wantsSince, member.machine.refusal == nil else { return false }
+        let isResting = member.machine.restsUntil.map { $0.advanced(by: .seconds(3)) > now } ?? false
+        return canAct(member, for: 2_950_000_000) && wants + 2_950_000_000 < clock && !isResting
+    }
+
+    /// Whether a member could act all the time.
+    private func canAct(_ member: Member, for time: UInt64) -> Bool {
+        member.isAlive && !member.isFrozen(at: clock) && member.runsSince + time < clock && member.missedSince == nil
+            && member.troubleUntil + time < clock
+    }
+
+    /// Whoever opens the group and wants to own does not believe one who died before.
+    private mutating func judgeDead(_ dead: Int, seenBy number: Int) {
+        let member = members[number]
+        guard let wants = member.wantsSince, let owner = present.owner, owner.session == members[dead].session,
+            member.machine.refusal == nil, !(member.machine.restsUntil.map { $0 > now } ?? false)
+        else { return }
+        guard canAct(member, for: 300_000_000), wants + 300_000_000 < clock else { return }
+        broke("C6: \(members[dead].name) was dead before \(member.name) came, and is still believed to own")
+    }
+
+    /// Sees to it that a request comes to an end: at its deadline with the granted bound, and what killing takes.
+    mutating func watchOver(_ handover: Standing<HandoverRecord>) {
+        guard let number = member(handover.session), let owner = present.owner else { return }
+        granted[handover.claim] = bound(of: present, on: owner.claim)
+        let limit = bound(of: present, on: owner.claim) + .milliseconds(2500)
+        queue.insert(
+            .judge(
+                .asked(number, handover: handover.claim.rawValue, epoch: owner.claim.rawValue, since: clock)),
+            at: clock + limit.clampedNanoseconds)
+    }
+
+    private mutating func judgeAsked(_ number: Int, _ handover: Revision, _ epoch: Revision, _ since: UInt64) {
+        guard present.handover?.claim == handover, present.owner?.claim == epoch,
+            canAct(members[number], for: clock - since - 1_000_000)
+        else { return }
+        broke("C3: \(members[number].name) asked epoch \(epoch) for ownership \((clock - since) / 1_000_000) ms ago")
+    }
+
+    private mutating func judgeOverdue(_ call: Int) {
+        guard calls[call].isWaiting, members[calls[call].member].isAlive else { return }
+        let late = calls[call].wait.deadline.duration(to: now)
+        guard late >= .milliseconds(140), canAct(members[calls[call].member], for: 140_000_000) else {
+            return queue.insert(.judge(.overdue(call)), at: clock + 150_000_000)
+        }
+        broke("C7: \(members[calls[call].member].name) waits on after its deadline")
+    }
+}

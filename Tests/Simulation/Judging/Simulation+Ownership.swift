@@ -1,0 +1,174 @@
+internal import CoreAPI
+internal import Coordination
+
+/// What an all-seeing observer holds against the rules of ownership. It knows who was frozen and who could run.
+extension Simulation {
+    /// Judges one commit by what it did.
+    mutating func judge(_ before: OwnershipView, _ purpose: Purpose, by number: Int) {
+        let after = present
+        if before.owner?.claim != after.owner?.claim { judgeOwner(before, after, purpose, by: number) }
+        if let old = before.owner, let new = after.owner, old.claim == new.claim, old.revision != new.revision {
+            check(new.session == members[number].session, "C5: somebody wrote the state of another's core")
+        }
+        if let handover = after.handover, handover.claim != before.handover?.claim { watchOver(handover) }
+        switch purpose {
+        case .storing(_, let epoch):
+            check(after.owner?.claim == epoch, "C4: the write of a superseded core took effect")
+        case .enteringCritical:
+            check(
+                before.handover == nil || before.handover?.session == members[number].session,
+                "C3: a critical section was entered after the request for hand-over")
+        case .leavingCritical:
+            // A Main that did not see the section grants nothing for it.
+            if let handover = after.handover, handover.record.askedAt.duration(to: now) < .milliseconds(100) {
+                granted[handover.claim] = nil
+            }
+        case .expecting(let call):
+            let message = messages[calls[call].message]
+            let wasThere = message.availableSince.map { $0 < calls[call].since } ?? false
+            check(!wasThere, "C9: an expectation of a message that was in the inbox before")
+        default: break
+        }
+    }
+
+    private mutating func judgeOwner(
+        _ before: OwnershipView, _ after: OwnershipView, _ purpose: Purpose, by number: Int
+    ) {
+        let author = members[number]
+        if let new = after.owner {
+            check(new.session == author.session, "C5: somebody made another the owner")
+            check(new.claim > lastEpoch, "C1: the epoch \(new.claim) does not rise over \(lastEpoch)")
+            lastEpoch = max(lastEpoch, new.claim)
+            if let handover = before.handover, handover.session != author.session, let asker = member(handover.session) {
+                check(members[asker].isDead, "C3: a participant acquired past the request of a Main")
+            }
+        } else if let old = before.owner {
+            check(
+                old.session == author.session,
+                "C5: \(author.name) ended the ownership of session \(old.session)")
+            judgeRelease(of: old, by: number)
+        }
+        if let old = before.owner, after.owner != nil {
+            superseded.insert(old.claim)
+            if case .transition(let stories) = purpose { judgeTakeOver(from: old, before, by: number, stories) }
+            if let loser = member(old.session), members[loser].isAlive {
+                queue.insert(
+                    .judge(.fenced(loser, epoch: old.claim.rawValue)), at: clock + 400_000_000)
+            }
+        }
+    }
+
+    private mutating func judgeTakeOver(
+        from old: Standing<OwnerRecord>, _ before: OwnershipView, by number: Int, _ stories: [Story]
+    ) {
+        guard let loser = member(old.session), let end = stories.last?.previous?.end else {
+            return broke("C15: a take-over that nothing tells of")
+        }
+        switch end {
+        case .unanswered:
+            check(!isAnswered(before, old.claim), "C6: taken over although the challenge was answered")
+            check(couldNotAnswer(loser), "C6: an owner that could run was taken for frozen")
+        case .deadlinePassed, .replaced:
+            guard let handover = before.handover, handover.session == members[number].session else {
+                return broke("C3: taken over by a deadline without a request")
+            }
+            check(
+                handover.record.askedAt.duration(to: now) >= granted[handover.claim] ?? promised.handoverDeadline,
+                "C3: fenced before the deadline with the granted bound")
+            check(old.record.role != .main || handover.record.takesOverMain, "C14: a Main was replaced unasked")
+        case .released, .sessionEnded:
+            broke("C5: a take-over without a cause")
+        }
+    }
+
+    /// The deadline of a request with what a critical section adds.
+    func bound(of view: OwnershipView, on claim: Revision) -> Duration {
+        var limit = promised.handoverDeadline
+        if let critical = view.critical, critical.record.epoch == claim { limit += critical.record.bound }
+        return min(limit, promised.handoverHardMaximum)
+    }
+
+    private func isAnswered(_ view: OwnershipView, _ claim: Revision) -> Bool {
+        guard let answer = view.answer, answer.record.claim == claim, let challenge = view.challenge else { return false }
+        return answer.record.challenge >= challenge.record.first ?? challenge.revision
+    }
+
+    /// Whether a member had a reason not to answer lately: it was dead or frozen, its wake-up was lost, or the store
+    /// refused it.
+    private func couldNotAnswer(_ number: Int) -> Bool {
+        let member = members[number]
+        return !member.isAlive || member.isFrozen(at: clock) || mayHaveMissed(member)
+            || clock - member.runsSince < promised.answerBound.clampedNanoseconds
+            || member.troubleUntil + 500_000_000 > clock
+    }
+
+    /// Whether a member may not know of what happened lately: a Main that owns looks by itself every 10 s only, everybody
+    /// else every 250 ms.
+    func mayHaveMissed(_ member: Member) -> Bool {
+        guard let since = member.missedSince else { return false }
+        return member.isMain || clock - since < 350_000_000
+    }
+
+    /// An Executor lets go when everybody has been served, its time is up, it is asked or its core fails.
+    private mutating func judgeRelease(of old: Standing<OwnerRecord>, by number: Int) {
+        guard case .nothing(let reason) = members[number].machine.wish, reason.hasPrefix("everybody"),
+            members[number].missedSince == nil
+        else { return }
+        for call in calls.indices where calls[call].isWaiting && calls[call].wait.isExpected {
+            let waiting = members[calls[call].member]
+            guard waiting.isAlive, calls[call].wait.deadline > now.advanced(by: .milliseconds(100)),
+                inboxState(of: calls[call].message) == .absent, let since = calls[call].expectedAt,
+                since + 3_000_000_000 < clock, members[number].runsSince + 3_000_000_000 < clock,
+                disturbedUntil + 3_000_000_000 < clock
+            else { continue }
+            broke("C9: a core was stopped as if everybody had been served, and \(waiting.name) waits")
+        }
+    }
+
+    /// A refusal needs a Main.
+    mutating func judge(_ refusal: Refusal, of number: Int) {
+        guard let main = member(refusal.session) else { return broke("C2: refused because of nobody") }
+        check(members[main].isMain, "C3: refused because of an Executor")
+    }
+
+    mutating func judgeStart(of core: Int) {
+        let epoch = cores[core].epoch
+        check(present.owner?.claim == epoch, "C4: a core starts under an epoch that is over")
+        for other in cores.indices where other != core && cores[other].runs {
+            check(
+                superseded.contains(cores[other].epoch),
+                "C1: the core of epoch \(epoch) starts while that of epoch \(cores[other].epoch) runs")
+        }
+    }
+
+    mutating func judgeKill(of process: ProcessIdentity, finding target: Member?, by number: Int) {
+        check(members[number].isMain, "C3: an Executor killed")
+        check(members[number].process != process, "a participant killed its own process")
+        check(promised.onDeadline == .kill, "C3: killed although it is to be fenced")
+        if let target {
+            judgeNeed(toKill: target)
+            check(target.process == process, "C3: a stranger was killed")
+            check(members.contains { $0.process == process && !$0.isMain }, "C6: a Main was killed")
+        }
+        guard let handover = present.handover, handover.session == members[number].session else { return }
+        check(handover.record.isKilling, "C3: killed before it was said")
+        check(
+            handover.record.askedAt.duration(to: now) >= granted[handover.claim] ?? promised.handoverDeadline,
+            "C3: killed before the deadline with the granted bound")
+    }
+
+    /// Whoever could hear the request for all of the deadline, and whose core stops as it should, has let go.
+    private func judgeNeed(toKill target: Member) {
+        guard let owner = present.owner, owner.session == target.session, present.critical == nil,
+            !target.isFrozen(at: clock),
+            let core = core(of: owner.claim, in: target.number), !cores[core].isEnding,
+            clock - target.runsSince > 600_000_000, target.troubleUntil + 600_000_000 < clock,
+            now.nanoseconds - owner.record.since.nanoseconds > 600_000_000
+        else { return }
+        broke("C13: \(target.name) was killed because a wake-up was lost")
+    }
+
+    func member(_ session: SessionID) -> Int? {
+        members.firstIndex { $0.session == session }
+    }
+}

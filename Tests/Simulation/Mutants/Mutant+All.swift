@@ -1,0 +1,112 @@
+internal import CoreAPI
+internal import Coordination
+
+extension Mutant {
+    /// Every mutant, each with one line of damage.
+    package static let all: [Mutant] = [
+        Mutant("a core whose writes are not fenced") {
+            $0.changeTransaction = { transaction, purpose in
+                if case .storing = purpose { transaction.dropGuards(on: OwnershipKey.owner) }
+            }
+        },
+        Mutant("a core that starts without asking whether it still may") {
+            $0.changeTransaction = { transaction, purpose in
+                if case .announcing = purpose { transaction.dropGuards(on: OwnershipKey.owner) }
+            }
+        },
+        Mutant("a release that does not ask whose the ownership is") {
+            $0.changeDirective = { directive, move, _ in
+                guard move == .releases || move == .givesUp else { return directive }
+                return directive.changingTransaction { $0.guards = [] }
+            }
+        },
+        Mutant("an acquisition in place of an owner") {
+            $0.changeDirective = { directive, move, _ in
+                guard move == .acquires else { return directive }
+                return directive.changingTransaction {
+                    $0.dropGuards(on: OwnershipKey.owner)
+                    $0.operations.insert(.delete(OwnershipKey.owner), at: 0)
+                }
+            }
+        },
+        Mutant("an acquisition past the request of a Main") {
+            $0.changeDirective = { directive, move, _ in
+                guard move == .acquires else { return directive }
+                return directive.changingTransaction { $0.dropGuards(on: OwnershipKey.handover) }
+            }
+        },
+        Mutant("an owner that does not answer") {
+            $0.changeDirective = { directive, move, _ in move == .answers ? nil : directive }
+        },
+        Mutant("a holder that is believed while it is frozen") {
+            $0.changeRules = { $0.answerBound = .seconds(1000) }
+        },
+        Mutant("a take-over that does not ask whether the challenge was answered") {
+            $0.changeDirective = { directive, move, _ in
+                guard move == .takesOverUnanswered else { return directive }
+                return directive.changingTransaction { $0.dropGuards(on: OwnershipKey.challenge, OwnershipKey.answer) }
+            }
+        },
+        Mutant("a request that outlives the silence of who made it") {
+            $0.changeDirective = { directive, move, _ in move == .removesRequest ? .look : directive }
+        },
+        Mutant("a deadline of a request that never comes") {
+            $0.changeRules = { $0.handoverDeadline = .seconds(1000) }
+        },
+        Mutant("a deadline that does not count the critical section") {
+            $0.changeRules = { $0.handoverHardMaximum = $0.handoverDeadline }
+        },
+        Mutant("a critical section that is entered after the request") {
+            $0.changeTransaction = { transaction, purpose in
+                if case .enteringCritical = purpose { transaction.dropGuards(on: OwnershipKey.handover) }
+            }
+        },
+        Mutant("a core that is not told to stop") {
+            $0.changeDirective = { directive, move, _ in move == .stops ? .look : directive }
+        },
+        Mutant("a death that is not looked for") {
+            $0.changeDirective = { directive, move, _ in move == .buries ? .look : directive }
+        },
+        Mutant("a kill of whatever has the number of the process") { $0.killsByNumber = true },
+        Mutant("a kill that was not announced") {
+            $0.changeDirective = { directive, move, machine in
+                guard move == .announcesKill, let owner = machine.view.owner else { return directive }
+                return .kill(owner.record.process, epoch: owner.claim)
+            }
+        },
+        Mutant("a call that looks before it watches") { $0.looksFirst = true },
+        Mutant("a call that expects what is there") { $0.expectsFirst = true },
+        Mutant("a core that acknowledges before it has stored") { $0.acknowledgesFirst = true },
+        Mutant("an Executor that does not hand on at the end of its budget") { $0.budgetIsEndless = true },
+        Mutant("a second take of one message") {
+            $0.changeTransaction = { transaction, purpose in
+                guard case .taking = purpose else { return }
+                transaction.guards.removeAll { if case .absent = $0 { true } else { false } }
+            }
+        },
+        Mutant("an acknowledgement that remembers nothing") {
+            $0.changeTransaction = { transaction, purpose in
+                guard case .acknowledging = purpose else { return }
+                transaction.operations.removeAll { if case .put = $0 { true } else { false } }
+            }
+        },
+        Mutant("a message that is stored although it is known") {
+            $0.changeTransaction = { transaction, purpose in
+                guard case .storing = purpose else { return }
+                transaction.guards.removeAll { if case .absent = $0 { true } else { false } }
+            }
+        },
+        Mutant("a participant that does not look by itself") {
+            $0.changeDirective = { directive, move, _ in move == .looks ? nil : directive }
+        },
+    ]
+}
+
+extension Directive {
+    /// The same directive with another transaction.
+    func changingTransaction(_ change: (inout Transaction) -> Void) -> Directive {
+        guard case .commit(var transition) = self else { return self }
+        change(&transition.transaction)
+        return .commit(transition)
+    }
+}

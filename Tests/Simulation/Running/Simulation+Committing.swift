@@ -1,0 +1,146 @@
+internal import CoreAPI
+internal import Coordination
+internal import StoreEngine
+
+/// How commits take effect, and who hears of them.
+extension Simulation {
+    /// What a commit is for.
+    enum Purpose {
+        /// A directive of the ownership machine.
+        case transition([Story])
+        /// A core of an epoch announces itself, or writes what it received.
+        case announcing(Revision), storing(message: Int, epoch: Revision)
+        case enteringCritical, leavingCritical
+        case taking(message: Int), acknowledging(message: Int), givingBack
+        case expecting(call: Int), forgetting
+    }
+
+    enum Verdict {
+        case committed(Revision)
+        case refused(GuardFailure)
+        /// The store could not do it.
+        case failed
+        /// It took effect, and whoever asked for it does not know.
+        case unknown
+    }
+
+    mutating func commit(_ wanted: Transaction, of number: Int, for purpose: Purpose) -> Verdict {
+        expire()
+        guard members[number].troubleUntil <= clock else { return .failed }
+        var transaction = wanted
+        mutant?.changeTransaction?(&transaction, purpose)
+        if let death = members[number].diesAtCommit, death.skipping == 0, !death.after, !isQuiet {
+            members[number].diesAtCommit = nil
+            count(.killsBeforeCommit)
+            kill(members[number].plan.process)
+            return .failed
+        }
+        // What only tells something still takes a place in the order, as an entry of the timeline does.
+        if transaction.operations.isEmpty { transaction.put("told", []) }
+        let decision: StoreState.Decision
+        do throws(SharedCoreError) {
+            decision = try state.decide(transaction, of: members[number].session, at: now)
+        } catch {
+            broke("the store refused \(members[number].name): \(error)")
+            return .failed
+        }
+        switch decision {
+        case .answer(.refused(let failure)):
+            return .refused(failure)
+        case .answer(.committed(let commit)):
+            return .committed(commit.revision)
+        case .record(_, .refused(let failure)):
+            return .refused(failure)
+        case .record(let effect, .committed):
+            let before = present
+            applied(effect, by: number)
+            if before.owner?.claim != present.owner?.claim { letRacersGoOn(by: number) }
+            if case .transition(let stories) = purpose { record(stories, of: number, at: effect.revision) }
+            judge(before, purpose, by: number)
+            return aftermath(of: effect.revision, by: number)
+        }
+    }
+
+    /// What befalls a member between its commit and what follows.
+    private mutating func aftermath(of revision: Revision, by number: Int) -> Verdict {
+        if let death = members[number].diesAtCommit, !isQuiet {
+            members[number].diesAtCommit = death.skipping == 0 ? nil : (death.skipping - 1, death.after)
+            if death.skipping == 0, death.after {
+                count(.killsAfterCommit)
+                kill(members[number].plan.process)
+                return .unknown
+            }
+        }
+        if let freeze = members[number].freezesAtCommit, !isQuiet {
+            members[number].freezesAtCommit = freeze.skipping == 0 ? nil : (freeze.skipping - 1, freeze.duration)
+            if freeze.skipping == 0 {
+                self.freeze(members[number].plan.process, for: freeze.duration, .freezesAfterCommit)
+            }
+        }
+        if goesWrong(schedule.weather.lostAnswers, for: number, .lostAnswers) { return .unknown }
+        return .committed(revision)
+    }
+
+    /// Lets the expiries take effect that are due.
+    mutating func expire() {
+        while let effect = state.expiry(at: now) { applied(effect, by: nil) }
+    }
+
+    /// Applies an effect, and tells those who watch what it changed.
+    mutating func applied(_ effect: Effect, by number: Int?) {
+        state.apply(effect)
+        var ownership: [Change] = []
+        var demand: [Change] = []
+        if let last = state.history.last, last.revision == effect.revision {
+            for stored in last.changes {
+                guard let change = try? stored.change() else { continue }
+                switch KeyPart(change.key) {
+                case .ownership: ownership.append(change)
+                case .inbox:
+                    demand.append(change)
+                    judgeInbox(change)
+                case .expectations: demand.append(change)
+                case .other: break
+                }
+            }
+        }
+        let origin = SessionID(rawValue: 0)
+        present.apply(.changes(ChangeSet(revision: effect.revision, origin: origin, changes: ownership)))
+        if !demand.isEmpty {
+            demandLog.append(ChangeSet(revision: effect.revision, origin: origin, changes: demand))
+        }
+        guard !ownership.isEmpty || !demand.isEmpty else { return }
+        for other in members.indices where members[other].isAlive {
+            let isAboutIt =
+                !ownership.isEmpty && other != number
+                || !demand.isEmpty && (members[other].demandPosition != nil || hasRungCall(members[other]))
+            if isAboutIt { wake(other) }
+        }
+    }
+
+    private func hasRungCall(_ member: Member) -> Bool {
+        member.calls.contains { calls[$0].isSubscribed && calls[$0].heard < messages[calls[$0].message].lastChange }
+    }
+
+    /// Puts on the timeline what a commit tells, and has the checker judge it.
+    mutating func record(_ stories: [Story], of number: Int, at revision: Revision) {
+        let member = members[number]
+        let session = Session(
+            id: member.session, process: member.process, role: member.plan.role, name: member.name, openedAt: now)
+        for story in stories {
+            let previous = story.kind == .acquired ? tenure : story.previous
+            switch story.kind {
+            case .acquired, .tookOver: tenure = PreviousOwnership(epoch: revision, end: .sessionEnded)
+            case .released: tenure = story.epoch.map { PreviousOwnership(epoch: $0, end: .released) }
+            case .coreGivenUp: if let epoch = story.epoch { superseded.insert(epoch) }
+            default: break
+            }
+            let entry = TimelineEntry(
+                story.kind, by: session, epoch: story.epoch, other: story.other, from: story.from, to: story.to,
+                previous: previous, bound: story.bound, reason: story.reason, at: story.at ?? now, bootID: bootID)
+            let told = TimelineRecord(revision: revision, entry: entry)
+            if narrative.isTold { say(told.entry.describe()) }
+            for violation in ledger.apply(told) { broke(violation.description) }
+        }
+    }
+}

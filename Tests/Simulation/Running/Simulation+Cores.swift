@@ -1,0 +1,152 @@
+internal import CoreAPI
+internal import Coordination
+internal import StoreEngine
+
+/// The cores that members run.
+extension Simulation {
+    func core(of epoch: Revision, in number: Int) -> Int? {
+        members[number].cores.first { cores[$0].epoch == epoch }
+    }
+
+    mutating func startCore(_ epoch: Revision, of number: Int) {
+        members[number].intentions.coreBegins(at: now)
+        cores.append(SimulatedCore(member: number, epoch: epoch))
+        let core = cores.count - 1
+        members[number].cores.append(core)
+        schedule(.core(core, .announce), after: stepTime(of: number))
+        if members[number].intentions.policy != nil { schedule(.followDemand(number), after: stepTime(of: number)) }
+    }
+
+    mutating func stopCore(_ epoch: Revision, of number: Int) {
+        guard let core = core(of: epoch, in: number) else { return }
+        cores[core].wasToldToStop = true
+        end(core)
+    }
+
+    /// Lets a core come to its end, which takes its time.
+    private mutating func end(_ core: Int) {
+        guard !cores[core].isEnding else { return }
+        cores[core].isEnding = true
+        let number = cores[core].member
+        // One that has run nothing yet ends before it begins.
+        guard cores[core].runs else { return schedule(.core(core, .stopped), after: stepTime(of: number)) }
+        let isStubborn = goesWrong(schedule.weather.stubbornCores, for: number, .stubbornCores)
+        if isStubborn { disturb(for: 3_000_000) }
+        schedule(.core(core, .stopped), after: members[number].random.time(isStubborn ? 2500..<9000 : 0..<100))
+    }
+
+    mutating func happen(_ event: Event.CoreEvent, to core: Int) {
+        guard case let number = cores[core].member, cores[core].phase != .over else { return }
+        switch event {
+        case .announce: announce(core, of: number)
+        case .started: started(core, of: number)
+        case .failed: fail(core, because: "it lost its connection")
+        case .stopped: stopped(core, of: number)
+        case .enterCritical: enterCritical(core, of: number)
+        case .leaveCritical:
+            _ = commit(CriticalRecord.leaving(cores[core].epoch), of: number, for: .leavingCritical)
+        case .receive(let message): receive(message, in: core)
+        case .acknowledge(let message): acknowledge(message, by: core)
+        }
+    }
+
+    /// The first act of a core, before any code of it runs.
+    private mutating func announce(_ core: Int, of number: Int) {
+        guard !cores[core].isEnding else { return }
+        let epoch = cores[core].epoch
+        switch commit(Transaction().guarded(by: epoch), of: number, for: .announcing(epoch)) {
+        case .committed: break
+        case .refused:
+            // Its ownership is over: what looks next sees it.
+            end(core)
+            return setAlarm(of: number, to: clock + 1000)
+        case .failed, .unknown:
+            guard members[number].isAlive else { return }
+            cores[core].problem = "the store failed"
+            return end(core)
+        }
+        guard cores[core].phase == .announced else { return }
+        record([Story(kind: .coreStarted, epoch: epoch, reason: "")], of: number, at: state.revision)
+        judgeStart(of: core)
+        cores[core].runs = true
+        cores[core].startedAt = clock
+        cores[core].phase = .starting
+        if goesWrong(schedule.weather.failingCores, for: number, .failingCores) {
+            schedule(.core(core, .failed), after: members[number].random.time(1..<1500))
+        }
+        schedule(.core(core, .started), after: members[number].random.time(1..<200))
+    }
+
+    private mutating func started(_ core: Int, of number: Int) {
+        guard !cores[core].isEnding, cores[core].phase == .starting else { return }
+        cores[core].phase = .running
+        let before = CorePhase(members[number].machine.core)
+        members[number].machine.coreStarted(cores[core].epoch)
+        took(.core, before.rawValue, CorePhase(members[number].machine.core).rawValue, by: number)
+        members[number].intentions.coreStarted()
+        say("\(members[number].name)'s core is connected")
+        for message in messages.indices where messages[message].isHeld { send(message, to: core) }
+        if members[number].random.once(in: schedule.weather.criticalSections) {
+            schedule(.core(core, .enterCritical), after: members[number].random.time(0..<100))
+        }
+        proceed(number)
+    }
+
+    /// A core that runs in a member fails.
+    mutating func failCore(of number: Int) {
+        guard !isQuiet, let core = members[number].cores.last, cores[core].runs else { return }
+        count(.coreFailures)
+        fail(core, because: "its server hung up")
+    }
+
+    mutating func fail(_ core: Int, because problem: String) {
+        guard !cores[core].isEnding else { return }
+        let number = cores[core].member
+        say("\(members[number].name)'s core fails: \(problem)")
+        cores[core].problem = problem
+        take(problem, of: cores[core].epoch, in: number)
+        let before = CorePhase(members[number].machine.core)
+        members[number].machine.coreFailed(cores[core].epoch, problem: problem, at: now)
+        took(.core, before.rawValue, CorePhase(members[number].machine.core).rawValue, by: number)
+        end(core)
+        proceed(number)
+    }
+
+    private mutating func take(_ problem: String, of epoch: Revision, in number: Int) {
+        guard let rest = members[number].intentions.coreFailed(problem, of: epoch, at: now) else { return }
+        members[number].machine.restsUntil = rest
+        disturb(for: Int(now.duration(to: rest).clampedNanoseconds / 1000) + 1_000_000)
+    }
+
+    private mutating func stopped(_ core: Int, of number: Int) {
+        cores[core].phase = .over
+        cores[core].runs = false
+        members[number].cores.removeAll { $0 == core }
+        let problem = cores[core].wasToldToStop ? nil : cores[core].problem
+        let before = CorePhase(members[number].machine.core)
+        if let problem, members[number].isAlive { take(problem, of: cores[core].epoch, in: number) }
+        members[number].machine.coreEnded(cores[core].epoch, problem: problem)
+        took(.core, before.rawValue, CorePhase(members[number].machine.core).rawValue, by: number)
+        proceed(number)
+    }
+
+    /// A write has shown that the ownership is over: the core ends, and its member looks.
+    mutating func fenced(_ core: Int) {
+        end(core)
+        let number = cores[core].member
+        catchUp(number)
+        setAlarm(of: number, to: clock + 1000)
+    }
+
+    // MARK: - Critical sections
+
+    private mutating func enterCritical(_ core: Int, of number: Int) {
+        guard cores[core].phase == .running, !cores[core].isEnding else { return }
+        let bound = members[number].random.time(50..<1500)
+        let transaction = CriticalRecord.entering(cores[core].epoch, bound: .microseconds(bound))
+        guard case .committed = commit(transaction, of: number, for: .enteringCritical) else { return }
+        say("\(members[number].name)'s core enters a critical section of at most \(bound / 1000) ms")
+        count(.criticalSections)
+        schedule(.core(core, .leaveCritical), after: members[number].random.time(0..<1800))
+    }
+}

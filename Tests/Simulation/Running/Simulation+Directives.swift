@@ -1,0 +1,140 @@
+internal import CoreAPI
+internal import Coordination
+internal import Mailboxes
+internal import StoreEngine
+
+/// How a member's directives take effect.
+extension Simulation {
+    mutating func carryOut(_ number: Int) {
+        guard let directive = members[number].pending else { return }
+        members[number].pending = nil
+        switch directive {
+        case .look:
+            catchUp(number)
+        case .bury:
+            for dead in members.indices { bury(dead) }
+            catchUp(number)
+        case .commit(let transition):
+            guard carryOut(transition, of: number) else { return }
+        case .startCore(let epoch):
+            startCore(epoch, of: number)
+        case .stopCore(let epoch):
+            stopCore(epoch, of: number)
+        case .examine(let process, let claim):
+            let holder = members.first { $0.process == process && $0.isAlive }
+            let isStopped = schedule.weather.showsProcesses ? holder?.isFrozen(at: clock) : nil
+            members[number].machine.examined(claim, isStopped: isStopped)
+        case .kill(let process, let epoch):
+            kill(process, epoch, by: number)
+            catchUp(number)
+        }
+        proceed(number)
+    }
+
+    /// Commits a transition, then looks. Gives whether the member goes on at once.
+    private mutating func carryOut(_ transition: Transition, of number: Int) -> Bool {
+        let verdict = commit(transition.transaction, of: number, for: .transition(transition.stories))
+        guard members[number].isAlive else { return false }
+        switch verdict {
+        case .committed: break
+        case .refused, .unknown: members[number].machine.refused(at: now)
+        case .failed:
+            members[number].machine.failed(at: now)
+            members[number].machine.refused(at: now)
+            return true
+        }
+        // The look comes after the commit: others may come in between, or the process may be stopped.
+        guard !members[number].isFrozen(at: clock), !members[number].random.once(in: 3) else {
+            members[number].pending = .look
+            schedule(.carryOut(number), after: stepTime(of: number))
+            return false
+        }
+        catchUp(number)
+        return true
+    }
+
+    private mutating func kill(_ process: ProcessIdentity, _ epoch: Revision, by number: Int) {
+        reuseNumber(of: process, by: number)
+        // The kernel compares the whole identity: a number alone may have been given to another process.
+        let isVerified = mutant?.killsByNumber != true
+        let target = members.first {
+            $0.isAlive && (isVerified ? $0.process == process : $0.process.pid == process.pid)
+        }
+        judgeKill(of: process, finding: target, by: number)
+        if goesWrong(schedule.weather.forbiddenKills, for: number, .forbiddenKills) {
+            say("\(members[number].name) may not kill process \(process.pid)")
+            disturb(for: 2_000_000)
+            took(.handover, Enforcement(members[number].machine).rawValue, Enforcement.impossible.rawValue, by: number)
+            members[number].machine.killEnded(epoch, impossible: "the system forbids it", at: now)
+            return
+        }
+        took(.handover, Enforcement(members[number].machine).rawValue, Enforcement.killed.rawValue, by: number)
+        if let target {
+            say("\(members[number].name) kills process \(process.pid)")
+            if goesWrong(schedule.weather.silentDeaths, for: number, .silentDeaths) {
+                // It may take its time to die.
+                disturb(for: 3_000_000)
+            } else {
+                kill(target.plan.process)
+            }
+        }
+        members[number].machine.killEnded(epoch, impossible: nil, at: now)
+    }
+
+    // MARK: - News
+
+    /// Takes in what stands now, for everything in a member that follows the store.
+    mutating func catchUp(_ number: Int) {
+        members[number].missedSince = nil
+        if present.revision > members[number].machine.view.revision { members[number].machine.view = present }
+        if let position = members[number].demandPosition {
+            for change in demandLog[position...] { members[number].demand?.apply(.changes(change)) }
+            if position < demandLog.count {
+                members[number].demandPosition = demandLog.count
+                members[number].intentions.demand = members[number].demand
+            }
+        }
+        for call in members[number].calls where calls[call].isSubscribed && calls[call].isWaiting {
+            ring(call)
+        }
+    }
+
+    /// A watch that brings what stood some time ago.
+    mutating func hearStaleNews(_ number: Int) {
+        guard !members[number].staleSnapshots.isEmpty else { return }
+        members[number].machine.view.apply(members[number].staleSnapshots.removeFirst())
+        proceed(number)
+    }
+
+    /// Begins to follow what the group waits for.
+    mutating func followDemand(_ number: Int) {
+        guard members[number].intentions.policy != nil, members[number].machine.holding != nil else { return }
+        var demand = Demand(of: inbox.mailbox.keys, in: bootID)
+        let entries = state.selection(Demand.prefixes).compactMap { try? $0.entry.entry(for: $0.key) }
+        demand.apply(.snapshot(Snapshot(revision: state.revision, entries: entries)))
+        members[number].demand = demand
+        members[number].demandPosition = demandLog.count
+        members[number].intentions.demand = demand
+        proceed(number)
+    }
+
+    /// Wakes a member, unless its wake-up is lost.
+    mutating func wake(_ number: Int) {
+        let weather = schedule.weather
+        if goesWrong(weather.lostWakeUps, for: number, .lostWakeUps) {
+            if members[number].missedSince == nil { members[number].missedSince = clock }
+            return
+        }
+        if goesWrong(weather.staleWakeUps, for: number, .staleWakeUps) {
+            let entries = OwnershipKeys.all.compactMap { key in try? state.entry(key)?.entry(for: key) }
+            members[number].staleSnapshots.append(Snapshot(revision: state.revision, entries: entries))
+            schedule(.staleNews(number), after: members[number].random.time(1..<50))
+        }
+        guard !members[number].isToldSoon else { return }
+        members[number].isToldSoon = true
+        schedule(.news(number), after: members[number].random.number(30..<2000))
+        if goesWrong(weather.doubledWakeUps, for: number, .doubledWakeUps) {
+            schedule(.news(number), after: members[number].random.number(30..<20_000))
+        }
+    }
+}

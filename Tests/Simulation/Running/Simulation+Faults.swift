@@ -1,0 +1,149 @@
+internal import CoreAPI
+internal import Coordination
+internal import StoreEngine
+
+/// What befalls processes and the machine.
+extension Simulation {
+    /// Kills a process: every member that lives in it.
+    mutating func kill(_ process: Int) {
+        for number in members.indices where members[number].plan.process == process && members[number].isAlive {
+            die(number)
+        }
+    }
+
+    private mutating func die(_ number: Int) {
+        say("\(members[number].name) is killed")
+        members[number].isDead = true
+        members[number].diedAt = clock
+        members[number].pending = nil
+        endEverything(in: number)
+        disturb(for: 1_000_000)
+        if goesWrong(schedule.weather.silentDeaths, for: number, .silentDeaths) { return }
+        // The system may tell at once or a little later.
+        schedule(.bury(number), after: members[number].random.number(50..<3000))
+    }
+
+    private mutating func endEverything(in number: Int) {
+        for core in members[number].cores {
+            cores[core].phase = .over
+            cores[core].runs = false
+        }
+        members[number].cores = []
+        for call in members[number].calls { calls[call].phase = .over }
+        members[number].calls = []
+        members[number].demandPosition = nil
+    }
+
+    /// Ends the session of a dead member, once.
+    mutating func bury(_ number: Int) {
+        guard members[number].isDead, !members[number].isBuried else { return }
+        members[number].isBuried = true
+        guard let effect = state.ending(members[number].session, at: now) else { return }
+        say("The group hears of \(members[number].name)'s death")
+        applied(effect, by: nil)
+    }
+
+    mutating func freeze(_ process: Int, for duration: Int, _ fault: Fault) {
+        guard !isQuiet else { return }
+        let until = min(clock + UInt64(duration) * 1000, quietFrom)
+        for number in members.indices where members[number].plan.process == process && members[number].isAlive {
+            count(fault)
+            say("\(members[number].name) is stopped for \((until - clock) / 1_000_000) ms")
+            members[number].frozenUntil = max(members[number].frozenUntil ?? 0, until)
+            disturbedUntil = max(disturbedUntil, until + 1_000_000_000)
+            queue.insert(.goOn(number), at: until)
+            if let owner = present.owner, owner.session == members[number].session {
+                watchOver(number, owner.claim)
+            }
+            if let handover = present.handover, handover.session == members[number].session {
+                watchOver(number, handover.claim)
+            }
+        }
+    }
+
+    /// The holder that is about to be superseded runs again, and races.
+    mutating func thawHolder(by number: Int) {
+        guard schedule.weather.lastMoments > 0, let owner = present.owner, let holder = member(owner.session),
+            members[holder].isFrozen(at: clock),
+            goesWrong(schedule.weather.lastMoments, for: number, .lastMoments)
+        else { return }
+        members[holder].frozenUntil = clock
+        goOn(holder)
+    }
+
+    /// Ownership has changed: whoever was stopped between its look and its commit goes on now, and races.
+    mutating func letRacersGoOn(by number: Int) {
+        guard schedule.weather.lastMoments > 0 else { return }
+        for racer in members.indices
+        where members[racer].isFrozen(at: clock) && members[racer].pending?.isCommit == true
+            && goesWrong(schedule.weather.lastMoments, for: number, .lastMoments)
+        {
+            say("\(members[racer].name) is let go on")
+            members[racer].frozenUntil = clock
+            goOn(racer)
+        }
+    }
+
+    /// A process dies just before it is killed, and the next one that begins has its number.
+    mutating func reuseNumber(of process: ProcessIdentity, by number: Int) {
+        guard let victim = members.first(where: { $0.process == process && $0.isAlive }),
+            let next = members.firstIndex(where: { !$0.isOpen && !$0.isDead && $0.plan.process == $0.number }),
+            goesWrong(schedule.weather.reusedNumbers, for: number, .reusedNumbers)
+        else { return }
+        kill(victim.plan.process)
+        members[next].reusedNumber = process.pid
+        open(next)
+    }
+
+    /// Sees to it that a frozen holder does not hold on for long.
+    mutating func watchOver(_ number: Int, _ claim: Revision) {
+        queue.insert(
+            .judge(.frozen(number, epoch: claim.rawValue, since: clock)), at: clock + 3_000_000_000)
+    }
+
+    mutating func trouble(_ number: Int, for duration: Int) {
+        guard !isQuiet, members[number].isAlive else { return }
+        count(.trouble)
+        let until = min(clock + UInt64(duration) * 1000, quietFrom)
+        say("The store refuses \(members[number].name) for \((until - clock) / 1_000_000) ms")
+        members[number].troubleUntil = until
+        disturbedUntil = max(disturbedUntil, until + 1_000_000_000)
+    }
+
+    /// The machine sleeps: its clock goes on, and whoever waited for a time is woken after it.
+    mutating func sleep(for duration: Int) {
+        guard !isQuiet else { return }
+        count(.sleeps)
+        say("The machine sleeps for \(duration / 1000) ms")
+        bootOffset &+= UInt64(duration) * 1000
+        disturb(for: 2_000_000)
+        for number in members.indices where members[number].isAlive {
+            members[number].runsSince = clock
+            if members[number].wantsSince != nil { members[number].wantsSince = clock }
+            setAlarm(of: number, to: clock + UInt64(members[number].random.number(10..<2000)) * 1000)
+        }
+        for call in calls.indices where calls[call].isWaiting && calls[call].alarm < .max {
+            setAlarm(ofCall: call, to: clock + UInt64(random.number(10..<2000)) * 1000)
+        }
+    }
+
+    /// The machine starts again: everybody is dead, the store stays, and the clock begins anew.
+    mutating func reboot() {
+        count(.reboots)
+        say("The machine starts again")
+        for number in members.indices where members[number].isOpen {
+            members[number].isDead = true
+            members[number].isBuried = true
+            members[number].diedAt = clock
+            members[number].pending = nil
+            endEverything(in: number)
+        }
+        disturb(for: 1_000_000)
+        bootID = BootID(high: bootID.high + 1, low: 1)
+        bootOffset = 3_000_000_000 &- clock
+        let effect = state.restarting(in: bootID, at: now)
+        demandLog = []
+        applied(effect, by: nil)
+        demandLog = []
+    }
+}

@@ -1,0 +1,67 @@
+internal import CoreAPI
+internal import Coordination
+internal import StoreEngine
+internal import Mailboxes
+
+/// What there is before anything happens.
+extension Simulation {
+    func member(_ number: Int, _ plan: MemberPlan) -> Member {
+        let process = ProcessIdentity(bootID: bootID, pid: 0, startTime: 0)
+        let name = (plan.role == .main ? "M" : "E") + "\(number)"
+        return Member(
+            plan: plan, number: number, name: name, process: process,
+            machine: OwnershipMachine(
+                for: Participation(
+                    session: SessionID(rawValue: 0), role: plan.role, name: name, process: process),
+                rules: rules, seed: 0, at: now),
+            intentions: Intentions(
+                isMain: plan.role == .main,
+                budget: mutant?.budgetIsEndless == true ? .seconds(1000) : schedule.budget,
+                linger: .milliseconds(250)),
+            random: SeededRandom(seed: schedule.seed ^ (UInt64(number) + 1) &* 0x9e37_79b9_7f4a_7c15))
+    }
+
+    mutating func add(_ kind: Schedule.MessageKind, _ number: Int) {
+        let content: InboxMessage.Content =
+            switch kind {
+            case .text: .text(from: "a", to: "b", text: "c")
+            case .invitation: .invitation(subject: "a", localAddress: "b")
+            case .nothingToShow: .nothingToShow
+            }
+        guard let callID = CallID("m\(number)") else { return }
+        messages.append(ServerMessage(callID: callID, content: content))
+        messageNumbers[ItemName(callID.text)] = number
+    }
+
+    /// Opens the group for a member: a session, and the first look of its watch.
+    mutating func open(_ number: Int) {
+        let plan = members[number].plan
+        guard !members[number].isOpen else { return }
+        // Nobody begins in a process that was killed.
+        guard !members.contains(where: { $0.plan.process == plan.process && $0.isDead }) else { return }
+        let process = ProcessIdentity(
+            bootID: bootID, pid: pid(of: members[number]), startTime: UInt64(plan.process) + 1)
+        let opening = StoreOpening.effect(of: process, plan.role, members[number].name, in: state, at: now)
+        applied(opening, by: nil)
+        let session = SessionID(rawValue: opening.revision.rawValue)
+        let participation = Participation(
+            session: session, role: plan.role, name: members[number].name, process: process)
+        members[number].session = session
+        members[number].process = process
+        members[number].machine = OwnershipMachine(
+            for: participation, rules: rules, seed: members[number].random.next(), at: now)
+        members[number].isOpen = true
+        members[number].openedAt = clock
+        members[number].runsSince = clock
+        say("\(members[number].name) opens the group, in process \(process.pid)")
+        for dead in members.indices where members[dead].isDead && members[dead].isOpen && !members[dead].isBuried {
+            queue.insert(.judge(.dead(dead, by: number)), at: clock + 400_000_000)
+        }
+        catchUp(number)
+        proceed(number)
+    }
+
+    private func pid(of member: Member) -> Int32 {
+        member.reusedNumber ?? Int32(100 + member.plan.process)
+    }
+}

@@ -1,0 +1,152 @@
+internal import CoreAPI
+internal import Coordination
+internal import StoreEngine
+
+/// The loop of a participant: it asks its machine what to do, does it, and sleeps when there is nothing to do.
+extension Simulation {
+    mutating func proceed(_ number: Int) {
+        guard members[number].isAlive, members[number].pending == nil, !members[number].isFrozen(at: clock) else { return }
+        decideWish(number)
+        mutant?.changeMachine?(&members[number].machine)
+        let before = Situation(of: members[number].machine, at: now)
+        let directive = members[number].machine.step(at: now)
+        let move = Move(directive, by: members[number].machine)
+        took(.ownership, before.rawValue, move.rawValue, by: number)
+        noticeLoss(number)
+        noticeState(number)
+        if let wanted = directive {
+            let machine = members[number].machine
+            guard let directive = mutant.map({ $0.changed(wanted, move, of: machine) }) ?? wanted else {
+                return setAlarm(of: number, to: clock + 5_000_000)
+            }
+            members[number].pending = directive
+            if move == .takesOverUnanswered { thawHolder(by: number) }
+            return schedule(.carryOut(number), after: stepTime(of: number))
+        }
+        let machine = members[number].machine
+        if members[number].intentions.isClosing, machine.core == nil,
+            machine.holding == nil || machine.isStuck(at: now)
+        {
+            return finish(number)
+        }
+        let next = min(machine.nextStep, members[number].intentions.policyIsDue ?? machine.nextStep)
+        // Timers are never early, and a little late.
+        let late = UInt64(members[number].random.number(1..<400)) * 1000
+        setAlarm(of: number, to: clock + now.duration(to: next).clampedNanoseconds + late)
+    }
+
+    private mutating func decideWish(_ number: Int) {
+        let machine = members[number].machine
+        let hadPolicy = members[number].intentions.policy != nil
+        let wish = members[number].intentions.wish(holding: machine.holding?.epoch, core: machine.core, at: now)
+        if wish != machine.wish {
+            let from = WishKind(machine.wish)
+            members[number].machine.wish = wish
+            took(.wish, from.rawValue, WishKind(wish).rawValue, by: number)
+        }
+        if hadPolicy { judgePolicy(of: number) }
+        if members[number].intentions.policy == nil { members[number].demandPosition = nil }
+        if wish.wantsOwnership, machine.holding == nil {
+            if members[number].wantsSince == nil { members[number].wantsSince = clock }
+        } else {
+            members[number].wantsSince = nil
+        }
+    }
+
+    mutating func setAlarm(of number: Int, to time: UInt64) {
+        let alarm = members[number].alarm
+        if alarm <= time, alarm > clock { return }
+        members[number].alarm = time
+        queue.insert(.alarm(number, time), at: time)
+    }
+
+    private mutating func noticeLoss(_ number: Int) {
+        if let refusal = members[number].machine.refusal, members[number].intentions.notice(refusal) {
+            judge(refusal, of: number)
+            tell(refusal, of: number)
+            setAlarm(of: number, to: clock + 1000)
+        }
+        let loss = members[number].machine.takeLoss()
+        members[number].intentions.notice(loss, hasYielded: members[number].machine.hasYielded)
+        guard let loss else { return }
+        if let successor = loss.successor {
+            record(
+                [
+                    Story(
+                        kind: .fenced, epoch: loss.epoch, other: successor.claim,
+                        reason: "a newer epoch owns, so its core is stopped")
+                ], of: number, at: state.revision)
+        }
+        for call in members[number].calls where calls[call].isWaiting && calls[call].held == loss.epoch { end(call) }
+    }
+
+    /// Answers those that wait for the participant's own state: a Main's start and calls that insist on a core.
+    mutating func noticeState(_ number: Int) {
+        let refusal = members[number].machine.refusal
+        if members[number].isStarting { noticeStart(number, refusal) }
+        for call in members[number].calls { noticeOwnership(call, of: number, refusal) }
+        finishWhenIdle(number)
+    }
+
+    private func isCoreRunning(in number: Int) -> Bool {
+        guard let core = members[number].machine.core, core.phase == .running else { return false }
+        return core.epoch == members[number].machine.holding?.epoch
+    }
+
+    private mutating func noticeStart(_ number: Int, _ refusal: Refusal?) {
+        if let refusal {
+            judge(refusal, of: number)
+            members[number].intentions.withdraw(because: "another Main owns")
+            tell(refusal, of: number)
+        }
+        let isAnswered = refusal != nil || isCoreRunning(in: number)
+        guard isAnswered || !members[number].intentions.intent.wantsOwnership else { return }
+        members[number].isStarting = false
+        setAlarm(of: number, to: clock + 1000)
+    }
+
+    private mutating func noticeOwnership(_ call: Int, of number: Int, _ refusal: Refusal?) {
+        guard case .owning = calls[call].phase else { return }
+        if let refusal {
+            judge(refusal, of: number)
+            tell(refusal, of: number)
+            end(call)
+        } else if isCoreRunning(in: number) {
+            calls[call].held = members[number].machine.holding?.epoch
+            calls[call].phase = .subscribing
+            schedule(.call(call), after: stepTime(of: number))
+        } else if members[number].intentions.problem != calls[call].problemBefore
+            || members[number].intentions.lastLoss?.epoch != calls[call].lossBefore
+        {
+            end(call)
+        }
+    }
+
+    /// An Executor whose application has what it came for ends.
+    private mutating func finishWhenIdle(_ number: Int) {
+        let member = members[number]
+        guard !member.isMain, member.isFinishing, member.calls.isEmpty, !member.intentions.isClosing,
+            member.machine.holding == nil, member.machine.core == nil, member.intentions.policy == nil
+        else { return }
+        members[number].intentions.isClosing = true
+        setAlarm(of: number, to: clock + 1000)
+    }
+
+    /// The participation ends, and with it the session.
+    private mutating func finish(_ number: Int) {
+        say("\(members[number].name) closes")
+        members[number].isOpen = false
+        members[number].demandPosition = nil
+        for call in members[number].calls { calls[call].phase = .over }
+        members[number].calls = []
+        guard let effect = state.ending(members[number].session, at: now) else { return }
+        applied(effect, by: nil)
+    }
+
+    private mutating func tell(_ refusal: Refusal, of number: Int) {
+        let deed = refusal.owner == nil ? "has asked for the core" : "owns the core and answers"
+        record(
+            [Story(kind: .refused, other: refusal.owner?.claim, reason: "the Main \(refusal.title) \(deed)")],
+            of: number, at: state.revision)
+    }
+}

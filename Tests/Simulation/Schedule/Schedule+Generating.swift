@@ -1,0 +1,130 @@
+internal import CoreAPI
+internal import Coordination
+
+extension Schedule {
+    /// The schedule of a seed: most are short and small, some are long and crowded.
+    package init(seed: UInt64) {
+        self.seed = seed
+        var random = SeededRandom(seed: seed)
+        let size = random.number(0..<100)
+        let busy = size < 40 ? random.time(400..<2500) : size < 90 ? random.time(2000..<7000) : random.time(6000..<15000)
+        let mains = random.number(0..<3)
+        let executors = size < 40 ? random.number(1..<3) : size < 90 ? random.number(1..<5) : random.number(3..<9)
+        quietFrom = busy
+        onDeadline = random.once(in: 3) ? .fence : .kill
+        if random.once(in: 4) { budget = .microseconds(random.time(800..<4000)) }
+        weather = Weather(drawnFrom: &random)
+
+        let reboot = random.once(in: 14) ? random.number(busy / 4..<busy) : nil
+        add(mains: mains, executors: executors, between: 0, and: reboot ?? busy, &random)
+        if let reboot {
+            incidents.append(Incident(at: reboot, kind: .reboot))
+            add(mains: min(mains, 1), executors: random.number(1..<3), between: reboot + 1, and: busy, &random)
+        }
+        addFaults(until: busy, perMember: size < 40 ? 2 : 3, &random)
+        // When all is quiet, one more push and one more message find a group that works.
+        let last = join(.executor, at: busy + random.time(0..<1000), &random)
+        push(last, deadline: 20_000_000, at: busy + random.time(1000..<1500), &random)
+        incidents.sort { $0.at < $1.at }
+    }
+
+    private mutating func join(_ role: SessionRole, at time: Int, _ random: inout SeededRandom) -> Int {
+        let number = members.count
+        // Several participants of one process obey every rule as well.
+        let shares = number > 0 && random.once(in: 10)
+        let process = shares ? random.number(0..<number) : number
+        let plan = MemberPlan(role: role, process: members.indices.contains(process) ? members[process].process : number)
+        members.append(plan)
+        incidents.append(Incident(at: time, kind: .open(member: number)))
+        return number
+    }
+
+    private mutating func push(_ member: Int, deadline: Int, at time: Int, _ random: inout SeededRandom) {
+        // Some pushes are for the same message; some come long after it, some before.
+        let isNew = messages.isEmpty || !random.once(in: 4)
+        if isNew {
+            let kind = random.number(0..<10)
+            messages.append(kind < 7 ? .text : kind < 9 ? .nothingToShow : .invitation)
+            let arrival = max(0, time + random.time(-600..<900))
+            incidents.append(Incident(at: arrival, kind: .arrive(message: messages.count - 1)))
+        }
+        let message = isNew ? messages.count - 1 : random.number(0..<messages.count)
+        incidents.append(
+            Incident(
+                at: time,
+                kind: .push(member: member, message: message, deadline: deadline, insists: random.once(in: 8))))
+    }
+
+    private mutating func add(
+        mains: Int, executors: Int, between start: Int, and end: Int, _ random: inout SeededRandom
+    ) {
+        let span = max(end - start, 2000)
+        for _ in 0..<mains {
+            let open = start + random.number(0..<span / 2)
+            let member = join(.main, at: open, &random)
+            let takesOver = random.once(in: 3)
+            let time = open + random.number(0..<span / 2)
+            if random.once(in: 8) {
+                // Its first commit is the request, where somebody owns.
+                let duration = random.time(300..<6000)
+                incidents.append(
+                    Incident(at: time, kind: .freezeAtCommit(member: member, skipping: 0, duration: duration)))
+            }
+            incidents.append(Incident(at: time, kind: .start(member: member, takingOver: takesOver)))
+            if random.once(in: 5) {
+                incidents.append(Incident(at: open + random.number(0..<span), kind: .close(member: member)))
+            }
+        }
+        for _ in 0..<executors {
+            let open = start + random.number(0..<span * 3 / 4)
+            let member = join(.executor, at: open, &random)
+            for _ in 0..<random.number(1..<3) {
+                let deadline = random.once(in: 4) ? random.time(50..<1000) : random.time(1000..<20000)
+                push(member, deadline: deadline, at: open + random.number(1..<span / 4), &random)
+            }
+            if random.once(in: 12) {
+                incidents.append(Incident(at: open + random.number(0..<span), kind: .close(member: member)))
+            }
+        }
+    }
+
+    private mutating func addFaults(until end: Int, perMember most: Int, _ random: inout SeededRandom) {
+        // Some schedules are without a fault: what is promised there is promised without excuse.
+        guard !random.once(in: 6) else { return }
+        for member in members.indices {
+            for _ in 0..<random.number(0..<most) {
+                let kind: Incident.Kind =
+                    switch random.number(0..<20) {
+                    case 0..<3: .kill(process: members[member].process)
+                    case 3..<6: .killAtCommit(member: member, skipping: random.number(0..<5), after: true)
+                    case 6: .killAtCommit(member: member, skipping: random.number(0..<5), after: false)
+                    case 7..<11: .freeze(process: members[member].process, duration: random.time(50..<4000))
+                    case 11..<14:
+                        .freezeAtCommit(
+                            member: member, skipping: random.number(0..<5), duration: random.time(50..<6000))
+                    case 14: .freeze(process: members[member].process, duration: random.time(4000..<9000))
+                    case 15, 16: .failCore(member: member)
+                    case 17, 18: .trouble(member: member, duration: random.time(20..<3000))
+                    default: .sleep(duration: random.once(in: 4) ? random.time(60_000..<400_000) : random.time(10..<30_000))
+                    }
+                incidents.append(Incident(at: random.number(0..<end), kind: kind))
+            }
+        }
+    }
+}
+
+extension Weather {
+    /// Each schedule has its own: most of what can go wrong never does in it.
+    init(drawnFrom random: inout SeededRandom) {
+        self.init()
+        for (_, rate) in Weather.rates where random.once(in: 3) {
+            self[keyPath: rate] = random.number(3..<25)
+        }
+        if random.once(in: 3) { lostWakeUps = 0 }
+        // What can only happen now and then happens whenever it can.
+        for rate in [\Weather.lastMoments, \.reusedNumbers, \.forbiddenKills] where self[keyPath: rate] > 0 {
+            self[keyPath: rate] = random.number(1..<4)
+        }
+        showsProcesses = !random.once(in: 2)
+    }
+}

@@ -1,0 +1,117 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Glibc
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@testable import ZMQBackend
+
+extension ZMQTests {
+    /// Very many connections at once that never become clients.
+    @Suite("Strangers at a hub's doors")
+    struct StrangerTests {
+        private static let count = 10_000
+        /// How much the memory of a hub may grow from one wave of strangers to the next.
+        private static let growthLimit = 8 << 20
+        /// Has what is allocated written to at once: what is taken from the system then is all that is ever taken, and a
+        /// second wave takes nothing more unless something of the first is kept.
+        private static let touchesAllMemory = ["MALLOC_PERTURB_": "1"]
+
+        /// As many as this process may have connections, which root raises.
+        private static func allowedCount() -> Int {
+            var limit = rlimit()
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+            guard getrlimit(resource, &limit) == 0 else { return 0 }
+            var wanted = limit
+            wanted.rlim_max = max(limit.rlim_max, rlim_t(count + 1_000))
+            wanted.rlim_cur = wanted.rlim_max
+            if setrlimit(resource, &wanted) != 0 { OpenFile.raiseLimit() }
+            guard getrlimit(resource, &limit) == 0 else { return 0 }
+            return min(count, Int(clamping: limit.rlim_cur) - 1_000)
+        }
+
+        /// What a hub has open that has had clients, one of which it has still.
+        private func restingUse(of hub: HubChild, _ stage: HubStage) async throws -> ProcessUse {
+            let guest = try await stage.client(at: hub.endpoint)
+            try await guest.put("k", [0])
+            await guest.close()
+            return try ProcessUse(of: hub.process.pid)
+        }
+
+        @Test(
+            "10,000 connections that are half open: the hub goes on serving, lets them go after 5 s and keeps nothing",
+            arguments: [false, true])
+        func halfOpen(overTCP: Bool) async throws {
+            var stage = try HubStage()
+            if overTCP { stage.keys = (try CurveKeyPair.generate(), try CurveKeyPair.generate()) }
+            let allowed = Self.allowedCount()
+            #expect(allowed == Self.count, "this machine allows \(allowed) connections")
+            let hub = try await stage.hubProcess(
+                at: overTCP ? .tcp(host: "127.0.0.1", port: 0) : nil, variables: Self.touchesAllMemory)
+            let client = try await stage.client(at: hub.endpoint)
+            let before = try await restingUse(of: hub, stage)
+            var resident: [Int] = []
+            for wave in 1...2 {
+                // None of them is through: over TCP a whole handshake lacks the keys.
+                let openings: [Stranger.Opening] = overTCP ? Stranger.Opening.allCases : [.silence, .halfGreeting]
+                var strangers = try (0..<allowed).map { number in
+                    try Stranger(at: hub.endpoint, openings[number % openings.count])
+                }
+                try await eventually("the hub holds most of them") {
+                    try ProcessUse(of: hub.process.pid).descriptorCount > allowed / 3
+                }
+                #expect(try await client.put("k", [UInt8(wave)]).changed)
+                let guest = try await stage.client(at: hub.endpoint)
+                #expect(try await guest.get("k")?.value == [UInt8(wave)])
+                await guest.close()
+                // Libzmq's own limit is 30 s.
+                try await eventually("the hub lets them go", within: .seconds(20)) {
+                    try ProcessUse(of: hub.process.pid).descriptorCount <= before.descriptorCount + 8
+                }
+                #expect(strangers.count == allowed)
+                strangers = []
+                resident.append(try ProcessUse(of: hub.process.pid).residentByteCount)
+            }
+            #expect(resident[1] - resident[0] < Self.growthLimit, "resident after each wave: \(resident)")
+            #expect(hub.process.lines.count == 1, "what the hub says of those who said nothing")
+            await client.close()
+            hub.process.signal(SIGKILL)
+        }
+
+        @Test("10,000 connections that speak nonsense: each is reported once, and the hub keeps nothing of them")
+        func nonsense() async throws {
+            let stage = try HubStage()
+            let allowed = Self.allowedCount()
+            let hub = try await stage.hubProcess(variables: Self.touchesAllMemory)
+            let client = try await stage.client()
+            let before = try await restingUse(of: hub, stage)
+            var resident: [Int] = []
+            for wave in 1...2 {
+                var strangers = try (0..<allowed).map { _ in try Stranger(at: hub.endpoint, .handshake) }
+                try await eventually("all are through") {
+                    for stranger in strangers where !stranger.isThrough { stranger.listen() }
+                    return strangers.allSatisfy(\.isThrough)
+                }
+                for _ in 0..<3 {
+                    for stranger in strangers { stranger.send([Wire.version, 200, 1, 2, 3]) }
+                }
+                #expect(try await client.put("k", [UInt8(wave)]).changed)
+                try await eventually("each answer is there", within: Patience.long) {
+                    for stranger in strangers where stranger.messageCount < 3 { stranger.listen() }
+                    return strangers.allSatisfy { $0.messageCount == 3 }
+                }
+                try await eventually("all are reported") { hub.process.lines.count >= 1 + wave * allowed }
+                #expect(hub.process.lines.count == 1 + wave * allowed, "one report for each connection")
+                strangers = []
+                try await eventually("the hub lets them go") {
+                    try ProcessUse(of: hub.process.pid).descriptorCount <= before.descriptorCount + 8
+                }
+                resident.append(try ProcessUse(of: hub.process.pid).residentByteCount)
+            }
+            #expect(resident[1] - resident[0] < Self.growthLimit, "resident after each wave: \(resident)")
+            await client.close()
+            hub.process.signal(SIGKILL)
+        }
+    }
+}
