@@ -88,7 +88,7 @@ let package = Package(
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
 
         // The contract as cases that run against any backend.
-        room("CoreAPITesting", knows: ["CoreAPI", "Coordination", "Platform"]),
+        room("CoreAPITesting", knows: ["CoreAPI", "Coordination", "Platform", "Mailboxes", "Wormholes"]),
 
         room(
             "BundledHarnesses",

@@ -21,16 +21,15 @@ enum QueueMailboxCases {
                     try await Wormhole(senders[sender]).send(Parcel(sender: sender, number: number), to: .queue)
                 }
             }
-            var taken: [Parcel] = []
             let messages = try await consumer.consume(.queue)
-            while taken.count < 400 {
-                let next = try await within(Patience.usual, "message \(taken.count)") {
-                    var iterator = messages.makeAsyncIterator()
-                    return try await iterator.next()
+            let taken = try await within(Patience.long, "all messages are taken") {
+                var taken: [Parcel] = []
+                for try await message in messages {
+                    taken.append(try message.message)
+                    try await message.acknowledge()
+                    if taken.count == 400 { break }
                 }
-                let message = try expectSome(next, "message \(taken.count)")
-                taken.append(try message.message)
-                try await message.acknowledge()
+                return taken
             }
             try await recorder.hears(400)
             let heard = recorder.heard.compactMap { event in
@@ -238,18 +237,18 @@ enum QueueMailboxCases {
             let desk = try await group.open()
             let requests = try await Wormhole(desk).requests(of: doubling)
             let serving = Task { for try await request in requests { try await request.refuse(because: "closed today") } }
-            func reason<Request, Reply>(_ request: Request, of id: RequestID<Request, Reply>) async throws -> String {
-                do {
-                    _ = try await requester.request(request, of: id, within: Patience.usual)
-                    return "a reply"
-                } catch let error as WormholeError {
-                    return "\(error.code): \(error.message)"
-                }
+            func outcome(_ ask: () async throws -> Int) async -> String {
+                do { return "\(try await ask())" } catch { return "\(error)" }
             }
-            try expect(try await reason(1, of: doubling), is: "refused: closed today", "a refusal")
-            let text = try await reason("text", of: RequestID<String, Int>("double"))
+            let refusal = await outcome { try await requester.request(1, of: doubling, within: Patience.usual) }
+            try expect(refusal, is: "refused: closed today", "a refusal")
+            let text = await outcome {
+                try await requester.request("text", of: RequestID<String, Int>("double"), within: Patience.usual)
+            }
             try expect(text.hasPrefix("refused: The message cannot be read"), "a request that is no number: \(text)")
-            let newer = try await reason(1, of: RequestID<Int, Int>("double", schema: 2))
+            let newer = await outcome {
+                try await requester.request(1, of: RequestID<Int, Int>("double", schema: 2), within: Patience.usual)
+            }
             try expect(newer, is: "refused: The message has version 2, and this program knows up to 1.", "a newer one")
             serving.cancel()
         }
