@@ -107,7 +107,7 @@ let package = Package(
         .executableTarget(
             name: "sharedcore",
             dependencies: [
-                "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Coordination",
+                "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes", "Coordination",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 zmqBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -15,8 +15,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
 
     private static var subcommands: [any ParsableCommand.Type] {
         var subcommands: [any ParsableCommand.Type] = [
-            DemoCommand.self, StoreCommand.self, NotifyCommand.self, MainCommand.self, ExecutorCommand.self,
-            StatusCommand.self, TimelineCommand.self, CheckCommand.self, ConformanceCommand.self, ConfigCommand.self,
+            DemoCommand.self, StoreCommand.self, NotifyCommand.self, MailboxCommand.self, MainCommand.self,
+            ExecutorCommand.self, StatusCommand.self, TimelineCommand.self, CheckCommand.self, ConformanceCommand.self, ConfigCommand.self,
             ConformancePeerCommand.self,
         ]
         #if ZMQ
