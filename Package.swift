@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "ZMQBackend", targets: ["ZMQBackend"]),
         .library(name: "BackendRegistry", targets: ["BackendRegistry"]),
         .library(name: "Mailboxes", targets: ["Mailboxes"]),
+        .library(name: "Wormholes", targets: ["Wormholes"]),
         .library(name: "Coordination", targets: ["Coordination"]),
         .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
         .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
@@ -84,11 +85,12 @@ let package = Package(
 
         // What processes do together.
         room("Mailboxes", knows: ["CoreAPI", "ByteCoding"]),
+        room("Wormholes", knows: ["CoreAPI", "ByteCoding", "Mailboxes"]),
         room("Coordination", knows: ["CoreAPI", "ByteCoding", "Mailboxes", "Platform"]),
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
 
         // The contract as cases that run against any backend.
-        room("CoreAPITesting", knows: ["CoreAPI", "Coordination", "Platform"]),
+        room("CoreAPITesting", knows: ["CoreAPI", "Coordination", "Platform", "Mailboxes", "Wormholes"]),
 
         room(
             "BundledHarnesses",
@@ -124,7 +126,7 @@ let package = Package(
         .executableTarget(
             name: "sharedcore",
             dependencies: [
-                "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Coordination",
+                "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes", "Coordination",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 "BenchmarkRun", zmqBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

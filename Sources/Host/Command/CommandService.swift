@@ -5,6 +5,7 @@ internal import Platform
 internal import ProgramOutput
 internal import ServiceLifecycle
 internal import Synchronization
+internal import Wormholes
 
 /// A command as a service: a signal cancels it, and how it ended is kept for the frame.
 final class CommandService: Service {
@@ -44,6 +45,9 @@ final class CommandService: Service {
         case let error as SharedCoreError where error.code == .cancelled:
             .failure(CommandFailure(.no, "interrupted"))
         case let error as SharedCoreError: .failure(CommandFailure(error))
+        case let error as WormholeError where error.cause?.code == .cancelled:
+            .failure(CommandFailure(.no, "interrupted"))
+        case let error as WormholeError: .failure(CommandFailure(error))
         case let error as SystemCallError:
             .failure(CommandFailure(.unavailable, "\(error.location): \(error.text)"))
         case is CancellationError: .failure(CommandFailure(.no, "interrupted"))

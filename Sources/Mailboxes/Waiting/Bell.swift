@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Wakes one waiting task. A ring while nobody waits is kept, so that none is lost; several are one.
-final class Bell: Sendable {
+package final class Bell: Sendable {
     private enum State {
         case silent
         case rung
@@ -10,8 +10,10 @@ final class Bell: Sendable {
 
     private let state = Mutex(State.silent)
 
+    package init() {}
+
     /// Wakes the one who waits, or the next one that will.
-    func ring() {
+    package func ring() {
         let waiting: CheckedContinuation<Void, Never>? = state.withLock { state in
             if case .waiting(let continuation) = state {
                 state = .silent
@@ -24,7 +26,7 @@ final class Bell: Sendable {
     }
 
     /// Returns after the next ring, at once if there was one since the last wait, or when the task is cancelled.
-    func wait() async {
+    package func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isRung = state.withLock { state in
