@@ -1,3 +1,4 @@
+internal import ProgramOutput
 internal import Wormholes
 
 extension CommandFailure {

@@ -3,8 +3,6 @@ internal import CoreAPI
 internal import Logging
 internal import Wormholes
 
-extension Replay: ExpressibleByArgument {}
-
 /// `mailbox listen`: what happens in a mailbox, as it comes.
 struct MailboxListen: HostCommand {
     static let configuration = CommandConfiguration(
@@ -23,7 +21,14 @@ struct MailboxListen: HostCommand {
     @Flag(help: "The queue of this name.")
     var queue = false
 
-    @Option(help: "What stands there already and comes first.")
+    @Option(
+        help: "What stands there already and comes first: none, latest or pending.",
+        transform: { text in
+            guard let replay = Replay(rawValue: text) else {
+                throw ValidationError("--replay is none, latest or pending, not “\(text)”.")
+            }
+            return replay
+        })
     var replay = Replay.none
 
     @Option(help: "End after this many lines.")

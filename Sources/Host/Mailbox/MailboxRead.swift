@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
+internal import ProgramOutput
 internal import Wormholes
 
 /// `mailbox read`: what stands in a mailbox.

@@ -63,17 +63,19 @@ struct MailboxSend: HostCommand {
     ) async throws {
         let options = QueueOptions(
             capacity: capacity, overflow: dropOldest ? .dropOldest : .refuse, lifetime: kept)
+        let receipt: SendReceipt
         do throws(WormholeError) {
-            let receipt = try await wormhole.send(text, to: QueueID(id, codec: JSONText.codec, options: options))
-            try await output.emit(
-                text: "revision \(receipt.revision)"
-                    + (receipt.dropped.isEmpty ? "" : ", \(receipt.dropped.count) had to make room"),
-                json: [
-                    "id": .text(id), "revision": .natural(receipt.revision.rawValue),
-                    "dropped": .natural(UInt64(receipt.dropped.count)),
-                ])
-        } catch let error as WormholeError where error.cause?.code == .limitExceeded {
-            throw CommandFailure(.no, error.cause?.message ?? error.message)
+            receipt = try await wormhole.send(text, to: QueueID(id, codec: JSONText.codec, options: options))
+        } catch {
+            guard let cause = error.cause, cause.code == .limitExceeded else { throw error }
+            throw CommandFailure(.no, cause.message)
         }
+        try await output.emit(
+            text: "revision \(receipt.revision)"
+                + (receipt.dropped.isEmpty ? "" : ", \(receipt.dropped.count) had to make room"),
+            json: [
+                "id": .text(id), "revision": .natural(receipt.revision.rawValue),
+                "dropped": .natural(UInt64(receipt.dropped.count)),
+            ])
     }
 }

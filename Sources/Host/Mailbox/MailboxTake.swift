@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CoreAPI
 internal import Logging
+internal import ProgramOutput
 internal import Wormholes
 
 /// `mailbox take`: takes messages from a queue.

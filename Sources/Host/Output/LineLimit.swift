@@ -1,3 +1,5 @@
+internal import ProgramOutput
+
 /// When a command that prints what comes has printed enough: after a number of lines, or a time.
 struct LineLimit {
     private let count: Int?

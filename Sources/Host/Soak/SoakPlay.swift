@@ -25,7 +25,7 @@ struct SoakPlay: Sendable {
         }
         #if ZMQ
             if backend == "zmq" {
-                return try await DemoHub.serving(directory.path, in: context) { context in
+                return try await ScratchHub.serving(directory.path, in: context) { context in
                     try await playWithProcesses(server, in: context, progress: progress)
                 }
             }

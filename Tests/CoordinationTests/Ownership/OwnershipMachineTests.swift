@@ -236,24 +236,6 @@ struct OwnershipMachineTests {
         #expect(try transaction(removal).operations == [.delete(OwnershipKey.handover)])
     }
 
-    @Test("C3: what a critical section was granted stays granted when it is left early")
-    func grantedBoundStays() throws {
-        var machine = machine(.main)
-        let request = HandoverRecord(name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
-        let critical = CriticalRecord(epoch: Revision(rawValue: 20), bound: .milliseconds(700))
-        let standing = [
-            owner(.executor, by: other, claim: 20), entry(OwnershipKey.handover, request, by: session, claim: 30),
-        ]
-        machine.view.apply(
-            view(30, standing + [entry(OwnershipKey.critical, critical, by: other, claim: 25)]))
-        #expect(run(&machine, from: start, for: .milliseconds(600)) == nil)
-        machine.view.apply(view(31, standing))
-
-        let (passed, _) = try #require(run(&machine, from: start.advanced(by: .milliseconds(600)), for: .seconds(10)))
-
-        #expect(passed == .milliseconds(600))
-    }
-
     @Test(
         "C3: Main waits for the deadline and the granted bound, cut at the hard maximum",
         arguments: [(0, 500), (700, 1200), (60_000, 5000)])
