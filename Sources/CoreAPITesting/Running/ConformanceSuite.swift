@@ -2,7 +2,8 @@
 public enum ConformanceSuite {
     /// The cases in the order of the contract.
     public static let cases: [ConformanceCase] =
-        (storeCases + watchCases + notifierCases + sessionCases + processCases + coordinationCases + mailboxCases).sorted {
+        (storeCases + watchCases + notifierCases + sessionCases + processCases + coordinationCases + mailboxCases)
+        .sorted {
             $0.place < $1.place
         }
 

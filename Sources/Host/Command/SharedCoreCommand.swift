@@ -17,7 +17,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
     private static var subcommands: [any ParsableCommand.Type] {
         var subcommands: [any ParsableCommand.Type] = [
             DemoCommand.self, StoreCommand.self, NotifyCommand.self, MailboxCommand.self, MainCommand.self,
-            ExecutorCommand.self, ExclusiveCommand.self, StatusCommand.self, TimelineCommand.self, CheckCommand.self, ConformanceCommand.self,
+            ExecutorCommand.self, ExclusiveCommand.self, StatusCommand.self, TimelineCommand.self, CheckCommand.self,
+            ConformanceCommand.self,
             BenchCommand.self, SoakCommand.self, ConfigCommand.self, ConformancePeerCommand.self,
         ]
         #if ZMQ

@@ -13,6 +13,9 @@ extension CommandContext {
                 StandardError.write("sharedcore: \(ValueText.oneLine(wait.describe()))")
             }
         }
-        return { continuation.yield($0) }
+        return { wait in
+            // That its own core takes a moment to start is nothing to wait for.
+            if wait != .coreStart { continuation.yield(wait) }
+        }
     }
 }

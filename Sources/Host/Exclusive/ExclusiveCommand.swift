@@ -67,7 +67,10 @@ struct ExclusiveCommand: HostCommand {
                 let ownership = try ExclusiveOwnership(
                     role, of: group, options: options.coordination, environment: environment, program: program)
                 if let ended = try await ownership.run(
-                    takingOver: takeOver, reporting: context.waitReport()) { status.set(ended) }
+                    takingOver: takeOver, reporting: context.waitReport())
+                {
+                    status.set(ended)
+                }
             }
         }
         try SignalRelay.begin([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]) { number, isFromTerminal in

@@ -6,6 +6,8 @@ extension OwnershipMachine {
     var waiting: OwnershipWait? {
         if holding != nil { return core?.phase == .running ? nil : .coreStart }
         guard isWaiting else { return nil }
+        // Its own, of which it learns in the next step.
+        if view.owner?.session == myself.session { return .coreStart }
         if let owner = view.owner { return wait(for: owner) }
         if let handover = view.handover, handover.session != myself.session {
             return .request(ofMain: handover.record.name)

@@ -7,7 +7,8 @@ enum MailboxProcessCases {
     static let all = [consumersAreKilled, listenersElsewhere]
 
     static let consumersAreKilled = ConformanceCase(
-        "M6f", "10,000 messages of 4 senders reach 2 consumers that are killed again and again, each dealt with once (scenario 29)",
+        "M6f",
+        "scenario 29: 10,000 messages of 4 senders reach 2 consumers that are killed again and again, each once",
         promises: [.multipleProcesses, .promptDeathNotice], timeLimit: .seconds(900)
     ) { context in
         try await context.withGroup { group in

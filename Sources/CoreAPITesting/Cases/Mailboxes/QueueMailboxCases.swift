@@ -181,7 +181,8 @@ enum QueueMailboxCases {
             var serving: [Task<Void, any Error>] = []
             for desk in desks {
                 let requests = try await Wormhole(desk).requests(of: doubling)
-                serving.append(Task { for try await request in requests { try await request.reply(request.request * 2) } })
+                serving.append(
+                    Task { for try await request in requests { try await request.reply(request.request * 2) } })
             }
             let replies = try await together(3) { requester in
                 var replies: [Int] = []
@@ -236,7 +237,9 @@ enum QueueMailboxCases {
             let requester = Wormhole(try await group.open())
             let desk = try await group.open()
             let requests = try await Wormhole(desk).requests(of: doubling)
-            let serving = Task { for try await request in requests { try await request.refuse(because: "closed today") } }
+            let serving = Task {
+                for try await request in requests { try await request.refuse(because: "closed today") }
+            }
             func outcome(_ ask: () async throws -> Int) async -> String {
                 do { return "\(try await ask())" } catch { return "\(error)" }
             }

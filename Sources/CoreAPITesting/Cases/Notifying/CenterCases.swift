@@ -182,7 +182,8 @@ enum CenterCases {
             var leaving: CountingObserver? = CountingObserver()
             weak let trace = leaving
             for name in ["first", "second"] as [NotificationName] {
-                try await center.addObserver(staying, forName: name) { observer, _ in observer.count.update { $0 += 1 } }
+                try await center.addObserver(staying, forName: name) { observer, _ in observer.count.update { $0 += 1 }
+                }
             }
             let leavingCount = try expectSome(leaving?.count, "the observer")
             if let leaving {
