@@ -352,10 +352,16 @@ struct HandoverScenarios {
             try await world.report().entries.contains { $0.kind == .asked && $0.name == "second" }
         }
 
+        let ended = Box<MainEnd?>(nil)
+        let watching = Task {
+            let end = await first.participant.waitUntilEnded()
+            ended.update { $0 = end }
+        }
+
         first.process.continue()
 
-        let end = await first.participant.waitUntilEnded()
-        #expect(end == .superseded)
+        try await eventually("the first Main gives way") { ended.value == .superseded }
+        await watching.value
         stop.open()
         try await start.value
         #expect(try await world.owner()?.name == "second")
