@@ -22,7 +22,7 @@ extension Command {
     func tryMutants() async -> Bool {
         var survivors = 0
         for mutant in Mutant.all {
-            let limit = schedules ?? 20_000
+            let limit = schedules ?? 50_000
             let report = Campaign(seeds: first..<first + limit, damagedBy: mutant, patience: 1).run()
             if let failure = report.failures.first {
                 print("caught after \(report.schedules) schedules: \(mutant.name) (\(failure.violation))")

@@ -356,6 +356,43 @@ struct HandoverScenarios {
         #expect(world.processes.killed.isEmpty)
     }
 
+    @Test("C14: a Main that was frozen and lost to an Executor gives way to another Main that it then finds")
+    func frozenMainFindsAnother() async throws {
+        var options = Self.brisk
+        options.handoverDeadline = .seconds(60)
+        options.stopBound = .seconds(60)
+        let world = World(options: options)
+        let first = try await world.main("first")
+        try await first.participant.start()
+        first.process.stop()
+        world.server.receive(try .text("call-1"))
+        // Its core takes its time to stop, so that the first Main runs again while the second waits.
+        let stop = Latch()
+        var script = ScriptedCore.Script()
+        script.stop = stop
+        let executor = try await world.executor(script: script)
+        _ = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(60))
+        let second = try await world.main("second")
+        let start = Task { try await second.participant.start() }
+        try await eventually("the second Main has asked") {
+            try await world.report().entries.contains { $0.kind == .asked && $0.name == "second" }
+        }
+
+        let ended = Box<MainEnd?>(nil)
+        let watching = Task {
+            let end = await first.participant.waitUntilEnded()
+            ended.update { $0 = end }
+        }
+
+        first.process.continue()
+
+        try await eventually("the first Main gives way") { ended.value == .superseded }
+        await watching.value
+        stop.open()
+        try await start.value
+        #expect(try await world.owner()?.name == "second")
+    }
+
     @Test("C14: an old Main that is frozen is fenced at the deadline by the one that takes over")
     func frozenMainIsReplaced() async throws {
         let world = World(options: Self.brisk)

@@ -48,7 +48,7 @@ extension Mutant {
             }
         },
         Mutant("a request that outlives the silence of who made it") {
-            $0.changeDirective = { directive, move, _ in move == .removesRequest ? .look : directive }
+            $0.changeDirective = { directive, move, _ in move == .removesRequest ? nil : directive }
         },
         Mutant("a deadline of a request that never comes") {
             $0.changeRules = { $0.handoverDeadline = .seconds(1000) }
