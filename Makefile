@@ -5,8 +5,8 @@ SWIFT ?= swift
 JOBS ?= $(shell nproc)
 SOURCES = Sources Tests Examples Package.swift
 
-.PHONY: demo test check-all docs examples file-systems sanitize build release without-zmq format lint dependencies \
-	clean
+.PHONY: demo test simulate check-all docs examples file-systems sanitize build release without-zmq format lint \
+	dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -16,13 +16,18 @@ demo: dependencies
 test: dependencies
 	$(SWIFT) build -j $(JOBS) --build-tests
 	SWIFT="$(SWIFT)" Scripts/test
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
+
+# The machines of coordination in simulated time: a hundred thousand schedules of faults, and every mutant.
+simulate: dependencies
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
 
 # Everything slow: the formatter's rules, the documentation, the tests three times over, the optimized build and the suite
 # with it, the build without ZeroMQ, the examples, the suite on two kinds of file system, the sanitizers, the demo again
 # and again.
 check-all: lint docs test release without-zmq examples file-systems sanitize
 	SWIFT="$(SWIFT)" Scripts/test
-	SWIFT="$(SWIFT)" SHAREDCORE_TEST_JOINS=10000 Scripts/test
+	SWIFT="$(SWIFT)" SHAREDCORE_TEST_JOINS=10000 SHAREDCORE_TEST_FLAVOURS=all Scripts/test
 	for backend in memory file zmq; do \
 	    "$$($(SWIFT) build -c release --show-bin-path)/sharedcore" --backend $$backend conformance || exit 1; \
 	done
@@ -36,6 +41,8 @@ docs: dependencies
 examples:
 	@Scripts/install-dependencies libsqlite3-dev
 	$(SWIFT) test -j $(JOBS) --package-path Examples/SQLiteBackend
+	$(SWIFT) test -j $(JOBS) --package-path Examples/MessengerApp
+	$(SWIFT) run -j $(JOBS) --package-path Examples/MessengerApp messenger story
 
 # The contract on groups in memory files and on the disk, with both durabilities.
 file-systems: build
@@ -52,6 +59,8 @@ build: dependencies
 release: dependencies
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-executor
+	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-bench-participant
+	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-limits
 
 # The program for a system without libzmq: it has no such backend and does not ask for the library.
 without-zmq: dependencies

@@ -35,12 +35,15 @@ let package = Package(
         .library(name: "ZMQBackend", targets: ["ZMQBackend"]),
         .library(name: "BackendRegistry", targets: ["BackendRegistry"]),
         .library(name: "Mailboxes", targets: ["Mailboxes"]),
+        .library(name: "Wormholes", targets: ["Wormholes"]),
         .library(name: "Coordination", targets: ["Coordination"]),
         .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
         .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
+        .executable(name: "sharedcore-bench-participant", targets: ["sharedcore-bench-participant"]),
+        .executable(name: "sharedcore-limits", targets: ["sharedcore-limits"]),
     ],
     traits: [
         .default(enabledTraits: ["ZMQ"]),
@@ -82,17 +85,35 @@ let package = Package(
 
         // What processes do together.
         room("Mailboxes", knows: ["CoreAPI", "ByteCoding"]),
+        room("Wormholes", knows: ["CoreAPI", "ByteCoding", "Mailboxes"]),
         room("Coordination", knows: ["CoreAPI", "ByteCoding", "Mailboxes", "Platform"]),
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
 
         // The contract as cases that run against any backend.
-        room("CoreAPITesting", knows: ["CoreAPI", "Coordination", "Platform"]),
+        room("CoreAPITesting", knows: ["CoreAPI", "Coordination", "Platform", "Mailboxes", "Wormholes"]),
 
         room(
             "BundledHarnesses",
             knows: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", zmqBackend, "Platform"]),
 
         room("CoreAPITestingAdapters", knows: ["CoreAPITesting"]),
+
+        // What `sharedcore bench` compares with: the limits of the machine, and two designs that users know. No library
+        // knows them, and of the programs only the one that plays a participant links the designs.
+        .executableTarget(
+            name: "sharedcore-limits", path: "Sources/CLimits",
+            // Without the language's start and the dynamic linker: the least that a process can cost.
+            linkerSettings: [.unsafeFlags(["-static-executable", "-nostartfiles"])]),
+        room("BenchmarkPeers", knows: ["Platform"]),
+        room("BenchmarkRun", knows: ["CoreAPI", "Coordination", "Platform"]),
+        .executableTarget(
+            name: "sharedcore-bench-participant",
+            dependencies: [
+                "CoreAPI", "BackendRegistry", "BenchmarkPeers", "BenchmarkRun", "Coordination", "Platform",
+                "ProgramOutput",
+            ],
+            path: "Sources/BenchParticipant", swiftSettings: settings,
+            linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
 
         // Programs.
         room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
@@ -105,9 +126,9 @@ let package = Package(
         .executableTarget(
             name: "sharedcore",
             dependencies: [
-                "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Coordination",
+                "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes", "Coordination",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
-                zmqBackend,
+                "BenchmarkRun", zmqBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -162,14 +183,14 @@ let package = Package(
         tests(
             "ZMQTests",
             of: [
-                "CoreAPI", "StoreEngine", "FileNotifyBackend", "InMemoryBackend", "ZMQBackend", "Platform",
+                "CoreAPI", "StoreEngine", "Replica", "FileNotifyBackend", "InMemoryBackend", "ZMQBackend", "Platform",
                 "sharedcore-test-peer",
             ]),
         tests("FileMutantTests", of: ["FileCases", "Platform", "sharedcore-test-peer"]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",
-            of: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform"]),
+            of: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform", "Simulation"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests(
             "HostTests",

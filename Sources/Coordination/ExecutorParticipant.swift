@@ -65,6 +65,19 @@ public final class ExecutorParticipant: Sendable {
         }
     }
 
+    /// Becomes the owner and starts the core, which runs until it is to hand over, its budget is used up, or
+    /// ``close()``, whoever waits for what. It is not started again.
+    ///
+    /// - Parameter reporting: Told why it waits, as in ``message(forCallID:deadline:insisting:reporting:)``.
+    /// - Throws: ``CoordinationError/Code/refused`` while a Main owns; ``CoordinationError/Code/coreFailed``;
+    ///   ``CoordinationError/Code/fenced``, ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and
+    ///   ``CoordinationError/Code/store``.
+    package func start(reporting: (@Sendable (OwnershipWait) -> Void)? = nil) async throws(CoordinationError) {
+        try await withTaskExecutorPreference(ParticipantThread.shared) { () async throws(CoordinationError) in
+            try await participant.startCore(reporting: reporting)
+        }
+    }
+
     /// Says that a message was shown: it is delivered to nobody again.
     ///
     /// - Returns: Whether the message was still this participant's.

@@ -17,10 +17,13 @@ package struct ExecutorRequest: Sendable {
     package var options: CoordinationOptions
     /// Who watches that no two cores run at once; nil for nobody.
     package var witness: (any Witness)?
+    /// Told what this Executor waits for before its core can run; nil for nobody.
+    package var reporting: (@Sendable (OwnershipWait) -> Void)?
 
     package init(
         callID: CallID, deadline: Duration, insists: Bool = false, maildir: String, startDuration: Duration = .zero,
-        options: CoordinationOptions = CoordinationOptions(), witness: (any Witness)? = nil
+        options: CoordinationOptions = CoordinationOptions(), witness: (any Witness)? = nil,
+        reporting: (@Sendable (OwnershipWait) -> Void)? = nil
     ) {
         self.callID = callID
         self.deadline = deadline
@@ -29,5 +32,6 @@ package struct ExecutorRequest: Sendable {
         self.startDuration = startDuration
         self.options = options
         self.witness = witness
+        self.reporting = reporting
     }
 }

@@ -55,7 +55,8 @@ package enum ExecutorRun {
         let answer: MessageAnswer
         do throws(CoordinationError) {
             answer = try await executor.message(
-                forCallID: request.callID, deadline: request.deadline, insisting: request.insists)
+                forCallID: request.callID, deadline: request.deadline, insisting: request.insists,
+                reporting: request.reporting)
         } catch {
             let report = ExecutorReport(
                 event: try event(of: error), callID: request.callID, text: nil, from: nil, source: nil,

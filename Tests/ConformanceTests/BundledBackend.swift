@@ -5,7 +5,8 @@ import TestSupport
 
 /// A backend of this package that the suite runs on.
 enum BundledBackend: String, CaseIterable, CustomStringConvertible {
-    case memory, files, filesOnDisk, hubOnMemory, hubOnFiles, hubOverTCP
+    case memory, files, filesOnDisk, hubOnMemory, hubOnFiles, hubOverTCP, hubOnMemoryOverTCP, hubWithinProcess
+    case hubOnMemoryWithinProcess
 
     var description: String { rawValue }
 
@@ -19,6 +20,9 @@ enum BundledBackend: String, CaseIterable, CustomStringConvertible {
             case .hubOnMemory: ZMQHarness(.memory, over: .ipc, in: directory.path, peer: peer)
             case .hubOnFiles: ZMQHarness(.files, over: .ipc, in: directory.path, peer: peer)
             case .hubOverTCP: ZMQHarness(.files, over: .tcp, in: directory.path, peer: peer)
+            case .hubOnMemoryOverTCP: ZMQHarness(.memory, over: .tcp, in: directory.path, peer: peer)
+            case .hubWithinProcess: ZMQHarness(.files, over: .inproc, in: directory.path, peer: nil)
+            case .hubOnMemoryWithinProcess: ZMQHarness(.memory, over: .inproc, in: directory.path, peer: nil)
             case .files: FileHarness(durability: .process, in: directory.path, peer: peer)
             case .filesOnDisk: FileHarness(durability: .disk, in: directory.path, peer: peer)
             }

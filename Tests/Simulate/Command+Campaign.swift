@@ -1,5 +1,4 @@
 internal import Simulation
-internal import Synchronization
 
 extension Command {
     /// Runs schedules on all workers. Each takes the next part when it is done with one.
@@ -25,18 +24,5 @@ extension Command {
         }
         report.failures.sort { $0.seed < $1.seed }
         return report
-    }
-}
-
-/// Hands out seeds.
-private final class Counter: Sendable {
-    private let next: Atomic<UInt64>
-
-    init(_ first: UInt64) {
-        next = Atomic(first)
-    }
-
-    func take(_ count: UInt64) -> UInt64 {
-        next.add(count, ordering: .relaxed).oldValue
     }
 }

@@ -3,11 +3,14 @@ internal import Simulation
 extension Command {
     /// Prints what a campaign came to. Gives whether no rule was broken and no transition is missing.
     func judge(_ report: Campaign.Report) -> Bool {
-        print("\(report.schedules) schedules with \(report.events) events, \(report.histories.count) distinct histories")
+        print(
+            "\(report.schedules) schedules with \(report.events) events, \(report.histories.count) distinct histories")
         print("faults:")
         for fault in Fault.allCases { print("  \(report.faults[fault] ?? 0) \(fault.rawValue)") }
         let missing = MachineTransition.required.filter { report.coverage[$0] == 0 }
-        print("\(MachineTransition.required.count - missing.count) of \(MachineTransition.required.count) transitions taken")
+        print(
+            "\(MachineTransition.required.count - missing.count) of \(MachineTransition.required.count) transitions taken"
+        )
         for transition in missing { print("never taken: \(transition)") }
         for failure in report.failures.prefix(10) {
             print("seed \(failure.seed): \(failure.violation)")

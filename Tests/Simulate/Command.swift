@@ -1,11 +1,5 @@
 internal import Simulation
 
-
-/// What is wrong with the arguments.
-struct CommandLineProblem: Error {
-    let sentence: String
-}
-
 /// What the program is asked to do.
 struct Command {
     static let usage = """

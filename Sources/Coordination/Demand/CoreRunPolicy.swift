@@ -41,9 +41,9 @@ package struct CoreRunPolicy: Hashable, Sendable {
             quietSince = nil
         }
         guard now < end else { return .spent }
-        guard openUntil == nil else {
+        if let openUntil {
             quietSince = nil
-            return .run(until: min(end, openUntil ?? end))
+            return .run(until: min(end, openUntil))
         }
         let quiet = quietSince ?? now
         quietSince = quiet

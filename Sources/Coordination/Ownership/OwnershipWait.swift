@@ -24,28 +24,33 @@ public enum OwnershipWait: Hashable, Sendable {
     /// The group's store refuses what has to be written.
     case store(SharedCoreError)
 
-    /// One sentence for people.
+    /// The wait for people: `waiting for executor “push 11” pid 123 (epoch 7) to hand over, 500 ms at most`.
     public func describe() -> String {
         switch self {
         case .handover(let owner, let limit):
-            "\(owner.title) was asked to hand over and has \(limit) from the request."
+            "waiting for \(owner.title) to hand over, \(limit.wholeMilliseconds) ms at most"
         case .criticalSection(let owner, let limit):
-            "\(owner.title) finishes a critical section; it has \(limit) from the request."
-        case .end(let owner): "\(owner.title) did not hand over in time and is killed."
-        case .answer(let owner): "\(owner.title) owns the core and has not answered yet."
-        case .owner(let owner): "\(owner.title) owns the core."
-        case .request(let name): "The Main “\(name)” has asked for the core and comes first."
-        case .rest: "The last core here had a problem; the next one starts in a while."
-        case .coreStart: "The core starts."
-        case .store(let error): "The group's store refuses it: \(error)"
+            "waiting for \(owner.title) to finish a critical section and hand over, "
+                + "\(limit.wholeMilliseconds) ms at most"
+        case .end(let owner): "waiting for the end of \(owner.title), which did not hand over in time and is killed"
+        case .answer(let owner): "waiting for \(owner.title) to answer a challenge"
+        case .owner(let owner): "waiting for \(owner.title), which owns the core"
+        case .request(let name): "waiting for the main “\(name)”, which has asked for the core before"
+        case .rest: "waiting for a while: the last core here had a problem"
+        case .coreStart: "waiting for the core to start"
+        case .store(let error): "waiting for the group's store, which fails: \(error)"
         }
     }
+}
+
+extension Duration {
+    fileprivate var wholeMilliseconds: UInt64 { clampedNanoseconds / 1_000_000 }
 }
 
 extension GroupOwner {
     /// Who it is, for people.
     fileprivate var title: String {
-        let role = role == .main ? "Main" : role == .executor ? "Executor" : "participant"
-        return name.isEmpty ? "The \(role) with pid \(process.pid)" : "The \(role) “\(name)” (pid \(process.pid))"
+        "\(role.rawValue)\(name.isEmpty ? "" : " “\(name)”") pid \(process.pid) (epoch \(epoch)"
+            + (state == .stopping ? ", stopping)" : ")")
     }
 }

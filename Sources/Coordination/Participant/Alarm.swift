@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Mailboxes
 
 /// Rings a bell at an instant that moves.
 struct Alarm {

@@ -21,6 +21,35 @@ extension Participant {
         }
     }
 
+    /// Runs the core here for as long as it owns, whoever waits for what.
+    func startCore(reporting: (@Sendable (OwnershipWait) -> Void)?) async throws(CoordinationError) {
+        try guardOpen()
+        do throws(SharedCoreError) {
+            try await begin()
+        } catch {
+            throw failure(error)
+        }
+        let number = newNumber()
+        report(to: number, by: reporting)
+        defer { stopReporting(to: number) }
+        do throws(CoordinationError) {
+            try await own(as: number, before: nil)
+        } catch {
+            forgetNeed(number)
+            throw error
+        }
+        let epoch = machine.holding?.epoch
+        Task {
+            await untilState { $0.isOver || $0.holding != epoch }
+            forgetNeed(number)
+        }
+    }
+
+    private func forgetNeed(_ number: Int) {
+        intentions.needs[number] = nil
+        bell.ring()
+    }
+
     func finishWork() async {
         await untilState { $0.isOver || $0.isIdle || $0.isStuck }
     }

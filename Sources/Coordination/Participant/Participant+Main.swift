@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Mailboxes
 
 /// What a Main asks of its participant.
 extension Participant {

@@ -121,7 +121,7 @@ extension Participant {
     // MARK: - Insisting
 
     /// Waits until this participant's own core runs.
-    private func own(as number: Int, before deadline: BootInstant) async throws(CoordinationError) {
+    func own(as number: Int, before deadline: BootInstant?) async throws(CoordinationError) {
         // What an earlier call was told may be over.
         machine.refusal = nil
         let before = state

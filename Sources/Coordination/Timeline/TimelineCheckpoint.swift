@@ -23,7 +23,8 @@ public struct TimelineCheckpoint: Hashable, Sendable {
         return "\(droppedCount) entries up to revision \(through) were dropped; \(owner)."
     }
 
-    func encoded() -> [UInt8] {
+    /// The checkpoint as bytes, to be read again by ``init(saved:)``.
+    package func encoded() -> [UInt8] {
         var writer = ByteWriter()
         writer.byte(Self.version)
         writer.integer(through.rawValue)
@@ -39,6 +40,12 @@ public struct TimelineCheckpoint: Hashable, Sendable {
         droppedCount = Int(clamping: try reader.integer())
         ledger = try OwnershipLedger(from: &reader)
         try reader.finish()
+    }
+
+    /// The checkpoint that ``encoded()`` gave; nil for bytes that say nothing.
+    package init?(saved bytes: [UInt8]) {
+        guard let checkpoint = try? TimelineCheckpoint(decoding: bytes) else { return nil }
+        self = checkpoint
     }
 
     private static let version: UInt8 = 1

@@ -49,10 +49,12 @@ public struct TimelineHistory: Hashable, Sendable {
     }
 
     /// A history of records that are known already, in their order.
-    init(records: [TimelineRecord], checkpoint: TimelineCheckpoint? = nil) {
+    package init(
+        records: [TimelineRecord], checkpoint: TimelineCheckpoint? = nil, damages: [Violation] = []
+    ) {
         self.records = records
         self.checkpoint = checkpoint
-        damages = []
+        self.damages = damages
         places = []
         checkpointRevision = nil
     }

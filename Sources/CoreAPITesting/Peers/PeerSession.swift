@@ -2,6 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import Glibc
 internal import Synchronization
+internal import Wormholes
 
 /// What a second process can be told to do.
 ///
@@ -33,6 +34,8 @@ internal import Synchronization
 /// - `play <role> <name> <server> <settings> <address>`: joins a group as a Main or an Executor; `player <command>` tells it
 ///   what to do (``PlayerSession``)
 /// - `crowd <first> <count> <server> <settings> <address>`: many Executors begin to wait; `crowdDone` answers what they heard
+/// - `produce <sender> <count>`: sends parcels to the queue; `consume` takes them and writes down each, until the process ends
+/// - `readParcel`: the last parcel; `listenParcels` begins to hear of parcels, `heardParcels` answers with them
 /// - `arm <place>:<action>`: where the process stops or dies next
 /// - anything else: what the program itself knows
 final class PeerSession: Sendable {
@@ -43,6 +46,7 @@ final class PeerSession: Sendable {
         var observed: (count: UInt64, state: UInt64) = (0, 0)
         var watched = Watched()
         var tasks: [Task<Void, Never>] = []
+        var heardParcels: MailboxRecorder?
         var player: PlayerSession?
         var crowd: Task<Crowd.Count, Never>?
     }
@@ -193,6 +197,8 @@ final class PeerSession: Sendable {
         case "watchCycles":
             for _ in 0..<number(arguments, 0) { try await group.watch().cancel() }
             return ""
+        case "produce", "consume", "readParcel", "listenParcels", "heardParcels":
+            return try await mailbox(command, arguments, in: group)
         case "sessions":
             return try await group.sessions().map(\.id.description).joined(separator: " ")
         default:
@@ -237,6 +243,26 @@ final class PeerSession: Sendable {
             return try PlayerSettings(word == "none" ? "" : word)
         } catch {
             throw SharedCoreError(.invalidArgument, error.answer, at: "settings")
+        }
+    }
+
+    private func mailbox(
+        _ command: String, _ arguments: [String], in group: any SharedGroup
+    ) async throws(SharedCoreError) -> String {
+        do {
+            switch command {
+            case "produce": try await PeerMailboxes.produce(number(arguments, 1), by: number(arguments, 0), in: group)
+            case "consume": try await PeerMailboxes.consume(in: group)
+            case "readParcel": return try await Wormhole(group).read(.latest).map { "\($0.value.number)" } ?? "nothing"
+            case "listenParcels":
+                let recorder = MailboxRecorder(try await Wormhole(group).listen(to: .latest))
+                state.withLock { $0.heardParcels = recorder }
+            default:
+                return state.withLock(\.heardParcels)?.heard.map(\.summary).joined(separator: " ") ?? "nothing"
+            }
+            return ""
+        } catch {
+            throw SharedCoreError(.outcomeUnknown, "The mailbox failed: \(error)", at: command)
         }
     }
 

@@ -2,7 +2,7 @@
 public enum ConformanceSuite {
     /// The cases in the order of the contract.
     public static let cases: [ConformanceCase] =
-        (storeCases + watchCases + notifierCases + sessionCases + processCases + coordinationCases).sorted {
+        (storeCases + watchCases + notifierCases + sessionCases + processCases + coordinationCases + mailboxCases).sorted {
             $0.place < $1.place
         }
 
@@ -24,7 +24,7 @@ public enum ConformanceSuite {
     ].flatMap { $0 }
 
     private static let notifierCases: [ConformanceCase] = [
-        PostCases.all, DeliveryCases.all,
+        PostCases.all, DeliveryCases.all, CenterCases.all,
     ].flatMap { $0 }
 
     private static let sessionCases: [ConformanceCase] = [
@@ -39,5 +39,9 @@ public enum ConformanceSuite {
         OwnerCases.all, HandoverCases.all, SupersededCases.all, FrozenHolderCases.all, KilledHolderCases.all,
         WaitingCases.all, MessageSourceCases.all, DemandCases.all, BurstCases.all, InboxCases.all, SecondMainCases.all,
         TimelineCases.all,
+    ].flatMap { $0 }
+
+    private static let mailboxCases: [ConformanceCase] = [
+        LatestMailboxCases.all, QueueMailboxCases.all, MailboxProcessCases.all,
     ].flatMap { $0 }
 }

@@ -13,12 +13,20 @@ internal import UnixSignals
 struct CommandFrame: Sendable {
     let global: GlobalOptions
 
+    /// Runs a command until it ends, or until SIGINT or SIGTERM asks it to.
     func run(_ command: some HostCommand) async throws {
+        try await run(until: [.sigint, .sigterm]) { try await command.run(in: $0) }
+    }
+
+    /// Runs a command's work until it ends, or until one of the signals asks it to.
+    func run(
+        until signals: [UnixSignal], _ work: @escaping @Sendable (CommandContext) async throws -> Void
+    ) async throws {
         // A reader that went away shows itself as an error of the write, which ends the command in order.
         signal(SIGPIPE, SIG_IGN)
         do {
             let context = try makeContext()
-            switch await outcome(of: command, in: context) {
+            switch await outcome(of: work, until: signals, in: context) {
             case .success: return
             case .failure(let failure): throw failure
             }
@@ -48,12 +56,13 @@ struct CommandFrame: Sendable {
 
     /// Runs the command until it ends or a signal asks it to.
     private func outcome(
-        of command: some HostCommand, in context: CommandContext
+        of work: @escaping @Sendable (CommandContext) async throws -> Void, until signals: [UnixSignal],
+        in context: CommandContext
     ) async -> Result<Void, CommandFailure> {
-        let service = CommandService(command: command, context: context)
+        let service = CommandService { try await work(context) }
         let configuration = ServiceGroupConfiguration(
             services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
-            gracefulShutdownSignals: [.sigint, .sigterm],
+            gracefulShutdownSignals: signals,
             // What the group has to say, the command says in its own words.
             logger: Logger(label: "sharedcore.lifecycle") { _ in SwiftLogNoOpLogHandler() })
         do {

@@ -5,14 +5,15 @@ internal import Platform
 internal import ProgramOutput
 internal import ServiceLifecycle
 internal import Synchronization
+internal import Wormholes
 
 /// A command as a service: a signal cancels it, and how it ended is kept for the frame.
 final class CommandService: Service {
     private let work: @Sendable () async throws -> Void
     private let ending = Mutex<Result<Void, CommandFailure>>(.success(()))
 
-    init(command: some HostCommand, context: CommandContext) {
-        work = { try await command.run(in: context) }
+    init(_ work: @escaping @Sendable () async throws -> Void) {
+        self.work = work
     }
 
     /// How the command ended.
@@ -44,6 +45,9 @@ final class CommandService: Service {
         case let error as SharedCoreError where error.code == .cancelled:
             .failure(CommandFailure(.no, "interrupted"))
         case let error as SharedCoreError: .failure(CommandFailure(error))
+        case let error as WormholeError where error.cause?.code == .cancelled:
+            .failure(CommandFailure(.no, "interrupted"))
+        case let error as WormholeError: .failure(CommandFailure(error))
         case let error as SystemCallError:
             .failure(CommandFailure(.unavailable, "\(error.location): \(error.text)"))
         case is CancellationError: .failure(CommandFailure(.no, "interrupted"))

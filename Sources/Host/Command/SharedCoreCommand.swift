@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ProgramOutput
 
 /// The program `sharedcore`.
 @main
@@ -15,10 +16,9 @@ struct SharedCoreCommand: AsyncParsableCommand {
 
     private static var subcommands: [any ParsableCommand.Type] {
         var subcommands: [any ParsableCommand.Type] = [
-            DemoCommand.self, StoreCommand.self, NotifyCommand.self, MainCommand.self, ExecutorCommand.self,
-            StatusCommand.self, TimelineCommand.self, CheckCommand.self, ConformanceCommand.self, SoakCommand.self,
-            ConfigCommand.self,
-            ConformancePeerCommand.self,
+            DemoCommand.self, StoreCommand.self, NotifyCommand.self, MailboxCommand.self, MainCommand.self,
+            ExecutorCommand.self, ExclusiveCommand.self, StatusCommand.self, TimelineCommand.self, CheckCommand.self, ConformanceCommand.self,
+            BenchCommand.self, SoakCommand.self, ConfigCommand.self, ConformancePeerCommand.self,
         ]
         #if ZMQ
             subcommands.append(HubCommand.self)
@@ -27,4 +27,24 @@ struct SharedCoreCommand: AsyncParsableCommand {
     }
 
     @OptionGroup var global: GlobalOptions
+
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == ExclusiveGate.name { ExclusiveGate.pass(Array(arguments.dropFirst())) }
+        do {
+            var command = try parseAsRoot(arguments)
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            // Wrong usage of a command that passes on the exit status of another one is told apart from what that one says.
+            if exitCode(for: error) == .validationFailure, ExclusiveCommand.isNamed(in: arguments) {
+                StandardError.write(fullMessage(for: error))
+                exit(withError: ExitCode(ExclusiveStatus.refusal))
+            }
+            exit(withError: error)
+        }
+    }
 }

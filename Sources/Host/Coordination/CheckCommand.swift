@@ -1,26 +1,61 @@
 internal import ArgumentParser
 internal import Coordination
 internal import CoreAPI
+internal import Platform
 internal import ProgramOutput
 
 /// `check`: proves the rules of ownership on the timeline.
 struct CheckCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Prove the rules of ownership on the timeline.",
-        discussion: "Status 1 when a rule is broken, or two cores ran that both had a right to.")
+        discussion: """
+            On what is stored, or on a file of lines that “timeline --json” printed; “-” is standard input. It tells which \
+            rule is broken and at which revision, and from which checkpoint on the rest is proved. Status 1 when a rule is \
+            broken, or two cores ran that both had a right to.
+            """)
 
     @OptionGroup var global: GlobalOptions
 
+    @Argument(help: "A file of lines of “timeline --json”; without it, what is stored is checked.")
+    var file: String?
+
     func run(in context: CommandContext) async throws {
-        try await context.withGroup(for: "check") { group in
-            let report = TimelineChecker.check(try await Timeline(group).history())
-            let line = TimelineLine(clock: WallTime())
-            for violation in report.violations {
-                try await context.output.emit(text: line.text(violation), json: line.json(violation))
-            }
-            try await context.output.emit(text: report.describe(), json: Self.json(report))
-            guard report.isClean else { throw CommandFailure(.no) }
+        if let file {
+            let text = try await Self.read(file)
+            return try await report(try SavedTimeline(text, in: file).report, in: context)
         }
+        try await context.withGroup(for: "check") { group in
+            try await report(TimelineChecker.check(try await Timeline(group).history()), in: context)
+        }
+    }
+
+    private func report(_ report: CheckReport, in context: CommandContext) async throws {
+        let line = TimelineLine(clock: WallTime(), paint: .forOutput(in: context.resolution.environment))
+        for violation in report.violations {
+            try await context.output.emit(text: line.text(violation), json: line.json(violation))
+        }
+        try await context.output.emit(text: report.describe(), json: Self.json(report))
+        guard report.isClean else { throw CommandFailure(.no) }
+    }
+
+    /// More than any timeline has, and no danger to this process.
+    private static let limit = 256 << 20
+
+    private static func read(_ file: String) async throws -> String {
+        let bytes: [UInt8]
+        do {
+            bytes = try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {
+                file == "-"
+                    ? try StandardStream.input.read(upTo: limit)
+                    : try SmallFile.read(file, upTo: limit)
+            }
+        } catch let error as SystemCallError {
+            throw CommandFailure.usage("\(file): the file cannot be read: \(error.text)")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandFailure.usage("\(file): this is no text")
+        }
+        return text
     }
 
     /// The last line: what was read, and what it proves.

@@ -38,7 +38,7 @@ struct ExecutorCommand: HostCommand {
         let request = ExecutorRequest(
             callID: callID, deadline: deadline?.duration ?? options.executorBudget, insists: own,
             maildir: try resolution.maildir(), startDuration: try resolution.value(Settings.coreStartDuration),
-            options: options, witness: try resolution.witness())
+            options: options, witness: try resolution.witness(), reporting: context.waitReport())
         let description = SessionDescription(role: .executor, name: name)
         try await context.withGroup(as: description, for: "executor") { group in
             let report = try await ExecutorRun.run(request, in: group) { report in

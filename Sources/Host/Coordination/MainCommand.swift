@@ -31,7 +31,7 @@ struct MainCommand: HostCommand {
                 MaildirCore(directory: maildir, startDuration: startDuration)
             }
             do throws(CoordinationError) {
-                try await main.start(takingOver: takeOver)
+                try await main.start(takingOver: takeOver, reporting: context.waitReport())
             } catch {
                 await stop(main)
                 throw CommandFailure(error)

@@ -6,7 +6,11 @@ internal import Logging
 /// `timeline`: what happened to the ownership of the core.
 struct TimelineCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "timeline", abstract: "Print what happened to the ownership of the core.")
+        commandName: "timeline", abstract: "Print what happened to the ownership of the core.",
+        discussion: """
+            A line for each event: when, who, what, and why; on a terminal in colour, unless NO_COLOR is set. Its JSON lines \
+            are what “check FILE” reads.
+            """)
 
     @OptionGroup var global: GlobalOptions
 
@@ -17,7 +21,9 @@ struct TimelineCommand: HostCommand {
         try await context.withGroup(for: "timeline") { group in
             let timeline = Timeline(group)
             if follow {
-                try await print(try await timeline.follow(), in: context)
+                let follower = try await timeline.follow()
+                // Nothing may happen for hours, in which nobody would notice that nobody reads.
+                try await context.output.whileRead { try await print(follower, in: context) }
             } else {
                 try await print(try await timeline.history(), in: context)
             }
@@ -25,7 +31,7 @@ struct TimelineCommand: HostCommand {
     }
 
     private func print(_ history: TimelineHistory, in context: CommandContext) async throws {
-        let line = TimelineLine(clock: WallTime())
+        let line = TimelineLine(clock: WallTime(), paint: .forOutput(in: context.resolution.environment))
         if let checkpoint = history.checkpoint {
             try await context.output.emit(text: line.text(checkpoint), json: line.json(checkpoint))
         }
@@ -38,10 +44,11 @@ struct TimelineCommand: HostCommand {
     }
 
     private func print(_ follower: TimelineFollower, in context: CommandContext) async throws {
+        let paint = Paint.forOutput(in: context.resolution.environment)
         context.logger.info("following")
         for try await event in follower {
             // The wall clock may have been set since the last line.
-            let line = TimelineLine(clock: WallTime())
+            let line = TimelineLine(clock: WallTime(), paint: paint)
             switch event {
             case .record(let record):
                 try await context.output.emit(text: line.text(record), json: line.json(record))

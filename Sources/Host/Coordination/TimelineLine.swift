@@ -1,15 +1,17 @@
 internal import Coordination
 internal import CoreAPI
+internal import FoundationEssentials
 internal import ProgramOutput
 
 /// The lines in which the timeline is shown.
 struct TimelineLine: Sendable {
     let clock: WallTime
+    var paint = Paint.none
 
     /// The time and one sentence.
     func text(_ record: TimelineRecord) -> String {
-        clock.timeOfDay(of: record.entry.at, in: record.entry.bootID) + "  "
-            + ValueText.oneLine(record.entry.describe())
+        paint.dim(clock.timeOfDay(of: record.entry.at, in: record.entry.bootID)) + "  "
+            + paint.in(record.entry.kind.color, ValueText.oneLine(record.entry.describe()))
     }
 
     /// All fields of an entry; null where there is none.
@@ -19,6 +21,8 @@ struct TimelineLine: Sendable {
             "event": .text("\(entry.kind)"),
             "revision": .natural(record.revision.rawValue),
             "at": .optional(clock.text(of: entry.at, in: entry.bootID)),
+            "atNanoseconds": .natural(entry.at.nanoseconds),
+            "bootID": .text(entry.bootID.description),
             "session": .text(entry.participant.description),
             "role": .text(entry.role.rawValue),
             "name": .text(entry.name),
@@ -35,18 +39,20 @@ struct TimelineLine: Sendable {
     }
 
     func text(_ checkpoint: TimelineCheckpoint) -> String {
-        "(" + checkpoint.describe() + ")"
+        paint.dim("(" + checkpoint.describe() + ")")
     }
 
     func json(_ checkpoint: TimelineCheckpoint) -> JSONObject {
         [
             "event": "dropped", "revision": .natural(checkpoint.through.rawValue),
             "count": .integer(Int64(checkpoint.droppedCount)), "reason": .text(checkpoint.describe()),
+            "checkpoint": .text(Data(checkpoint.encoded()).base64EncodedString()),
         ]
     }
 
     func text(_ violation: Violation) -> String {
-        "Violation of \(violation.rule.rawValue) at revision \(violation.revision): \(violation.sentence)"
+        paint.in(
+            .red, "Violation of \(violation.rule.rawValue) at revision \(violation.revision): \(violation.sentence)")
     }
 
     func json(_ violation: Violation) -> JSONObject {
@@ -54,5 +60,19 @@ struct TimelineLine: Sendable {
             "event": "violation", "rule": .text(violation.rule.rawValue),
             "revision": .natural(violation.revision.rawValue), "reason": .text(violation.sentence),
         ]
+    }
+}
+
+extension TimelineEntry.Kind {
+    /// In which colour a terminal shows it: what begins, what ends, what is asked, what is wrong.
+    fileprivate var color: Paint.Color {
+        switch self {
+        case .acquired, .tookOver, .coreStarted: .green
+        case .released, .coreStopped: .blue
+        case .asked, .challenged, .refused: .yellow
+        case .killed, .fenced, .coreGivenUp, .supersededOverlap: .magenta
+        case .overlap, .problem: .red
+        case .stateChanged: .plain
+        }
     }
 }

@@ -41,7 +41,7 @@ struct DemoCommand: HostCommand {
         }
         #if ZMQ
             if backend == "zmq" {
-                return try await DemoHub.serving(directory.path, in: context) { context in
+                return try await ScratchHub.serving(directory.path, in: context) { context in
                     try await play(on: server, startDuration, options, reporter, in: context)
                 }
             }

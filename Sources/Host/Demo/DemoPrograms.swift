@@ -61,7 +61,9 @@ struct DemoPrograms: Sendable {
         return access(path, X_OK) == 0 ? path : nil
     }
 
-    private var flags: [String] { ["--json", "--backend", backend, "--group", group, "--dir", directory] }
+    private var flags: [String] {
+        ["--json", "--backend", backend, "--group", group, "--dir", directory, "--log-level", "warning"]
+    }
 
     private func slimArguments(for callID: CallID, as name: String) -> [String] {
         [

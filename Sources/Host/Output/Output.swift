@@ -22,6 +22,33 @@ final class Output: Sendable {
         try await write(Array(((json ? object().line : text()) + "\n").utf8))
     }
 
+    /// Runs `body` for as long as somebody may read what is printed.
+    ///
+    /// - Throws: ``OutputClosed`` when the last reader of a pipe has gone; what `body` throws.
+    func whileRead(_ body: () async throws -> Void) async throws {
+        let end = Task {
+            try await Abandonable.run(on: SerialThread(name: "output-end"), grace: .zero) { Self.waitForEnd() }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await withTaskCancellationHandler {
+                    if try await end.value { throw OutputClosed() }
+                } onCancel: {
+                    end.cancel()
+                }
+                // Not a pipe: it has no such end.
+                while true { try await Task.sleep(for: .seconds(3600)) }
+            }
+            do {
+                try await body()
+            } catch {
+                group.cancelAll()
+                throw error
+            }
+            group.cancelAll()
+        }
+    }
+
     /// Prints bytes as they are.
     func write(_ bytes: [UInt8]) async throws {
         do {
@@ -29,6 +56,18 @@ final class Output: Sendable {
         } catch let error as SystemCallError where error.number == EPIPE {
             throw OutputClosed()
         }
+    }
+}
+
+extension Output {
+    /// Blocks until the reader of a pipe has gone.
+    ///
+    /// - Returns: Whether that is what happened; for a file it is said at once that it will not.
+    private static func waitForEnd() -> Bool {
+        // An error is reported whether it is asked for or not.
+        var entry = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        while poll(&entry, 1, -1) < 0, errno == EINTR {}
+        return entry.revents & Int16(POLLERR) != 0
     }
 }
 

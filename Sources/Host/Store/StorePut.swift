@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CoreAPI
-internal import Platform
 internal import ProgramOutput
 
 /// `store put`: sets the value under a key.
@@ -36,7 +35,7 @@ struct StorePut: HostCommand {
         let key = try Key(key)
         try ReservedPath.refuse(key)
         try await context.withGroup(for: "store put") { group in
-            let bytes = value == "-" ? try await standardInput(limits: group.capabilities.limits) : Array(value.utf8)
+            let bytes = try await InputValue.bytes(value, limit: group.capabilities.limits.valueByteCount)
             var transaction = Transaction()
             if ifAbsent { transaction.require(.absent(key)) }
             if let ifRevision { transaction.require(.revision(key, Revision(rawValue: ifRevision))) }
@@ -56,14 +55,6 @@ struct StorePut: HostCommand {
             guard let failure = error.guardFailure else { throw error }
             let found = failure.found.map { "it was last written by revision \($0.revision)" } ?? "nothing stands there"
             throw CommandFailure(.no, "the condition on the key “\(key)” does not hold: \(found)")
-        }
-    }
-
-    /// All of standard input, as far as the store could take it and one byte more.
-    private func standardInput(limits: Limits) async throws -> [UInt8] {
-        let count = limits.valueByteCount + 1
-        return try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {
-            try StandardStream.input.read(upTo: count)
         }
     }
 }

@@ -3,9 +3,7 @@ internal import Synchronization
 
 /// The name of one message of a queue, as one part of a key: at most 256 bytes of printable ASCII without `/`.
 ///
-/// Any text gives a name, and two texts give one name only when their bytes are equal. What cannot stand in a part of
-/// a path is written as `%` and two hexadecimal digits; a name that would be too long is the text's SHA-256 instead,
-/// marked by a `%` that no digit follows, so that neither form can be taken for the other.
+/// Any text gives a name, and two texts give one name only when their bytes are equal.
 public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The longest name, in bytes. The path of a queue and a name always fit into a key together.
     public static let maximumByteCount = 256
@@ -15,12 +13,7 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     /// The name of a text that the caller chose, such as a call-id.
     public init(_ text: String) {
-        let escaped = Self.escaped(text)
-        if escaped.isEmpty || escaped.utf8.count > Self.maximumByteCount {
-            self.text = "%sha256-" + SHA256(of: text.utf8).hexadecimal
-        } else {
-            self.text = escaped
-        }
+        self.text = PathPart.text(for: text, maximumByteCount: Self.maximumByteCount)
     }
 
     /// A name that was read from a key.
@@ -43,23 +36,4 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
     }
 
     private static let counter = Atomic<UInt64>(0)
-
-    private static func escaped(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count)
-        for byte in text.utf8 {
-            // Past the limit only the hash counts.
-            if bytes.count > maximumByteCount { break }
-            switch byte {
-            case UInt8(ascii: "/"), UInt8(ascii: "%"), 0...0x20, 0x7f...:
-                bytes.append(UInt8(ascii: "%"))
-                bytes.append(digits[Int(byte >> 4)])
-                bytes.append(digits[Int(byte & 15)])
-            default:
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
 }

@@ -20,6 +20,12 @@ package struct QueueContents: Hashable, Sendable {
     /// The messages that somebody has in hand, the oldest first.
     package var taken: [(item: ItemName, message: Entry)] { inOrder { $0.take != nil } }
 
+    /// All messages, the oldest first.
+    package var inOrder: [Entry] { inOrder { _ in true }.map(\.message) }
+
+    /// The oldest message, in somebody's hand or not.
+    package var oldest: (item: ItemName, message: Entry)? { inOrder { _ in true }.first }
+
     /// The order is that of the commits, and within one commit that of the names, which a sender makes rising.
     private func inOrder(_ belongs: (QueueItem) -> Bool) -> [(item: ItemName, message: Entry)] {
         items.compactMap { name, item in

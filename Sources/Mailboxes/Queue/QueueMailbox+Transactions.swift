@@ -11,6 +11,7 @@ extension QueueMailbox {
         // Where there is no message, a take is what is left of one that expired in its taker's hand.
         transaction.delete(try keys.key(of: .take, for: item))
         transaction.put(try keys.key(of: .message, for: item), bytes, lifetime: options.lifetime)
+        if let announcement { transaction.post(announcement) }
     }
 
     /// Adds the remembering of a name whose message was never in the queue. The transaction fails when one of that

@@ -26,6 +26,7 @@ public struct QueueMailbox: Sendable {
     public let store: any SharedStore
     /// How messages are kept.
     public let options: QueueOptions
+    let announcement: NotificationName?
     package let keys: QueueKeys
 
     /// The queue at a path of a store. Nothing is created until the first message is sent.
@@ -38,11 +39,20 @@ public struct QueueMailbox: Sendable {
     public init(
         _ store: any SharedStore, path: String, options: QueueOptions = QueueOptions()
     ) throws(SharedCoreError) {
+        try self.init(store, path: path, options: options, announcing: nil)
+    }
+
+    /// - Parameter announcement: What every send posts in its own commit, so that a listener who was passed over can
+    ///   count what it missed.
+    package init(
+        _ store: any SharedStore, path: String, options: QueueOptions, announcing announcement: NotificationName?
+    ) throws(SharedCoreError) {
         if let capacity = options.capacity, capacity < 1 {
             throw SharedCoreError(.invalidArgument, "A mailbox holds at least 1 message, not \(capacity).", at: path)
         }
         self.store = store
         self.options = options
+        self.announcement = announcement
         self.keys = try QueueKeys(path: path)
     }
 
@@ -55,7 +65,7 @@ public struct QueueMailbox: Sendable {
         return QueueCount(waiting: contents.waiting.count, taken: contents.taken.count)
     }
 
-    func contents() async throws(SharedCoreError) -> QueueContents {
+    package func contents() async throws(SharedCoreError) -> QueueContents {
         QueueContents(of: try await store.list(keys.prefix).entries, at: keys)
     }
 

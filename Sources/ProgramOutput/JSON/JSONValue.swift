@@ -8,6 +8,8 @@ package enum JSONValue: Hashable, Sendable {
     case text(String)
     case array([JSONValue])
     case object(JSONObject)
+    /// A JSON text that somebody else wrote, in one line, as it stands.
+    case written(String)
 
     /// A text, or null where there is none.
     package static func optional(_ text: String?) -> JSONValue {
@@ -37,6 +39,7 @@ package enum JSONValue: Hashable, Sendable {
             }
             text += "]"
         case .object(let object): object.write(to: &text)
+        case .written(let json): text += json
         }
     }
 }

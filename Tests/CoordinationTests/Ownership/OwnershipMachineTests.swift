@@ -281,6 +281,57 @@ struct OwnershipMachineTests {
             ])
     }
 
+    @Test(
+        "C6, C13: whoever waits behind a Main's request has the dead noticed once, and challenges that Main alone",
+        arguments: [SessionRole.main, .executor])
+    func waitsBehindARequest(role: SessionRole) throws {
+        var machine = machine(role)
+        let request = HandoverRecord(
+            name: "another", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
+        machine.view.apply(
+            view(
+                30,
+                [
+                    owner(.executor, by: other, claim: 20),
+                    entry(OwnershipKey.handover, request, by: SessionID(rawValue: 30), claim: 25),
+                ]))
+
+        var burials = 0
+        var now = start
+        while burials < 10 {
+            let directive = machine.step(at: now)
+            if directive == .bury { burials += 1 }
+            if let directive, directive.isCommit {
+                let challenge = ChallengeRecord(claim: Revision(rawValue: 25))
+                let operations = try transaction(directive).operations
+                #expect(operations == [.put(OwnershipKey.challenge, challenge.bytes, .persistent)])
+                break
+            }
+            if directive == nil { now = now.advanced(by: .milliseconds(1)) }
+        }
+        #expect(burials <= 2)
+    }
+
+    @Test("C3: the bound of a critical section stays granted to an owner that leaves it early")
+    func grantedBoundStays() throws {
+        var machine = machine(.main)
+        let request = HandoverRecord(name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
+        let critical = CriticalRecord(epoch: Revision(rawValue: 20), bound: .milliseconds(700))
+        let entries = [
+            owner(.executor, by: other, claim: 20),
+            entry(OwnershipKey.handover, request, by: session, claim: 30),
+        ]
+        machine.view.apply(
+            view(30, entries + [entry(OwnershipKey.critical, critical, by: other, claim: 25)]))
+        #expect(run(&machine, from: start, for: .milliseconds(600)) == nil)
+
+        machine.view.apply(view(31, entries))
+
+        let left = start.advanced(by: .milliseconds(600))
+        let (passed, _) = try #require(run(&machine, from: left, for: .seconds(10)))
+        #expect(passed == .milliseconds(600))
+    }
+
     @Test("C3: the process is killed only when the store shows that the deadline was declared past")
     func killIsDeclaredFirst() throws {
         var machine = machine(.main)

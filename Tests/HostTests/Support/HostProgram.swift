@@ -66,6 +66,14 @@ struct HostProgram: Sendable {
         try Data(bytes).write(to: URL(filePath: directory.path(of: name)))
     }
 
+    /// The lines of a file in the program's directory as objects.
+    func objects(in name: String) throws -> [[String: JSONField]] {
+        let text = try String(contentsOf: URL(filePath: directory.path(of: name)), encoding: .utf8)
+        return try text.split(separator: "\n").map { line in
+            try JSONDecoder().decode([String: JSONField].self, from: Data(line.utf8))
+        }
+    }
+
     /// Makes a directory in the program's directory.
     func makeDirectory(_ name: String) throws {
         try FileManager.default.createDirectory(atPath: directory.path(of: name), withIntermediateDirectories: true)

@@ -1,4 +1,130 @@
 extension MachineTransition {
-    /// The transitions that a campaign has to take.
-    package static let required: [MachineTransition] = []
+    /// The transitions that a campaign of 100,000 schedules has to take: every one of every machine, but for a few that
+    /// need so many accidents at once that hardly any schedule has them.
+    package static let required: [MachineTransition] = {
+        var required: [MachineTransition] = []
+        required += ownership.flatMap { from, moves in
+            moves.map { MachineTransition(machine: .ownership, from: from.rawValue, to: $0.rawValue) }
+        }
+        required += core.flatMap { from, moves in
+            moves.map { MachineTransition(machine: .core, from: from.rawValue, to: $0.rawValue) }
+        }
+        required += handover.flatMap { from, moves in
+            moves.map { MachineTransition(machine: .handover, from: from.rawValue, to: $0.rawValue) }
+        }
+        required += wish.flatMap { from, moves in
+            moves.map { MachineTransition(machine: .wish, from: from.rawValue, to: $0.rawValue) }
+        }
+        required += policy.flatMap { from, moves in
+            moves.map { MachineTransition(machine: .policy, from: from.rawValue, to: $0.rawValue) }
+        }
+        required += wait.flatMap { from, moves in
+            moves.map { MachineTransition(machine: .wait, from: from, to: $0.rawValue) }
+        }
+        required += inbox.flatMap { from, moves in
+            moves.map { MachineTransition(machine: .inbox, from: from.rawValue, to: $0.rawValue) }
+        }
+        return required
+    }()
+
+    /// What an ownership machine does in each situation.
+    private static let ownership: [(Situation, [Move])] = [
+        (.idle, [.waits, .looks, .withdraws]),
+        (.refused, [.waits]),
+        (.resting, [.waits, .looks]),
+        (.free, [.waits, .acquires]),
+        (.behindRequest, [.waits, .looks, .buries, .removesRequest, .challenges, .challengesAgain]),
+        (
+            .behindExecutor,
+            [
+                .waits, .looks, .buries, .examines, .takesOverUnanswered, .asks, .challenges,
+                .challengesAgain,
+            ]
+        ),
+        (
+            .behindMain,
+            [
+                .waits, .looks, .buries, .examines, .takesOverUnanswered, .asks, .challenges,
+                .challengesAgain,
+            ]
+        ),
+        (.asking, [.waits, .looks, .buries]),
+        (.askedNobody, [.waits, .acquires, .answers]),
+        (.confirmed, [.waits, .kills, .announcesKill]),
+        (.killed, [.waits, .looks, .buries]),
+        (.cannotKill, [.waits, .takesOverLate, .replaces]),
+        (.owning, [.waits, .starts, .answers, .releases]),
+        (.starting, [.waits, .looks, .stops, .answers]),
+        (.running, [.waits, .looks, .stops, .answers, .publishesRunning]),
+        (.stopping, [.waits, .looks, .answers, .publishesStopping, .givesUp]),
+        (.ended, [.waits, .answers, .releases]),
+        (.releasing, [.waits, .answers, .releases, .givesUp]),
+        (.fencedRunning, [.stops]),
+        (.fencedStopping, [.waits, .looks, .tellsGivenUp]),
+        (.fencedEnded, [.tellsStopped]),
+    ]
+
+    /// How the core of an ownership machine goes on when it hears of the core.
+    private static let core: [(CorePhase, [CorePhase])] = [
+        (.none, [.none]),
+        (.starting, [.running, .stopping, .ended]),
+        (.running, [.stopping]),
+        (.stopping, [.stopping, .ended]),
+    ]
+
+    /// What a kill comes to.
+    private static let handover: [(Enforcement, [Enforcement])] = [
+        (.confirmed, [.killed, .impossible])
+    ]
+
+    /// Which wish follows which.
+    private static let wish: [(WishKind, [WishKind])] = [
+        (.nothing, [.notStarted, .closes, .nobodyWaits]),
+        (.own, [.insist, .closes, .nobodyWaits, .allServed, .budgetUsedUp, .superseded, .coreFailed, .refused]),
+        (.insist, [.own, .closes, .nobodyWaits]),
+        (.takeOver, [.own, .closes, .superseded, .coreFailed]),
+        (.notStarted, [.own, .takeOver, .closes]),
+        (.nobodyWaits, [.own, .insist, .closes]),
+        (.allServed, [.own, .insist, .closes, .nobodyWaits, .budgetUsedUp]),
+        (.budgetUsedUp, [.closes, .nobodyWaits]),
+        (.superseded, [.closes]),
+        (.coreFailed, [.closes, .superseded]),
+        (.refused, [.closes]),
+    ]
+
+    /// What is decided about a core that runs for others.
+    private static let policy: [(PolicyInput, [PolicyDecision])] = [
+        (.unknown, [.run]),
+        (.awaited, [.run, .spent]),
+        (.quiet, [.run, .done, .spent]),
+    ]
+
+    /// What a call does with what it finds.
+    private static let wait: [(UInt8, [WaitMove])] = [
+        (InboxKind.absent.rawValue * 2, [.timeout, .expect]),
+        (InboxKind.absent.rawValue * 2 + 1, [.timeout, .waitForCore]),
+        (InboxKind.stored.rawValue * 2, [.take]),
+        (InboxKind.stored.rawValue * 2 + 1, [.take]),
+        (InboxKind.taken.rawValue * 2, [.expect]),
+        (InboxKind.taken.rawValue * 2 + 1, [.timeout, .wait]),
+        (InboxKind.acknowledged.rawValue * 2, [.nothingToShow]),
+        (InboxKind.acknowledged.rawValue * 2 + 1, [.nothingToShow]),
+        (InboxKind.nothingToShow.rawValue * 2, [.nothingToShow]),
+        (InboxKind.nothingToShow.rawValue * 2 + 1, [.nothingToShow]),
+    ]
+
+    /// What becomes of what is done to a message.
+    private static let inbox: [(InboxKind, [InboxMove])] = [
+        (.absent, [.stores, .storesNothing, .acknowledges]),
+        (.stored, [.storesNothing, .takes, .takesNothing, .expires]),
+        (
+            .taken,
+            [
+                .storesNothing, .takesNothing, .acknowledges, .acknowledgesNothing, .givesBack,
+                .givesBackNothing, .holderEnds,
+            ]
+        ),
+        (.acknowledged, [.storesNothing, .expires]),
+        (.nothingToShow, [.storesNothing, .expires]),
+    ]
 }

@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 
 /// What an ownership machine does in a step.
 enum Move: UInt8 {

@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 
 /// What an ownership machine is in before a step.
 enum Situation: UInt8 {

@@ -1,7 +1,7 @@
-internal import CoreAPI
 internal import Coordination
-internal import StoreEngine
+internal import CoreAPI
 internal import Mailboxes
+internal import StoreEngine
 
 /// What an all-seeing observer holds against the rules of messages.
 extension Simulation {

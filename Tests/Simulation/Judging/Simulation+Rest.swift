@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 
 /// Whether everybody has what it wants.
 extension Simulation {

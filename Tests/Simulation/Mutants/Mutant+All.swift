@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 
 extension Mutant {
     /// Every mutant, each with one line of damage.

@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 
 /// A group with one protection taken out: what the simulation has to notice.
 package struct Mutant: Sendable {

@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 internal import StoreEngine
 
 /// How commits take effect, and who hears of them.

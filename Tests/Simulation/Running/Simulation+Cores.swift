@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 internal import StoreEngine
 
 /// The cores that members run.

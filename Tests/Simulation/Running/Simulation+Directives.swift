@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 internal import Mailboxes
 internal import StoreEngine
 
@@ -8,6 +8,7 @@ extension Simulation {
     mutating func carryOut(_ number: Int) {
         guard let directive = members[number].pending else { return }
         members[number].pending = nil
+        judgePace(of: number)
         switch directive {
         case .look:
             catchUp(number)

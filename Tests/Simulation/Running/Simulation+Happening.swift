@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 
 /// Who an event happens to, and whether it can happen now.
 extension Simulation {
@@ -25,6 +25,7 @@ extension Simulation {
             proceed(number)
         case .staleNews: hearStaleNews(number)
         case .followDemand: followDemand(number)
+        case .startAgain: startAgain(number)
         case .call(let call): proceed(withCall: call)
         case .callAlarm(let call, let time):
             guard calls[call].alarm == time, case .waiting = calls[call].phase else {
@@ -41,7 +42,7 @@ extension Simulation {
     private func member(of event: Event) -> Int? {
         switch event {
         case .alarm(let number, _), .carryOut(let number), .news(let number), .staleNews(let number),
-            .followDemand(let number):
+            .followDemand(let number), .startAgain(let number):
             number
         case .call(let call), .callAlarm(let call, _): calls[call].member
         case .core(let core, _): cores[core].member

@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 
 /// The server, which holds a message until a core has acknowledged it, and the network before it.
 extension Simulation {

@@ -1,7 +1,7 @@
-internal import CoreAPI
 internal import Coordination
-internal import StoreEngine
+internal import CoreAPI
 internal import Mailboxes
+internal import StoreEngine
 
 /// What there is before anything happens.
 extension Simulation {

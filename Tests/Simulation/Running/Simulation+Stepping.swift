@@ -1,11 +1,13 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 internal import StoreEngine
 
 /// The loop of a participant: it asks its machine what to do, does it, and sleeps when there is nothing to do.
 extension Simulation {
     mutating func proceed(_ number: Int) {
-        guard members[number].isAlive, members[number].pending == nil, !members[number].isFrozen(at: clock) else { return }
+        guard members[number].isAlive, members[number].pending == nil, !members[number].isFrozen(at: clock) else {
+            return
+        }
         decideWish(number)
         mutant?.changeMachine?(&members[number].machine)
         let before = Situation(of: members[number].machine, at: now)
@@ -102,6 +104,20 @@ extension Simulation {
         let isAnswered = refusal != nil || isCoreRunning(in: number)
         guard isAnswered || !members[number].intentions.intent.wantsOwnership else { return }
         members[number].isStarting = false
+        setAlarm(of: number, to: clock + 1000)
+        guard refusal != nil, !isQuiet, members[number].random.once(in: 2) else { return }
+        // Some applications try again, some of them at once.
+        let isAtOnce = members[number].random.once(in: 2)
+        guard isAtOnce else { return schedule(.startAgain(number), after: members[number].random.time(1..<2000)) }
+        startAgain(number)
+    }
+
+    mutating func startAgain(_ number: Int) {
+        guard !members[number].intentions.isClosing, !members[number].intentions.intent.wantsOwnership else { return }
+        say("\(members[number].name) is told again to own")
+        members[number].intentions.start(takingOver: false)
+        members[number].machine.hasYielded = false
+        members[number].isStarting = true
         setAlarm(of: number, to: clock + 1000)
     }
 

@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 
 extension Schedule {
     /// The schedule of a seed: most are short and small, some are long and crowded.
@@ -7,7 +7,8 @@ extension Schedule {
         self.seed = seed
         var random = SeededRandom(seed: seed)
         let size = random.number(0..<100)
-        let busy = size < 40 ? random.time(400..<2500) : size < 90 ? random.time(2000..<7000) : random.time(6000..<15000)
+        let busy =
+            size < 40 ? random.time(400..<2500) : size < 90 ? random.time(2000..<7000) : random.time(6000..<15000)
         let mains = random.number(0..<3)
         let executors = size < 40 ? random.number(1..<3) : size < 90 ? random.number(1..<5) : random.number(3..<9)
         quietFrom = busy
@@ -33,7 +34,8 @@ extension Schedule {
         // Several participants of one process obey every rule as well.
         let shares = number > 0 && random.once(in: 10)
         let process = shares ? random.number(0..<number) : number
-        let plan = MemberPlan(role: role, process: members.indices.contains(process) ? members[process].process : number)
+        let plan = MemberPlan(
+            role: role, process: members.indices.contains(process) ? members[process].process : number)
         members.append(plan)
         incidents.append(Incident(at: time, kind: .open(member: number)))
         return number
@@ -105,7 +107,8 @@ extension Schedule {
                     case 14: .freeze(process: members[member].process, duration: random.time(4000..<9000))
                     case 15, 16: .failCore(member: member)
                     case 17, 18: .trouble(member: member, duration: random.time(20..<3000))
-                    default: .sleep(duration: random.once(in: 4) ? random.time(60_000..<400_000) : random.time(10..<30_000))
+                    default:
+                        .sleep(duration: random.once(in: 4) ? random.time(60_000..<400_000) : random.time(10..<30_000))
                     }
                 incidents.append(Incident(at: random.number(0..<end), kind: kind))
             }

@@ -12,6 +12,8 @@ enum Event {
     case staleNews(Int)
     /// A member's watch of what the group waits for begins.
     case followDemand(Int)
+    /// A Main that was refused is told again to own.
+    case startAgain(Int)
     /// A call does its next step.
     case call(Int)
     /// A call's alarm rings, if it is still set to this.

@@ -1,5 +1,5 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 
 /// One participant: the machines, and what its shell keeps beside them.
 struct Member {
@@ -39,6 +39,8 @@ struct Member {
 
     /// The directive that is on its way.
     var pending: Directive?
+    /// How many directives it has carried out since when.
+    var directives = (count: 0, since: UInt64(0))
     /// When its alarm rings; the alarms that were set to other times are not heard.
     var alarm: UInt64 = .max
     /// Whether news is on its way to it.

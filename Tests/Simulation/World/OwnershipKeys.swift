@@ -1,30 +1,9 @@
-internal import CoreAPI
 internal import Coordination
+internal import CoreAPI
 
 /// The keys under which ownership stands.
 enum OwnershipKeys {
     static let all = [
         OwnershipKey.owner, OwnershipKey.handover, OwnershipKey.critical, OwnershipKey.challenge, OwnershipKey.answer,
     ]
-}
-
-/// Which part of the group's keys a key belongs to.
-enum KeyPart {
-    case ownership, inbox, expectations, other
-
-    init(_ key: Key) {
-        // Behind “.sharedcore/” the first letter tells.
-        let name = key.text.utf8
-        guard name.count > 13, name.first == UInt8(ascii: ".") else {
-            self = .other
-            return
-        }
-        self =
-            switch name[name.index(name.startIndex, offsetBy: 12)] {
-            case UInt8(ascii: "o"): .ownership
-            case UInt8(ascii: "i"): .inbox
-            case UInt8(ascii: "e"): .expectations
-            default: .other
-            }
-    }
 }

@@ -13,7 +13,9 @@ struct StoreOnPaper: SharedStore {
     }
 
     func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? { throw unused }
-    func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot { throw unused }
+    func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+        throw unused
+    }
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit { throw unused }
     func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch { throw unused }
     func sync() async throws(SharedCoreError) { throw unused }

@@ -41,17 +41,20 @@ struct HubStage {
     }
 
     /// A hub in a process of its own, which listens when this returns.
+    ///
+    /// - Parameter words: What runs before it, such as a change of the network.
     func hubProcess(
         at endpoint: HubEndpoint? = nil, storage: String? = nil, failPoint: String? = nil,
-        variables: [String: String] = [:]
+        variables: [String: String] = [:], through words: [String] = []
     ) async throws -> HubChild {
         var arguments = [
             "hub", (endpoint ?? self.endpoint).description, storage ?? files,
             String(lease.clampedNanoseconds / 1_000_000),
         ]
         if let keys { arguments += [keys.hub.secretKey, keys.client.publicKey] }
+        let command = words + [try ChildProcess.built("sharedcore-test-peer")] + arguments
         let child = try ChildProcess(
-            try ChildProcess.built("sharedcore-test-peer"), arguments,
+            command[0], Array(command.dropFirst()),
             environment: variables.merging(failPoint.map { ["SHAREDCORE_FAIL_POINT": $0] } ?? [:]) { $1 })
         try await eventually("the hub listens") { !child.lines.isEmpty }
         let words = (child.lines.first ?? "").split(separator: " ").map(String.init)

@@ -25,12 +25,23 @@ final class RawClient {
 
     /// Sends the bytes of a request and waits for an answer.
     func ask(_ bytes: [UInt8]) async throws -> Reply {
-        try await eventually("the request is sent") { socket.send([bytes]) }
-        var answer: IncomingMessage?
+        try await say(bytes)
+        var answer: Reply?
         try await eventually("the hub answers") {
-            answer = socket.receive(upTo: 8)
+            answer = try hear()
             return answer != nil
         }
-        return try Reply(try expectSome(answer?.frames.first, "a frame"))
+        return try expectSome(answer, "an answer")
+    }
+
+    /// Sends the bytes of a request.
+    func say(_ bytes: [UInt8]) async throws {
+        try await eventually("the request is sent") { socket.send([bytes]) }
+    }
+
+    /// The next answer; nil when none has come.
+    func hear() throws -> Reply? {
+        guard let message = socket.receive(upTo: 8) else { return nil }
+        return try Reply(try expectSome(message.frames.first, "a frame"))
     }
 }

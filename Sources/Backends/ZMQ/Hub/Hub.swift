@@ -3,6 +3,7 @@ internal import FileNotifyBackend
 internal import InMemoryBackend
 internal import Platform
 internal import Replica
+internal import Synchronization
 
 /// Serves one group over sockets: a front on a backend of this machine.
 ///
@@ -21,14 +22,16 @@ public final class Hub: Sendable {
 
     private let service: HubService
     private let locks: [HubLock]
+    private let isStopped = Atomic(false)
 
-    private init(endpoints: [HubEndpoint], service: HubService, locks: [HubLock]) {
+    init(endpoints: [HubEndpoint], service: HubService, locks: [HubLock]) {
         self.endpoints = endpoints
         self.service = service
         self.locks = locks
     }
 
     deinit {
+        guard !isStopped.load(ordering: .acquiring) else { return }
         let service = service
         let locks = locks
         Task {
@@ -82,5 +85,6 @@ public final class Hub: Sendable {
     public func stop() async {
         await service.stop()
         for lock in locks { lock.release() }
+        isStopped.store(true, ordering: .releasing)
     }
 }

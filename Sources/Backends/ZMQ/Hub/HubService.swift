@@ -81,11 +81,9 @@ actor HubService {
         duty.turn = { [unowned self] _ in self.assumeIsolated { $0.turn() } }
         thread.take(duty)
         let follower = order.replica.follow(after: published)
-        followsNews = Task { [weak self] in
-            while let _ = try? await follower.next() {
-                guard let self else { return }
-                await self.publishNews()
-            }
+        // The task keeps the service until that stops, which whoever starts it sees to.
+        followsNews = Task {
+            while let _ = try? await follower.next() { self.publishNews() }
         }
         return doors.map(\.endpoint)
     }
@@ -99,6 +97,7 @@ actor HubService {
     private func close() {
         isStopped = true
         followsNews?.cancel()
+        followsNews = nil
         duty.isOver = true
         for door in doors { door.close() }
         intake = []

@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import StoreEngine
 
 /// Effects in their order, as they are sent: what a replica applies when it stands where they begin.
-struct News {
+struct News: Hashable {
     /// The revision that they follow.
     var after: Revision
     /// Their records.

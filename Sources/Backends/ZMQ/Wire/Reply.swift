@@ -3,12 +3,12 @@ internal import CoreAPI
 internal import StoreEngine
 
 /// What the hub answers: one frame, but for a snapshot and a history, whose records follow in frames of their own.
-struct Reply {
+struct Reply: Hashable {
     /// The number of the request.
     let number: UInt64
     var body: Body
 
-    enum Body {
+    enum Body: Hashable {
         /// The client is in the group.
         case welcome(Welcome)
         /// What became of a commit, where the order stood then, and what the client does not know yet, as far as it fits.
@@ -28,7 +28,7 @@ struct Reply {
     }
 
     /// What a client gets to know when it joins.
-    struct Welcome {
+    struct Welcome: Hashable {
         var session: Session
         var incarnation: UInt64
         /// What stands behind the hub.
@@ -110,7 +110,7 @@ struct Reply {
         case 4: return .snapshot(Revision(rawValue: try reader.integer()))
         case 5: return .done
         case 6:
-            let code = SharedCoreError.Code(name: try reader.text()) ?? .system
+            guard let code = SharedCoreError.Code(name: try reader.text()) else { throw ByteCodingError.malformed }
             let message = try reader.text()
             let location = try reader.text()
             let cause = try reader.optional { reader throws(ByteCodingError) in try reader.text() }
@@ -151,21 +151,28 @@ struct Reply {
             openedAt: BootInstant(nanoseconds: try reader.integer()))
         let incarnation = try reader.word()
         let backend = try reader.text()
-        let features = try reader.array { reader throws(ByteCodingError) in Capability(rawValue: try reader.text()) }
+        let features = try reader.array { reader throws(ByteCodingError) in try reader.text() }
+        guard zip(features, features.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .malformed }
         guard let durability = Durability(rawValue: try reader.text()) else { throw .malformed }
-        func size() throws(ByteCodingError) -> Int { Int(clamping: try reader.integer()) }
+        func size() throws(ByteCodingError) -> Int {
+            guard let size = Int(exactly: try reader.integer()) else { throw .malformed }
+            return size
+        }
         let limits = Limits(
             valueByteCount: try size(), transactionByteCount: try size(), storeByteCount: try size())
         let lease = try reader.optional { reader throws(ByteCodingError) in
-            Duration.nanoseconds(Int64(clamping: try reader.integer()))
+            guard let nanoseconds = Int64(exactly: try reader.integer()) else { throw .malformed }
+            return Duration.nanoseconds(nanoseconds)
         }
         let port = try reader.optional { reader throws(ByteCodingError) in
-            UInt16(clamping: try reader.integer())
+            guard let port = UInt16(exactly: try reader.integer()) else { throw .malformed }
+            return port
         }
         return Welcome(
             session: session, incarnation: incarnation,
             capabilities: Capabilities(
-                backend: backend, features: Set(features), durability: durability, limits: limits),
+                backend: backend, features: Set(features.map { Capability(rawValue: $0) }), durability: durability,
+                limits: limits),
             lease: lease, streamPort: port)
     }
 }

@@ -3,12 +3,12 @@ internal import CoreAPI
 internal import StoreEngine
 
 /// What a client asks of the hub: one frame.
-struct Request {
+struct Request: Hashable {
     /// Rises with each request of a session; an answer carries the number of its request.
     let number: UInt64
     let body: Body
 
-    enum Body {
+    enum Body: Hashable {
         /// Joins the group, or takes up a session again.
         case hello(Hello)
         /// Commits a transaction.
@@ -30,7 +30,7 @@ struct Request {
     }
 
     /// What a client says of itself.
-    struct Hello {
+    struct Hello: Hashable {
         /// The group that it wants.
         var group: String
         var process: ProcessIdentity

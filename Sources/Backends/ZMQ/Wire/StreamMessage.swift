@@ -2,7 +2,7 @@ internal import ByteCoding
 internal import CoreAPI
 
 /// What the hub tells all who listen: one frame. Its first byte is the topic.
-enum StreamMessage {
+enum StreamMessage: Hashable {
     /// Effects that were recorded.
     case news(News, incarnation: UInt64)
     /// Where the order stands: so that a loss is noticed although nothing follows it.

@@ -120,7 +120,7 @@ extension OwnershipMachine {
     }
 
     /// Waits for another Main that has asked.
-    private mutating func wait(behind handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
+    mutating func wait(behind handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
         bury(handover.claim, at: now) ?? wait(for: handover, at: now)
     }
 }

@@ -41,14 +41,16 @@ extension OwnershipMachine {
 
     /// Makes the group notice its dead when the holder of a claim is met, and now and then while it is waited for.
     package mutating func bury(_ claim: Revision, at now: BootInstant) -> Directive? {
-        if let last = lastBurial, last.claim == claim {
+        // What stood before the newest claim that was met was there to be noticed then. A Main that waits behind another's
+        // request meets two claims in each step.
+        if let last = lastBurial, claim <= last.claim {
             let next = last.at.advanced(by: rules.burialInterval)
             guard next <= now else {
                 wake(at: next)
                 return nil
             }
         }
-        lastBurial = (claim, now)
+        lastBurial = (max(claim, lastBurial?.claim ?? claim), now)
         return .bury
     }
 
@@ -65,6 +67,9 @@ extension OwnershipMachine {
 
     /// Waits for an owner that need not be asked; a frozen one is superseded.
     private mutating func wait(for owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
+        // A Main that has asked decides, at its deadline, what becomes of the owner: it is the one to be waited for. And
+        // there is one challenge at a time: those who challenged the one and the other would write without an end.
+        if let handover = view.handover, handover.session != myself.session { return wait(behind: handover, at: now) }
         let isRefusing = owner.record.role == .main && (myself.isMain || wish == .insist)
         switch life(of: owner.claim, in: owner.record.process, isUrgent: isRefusing, at: now) {
         case .act(let directive):
@@ -75,8 +80,6 @@ extension OwnershipMachine {
             if isRefusing { refusal = Refusal(owner: owner, session: owner.session, name: owner.record.name) }
             return nil
         case .absent(let silence):
-            // A Main that has asked decides, at its deadline, what becomes of the owner.
-            if let handover = view.handover, handover.session != myself.session { return nil }
             return supersede(
                 owner, at: now, provided: unanswered(silence), as: .unanswered,
                 after: [Story(kind: .challenged, other: owner.claim, reason: "", at: silence.since)],

@@ -16,6 +16,16 @@ public struct CheckReport: Hashable, Sendable {
     /// history was read.
     public let unprovedThrough: Revision?
 
+    package init(
+        entryCount: Int, violations: [Violation], overlaps: Int, supersededOverlaps: Int, unprovedThrough: Revision?
+    ) {
+        self.entryCount = entryCount
+        self.violations = violations
+        self.overlaps = overlaps
+        self.supersededOverlaps = supersededOverlaps
+        self.unprovedThrough = unprovedThrough
+    }
+
     /// Whether no rule was broken and no two cores ran that both had a right to.
     public var isClean: Bool { violations.isEmpty && overlaps == 0 }
 

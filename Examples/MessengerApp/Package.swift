@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "MessengerApp",
+    // The backend over ZeroMQ is not needed, nor is libzmq.
+    dependencies: [.package(name: "SharedCore", path: "../..", traits: [])],
+    targets: [
+        .executableTarget(
+            name: "messenger",
+            dependencies: [
+                .product(name: "CoreAPI", package: "SharedCore"),
+                .product(name: "Coordination", package: "SharedCore"),
+                .product(name: "FileNotifyBackend", package: "SharedCore"),
+            ],
+            swiftSettings: settings),
+        .testTarget(name: "MessengerTests", dependencies: ["messenger"], swiftSettings: settings),
+    ]
+)

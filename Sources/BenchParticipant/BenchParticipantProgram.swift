@@ -1,0 +1,78 @@
+internal import BackendRegistry
+internal import BenchmarkPeers
+internal import BenchmarkRun
+internal import Coordination
+internal import CoreAPI
+internal import Glibc
+internal import Platform
+internal import ProgramOutput
+
+/// One participant of a figure of `sharedcore bench`, by SharedCore or by a design that it is compared with. Started by
+/// that command, not by people.
+///
+/// It prints `ready`; with a call-id it gets that message and prints `message` with the time. Otherwise each line that it
+/// reads is an order: `own` prints `asked` and, when the core runs, `owning`, both with the time; the end of its input
+/// lets go. Times are nanoseconds of the machine's run.
+@main
+enum BenchParticipantProgram {
+    static func main() async {
+        do {
+            let arguments = try BenchArguments(Array(CommandLine.arguments.dropFirst()))
+            switch arguments.design {
+            case .sharedcore: try await run(arguments)
+            case .flag: follow(arguments, StateFlag(path: arguments.directory + "/state"))
+            case .lease: follow(arguments, RenewedLease(path: arguments.directory + "/state"))
+            }
+        } catch {
+            StandardError.write("sharedcore-bench-participant: \(error)")
+            exit(ExitStatus.unavailable.rawValue)
+        }
+    }
+
+    private static func run(_ arguments: BenchArguments) async throws {
+        let group = try await BackendRegistry.bundled().open(
+            arguments.backend, as: SessionDescription(role: arguments.role, name: "bench"))
+        let participation = try BenchParticipation(
+            in: group,
+            core: BenchCore(server: arguments.server, startDuration: .milliseconds(Int64(arguments.startMilliseconds))),
+            environment: CoordinationEnvironment(witness: FileWitness(path: arguments.directory + "/witness")))
+        say("ready")
+        if let callID = arguments.callID.flatMap({ CallID($0) }) {
+            try await participation.message(callID)
+            say("message", SystemClock().now())
+        } else {
+            let input = SerialThread(name: "input")
+            while let order = await input.run({ readLine() }) {
+                guard order == "own" else { continue }
+                say("asked", SystemClock().now())
+                try await participation.own()
+                say("owning", SystemClock().now())
+            }
+        }
+        await participation.close()
+        await group.close()
+    }
+
+    private static func follow(_ arguments: BenchArguments, _ design: any PeerDesign) {
+        say("ready")
+        if let callID = arguments.callID {
+            let core = PeerCore(
+                server: arguments.server ?? arguments.directory, inbox: arguments.directory + "/inbox",
+                startMilliseconds: arguments.startMilliseconds)
+            design.message(callID, by: core)
+            return say("message", SystemClock().now())
+        }
+        while let order = readLine() {
+            guard order == "own" else { continue }
+            say("asked", SystemClock().now())
+            design.own(asMain: arguments.role == .main)
+            say("owning", SystemClock().now())
+        }
+        design.release()
+    }
+
+    private static func say(_ word: String, _ instant: BootInstant? = nil) {
+        let line = word + (instant.map { " \($0.nanoseconds)" } ?? "") + "\n"
+        try? StandardStream.output.write(Array(line.utf8))
+    }
+}

@@ -1,0 +1,66 @@
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// The design of the shared cores on iOS: who runs the core is a flag in a dictionary that processes share. Everybody
+/// looks at it every 100 ms; what it says is believed until it has not been refreshed for 30 s.
+package final class StateFlag: PeerDesign {
+    private static let poll: UInt64 = 100
+    private static let staleness: UInt64 = 30_000_000_000
+
+    private let dictionary: SharedDictionary
+    private let own = UInt64(getpid())
+
+    package init(path: String) {
+        dictionary = SharedDictionary(path: path)
+    }
+
+    package func own(asMain: Bool) {
+        while !take(asking: asMain) { Moment.sleep(milliseconds: Self.poll) }
+        try? OwnedThread.start("flag") { [self] in keep() }
+    }
+
+    package func release() {
+        dictionary.update { if $0["owner"] == own { $0["owner"] = 0 } }
+    }
+
+    package func message(_ callID: String, by core: PeerCore) {
+        while !core.hasMessage(callID) {
+            if take(asking: false) {
+                core.run()
+                release()
+            } else {
+                Moment.sleep(milliseconds: Self.poll)
+            }
+        }
+    }
+
+    private func take(asking: Bool) -> Bool {
+        dictionary.update { values in
+            let now = Moment.now
+            guard values["owner", default: 0] == 0 || values["seen", default: 0] + Self.staleness < now else {
+                if asking { values["request"] = 1 }
+                return false
+            }
+            values = ["owner": own, "seen": now, "request": 0]
+            return true
+        }
+    }
+
+    /// Refreshes the flag, and looks whether a Main has asked for it.
+    private func keep() {
+        while true {
+            let isKept = dictionary.update { values in
+                guard values["owner"] == own else { return false }
+                if values["request"] == 1 {
+                    values["owner"] = 0
+                    return false
+                }
+                values["seen"] = Moment.now
+                return true
+            }
+            guard isKept else { return }
+            Moment.sleep(milliseconds: Self.poll)
+        }
+    }
+}

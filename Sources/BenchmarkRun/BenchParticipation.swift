@@ -1,0 +1,31 @@
+package import Coordination
+package import CoreAPI
+
+/// A participant of a group as it is measured: it owns, or it gets a message.
+package struct BenchParticipation: Sendable {
+    /// Becomes the owner; returns when the core runs.
+    package let own: @Sendable () async throws -> Void
+    /// Gets a message as a process does that a push woke.
+    package let message: @Sendable (CallID) async throws -> Void
+    /// Lets go.
+    package let close: @Sendable () async -> Void
+
+    package init(in group: any SharedStore, core: BenchCore, environment: CoordinationEnvironment) throws {
+        if group.session.role == .main {
+            let main = try MainParticipant(of: group, environment: environment) { core }
+            own = { try await main.start() }
+            message = { _ in }
+            close = { await main.stop() }
+        } else {
+            let executor = try ExecutorParticipant(of: group, environment: environment) { core }
+            own = { try await executor.start() }
+            message = { callID in
+                let answer = try await executor.message(forCallID: callID, deadline: .seconds(120))
+                if case .message(let taken) = answer.content { try await executor.acknowledge(taken) }
+            }
+            close = {
+                await executor.close()
+            }
+        }
+    }
+}

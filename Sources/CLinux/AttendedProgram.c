@@ -1,0 +1,77 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int clinux_start_attended(
+    const char *path, char *const *arguments, char *const *environment, const int *defaults, int count) {
+    posix_spawnattr_t attributes;
+    int error = posix_spawnattr_init(&attributes);
+    if (error != 0) return -error;
+    sigset_t none, reset;
+    sigemptyset(&none);
+    sigemptyset(&reset);
+    for (int index = 0; index < count; index++) sigaddset(&reset, defaults[index]);
+    pid_t process = 0;
+    error = posix_spawnattr_setsigmask(&attributes, &none);
+    if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &reset);
+    if (error == 0) error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (error == 0) error = posix_spawn(&process, path, NULL, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+    return error == 0 ? process : -error;
+}
+
+int clinux_wait_for_end(pid_t process) {
+    siginfo_t information;
+    return waitid(P_PID, (id_t)process, &information, WEXITED | WNOWAIT) < 0 ? -errno : 0;
+}
+
+int clinux_end_with_parent(pid_t parent) {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return -errno;
+    // Whoever ended before that call has told nobody.
+    return getppid() == parent ? 0 : -ESRCH;
+}
+
+int clinux_become(const char *name, char *const *arguments) {
+    execvp(name, arguments);
+    return -errno;
+}
+
+bool clinux_ignores_signal(int signal) {
+    struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+static volatile int report_descriptor = -1;
+
+static void report(int signal, siginfo_t *information, void *context) {
+    (void)context;
+    int saved = errno;
+    // The terminal's signals come from the kernel, and go to all processes of the foreground.
+    unsigned char note[2] = {(unsigned char)signal, information->si_code == SI_KERNEL};
+    ssize_t written = write(report_descriptor, note, sizeof note);
+    (void)written;
+    errno = saved;
+}
+
+int clinux_report_signals(const int *signals, int count, int descriptor) {
+    report_descriptor = descriptor;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = report;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigfillset(&action.sa_mask);
+    for (int index = 0; index < count; index++) {
+        // What whoever started us wanted ignored stays so, for the program that is started too.
+        if (clinux_ignores_signal(signals[index])) continue;
+        if (sigaction(signals[index], &action, NULL) < 0) return -errno;
+    }
+    return 0;
+}

@@ -1,0 +1,51 @@
+internal import CoreAPI
+internal import Wormholes
+
+/// Takes everything that a listener of parcels hears, in a task of its own.
+final class MailboxRecorder: Sendable {
+    private let events: MailboxEvents<Parcel>
+    private let task: Task<Void, any Error>
+    private let box = Box<[MailboxEvent<Parcel>]>([])
+
+    init(_ events: MailboxEvents<Parcel>) {
+        let box = box
+        self.events = events
+        task = Task {
+            for try await event in events { box.update { $0.append(event) } }
+        }
+    }
+
+    deinit {
+        task.cancel()
+        events.cancel()
+    }
+
+    /// What was heard so far.
+    var heard: [MailboxEvent<Parcel>] { box.value }
+
+    /// Waits until so many events were heard.
+    func hears(_ count: Int, within limit: Duration = Patience.usual) async throws {
+        try await eventually("\(count) events are heard, not \(self.heard.count)", within: limit) {
+            self.heard.count >= count
+        }
+    }
+
+    /// How many sends and clearings the events stand for.
+    var total: UInt64 {
+        heard.reduce(0) { sum, event in
+            if case .lagged(let count) = event { sum + count } else { sum + 1 }
+        }
+    }
+}
+
+extension MailboxEvent where Message == Parcel {
+    /// The event in a word or two, for comparing.
+    var summary: String {
+        switch self {
+        case .message(let message): "\(message.value.number)"
+        case .cleared: "cleared"
+        case .undecodable: "undecodable"
+        case .lagged(let count): "lagged \(count)"
+        }
+    }
+}

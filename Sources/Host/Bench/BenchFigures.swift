@@ -1,0 +1,145 @@
+internal import BackendRegistry
+internal import Coordination
+internal import CoreAPI
+internal import ProgramOutput
+
+/// The figures by name, each with what it is compared with.
+struct BenchFigures: Sendable {
+    static let names = [
+        "handover", "takeover.kill", "takeover.frozen", "burst.100", "executor.start", "executor.memory",
+    ]
+
+    /// The figures that a backend can give.
+    static func names(for backend: String) -> [String] {
+        backend == "memory" ? names.filter { !$0.hasPrefix("executor.") } : names
+    }
+
+    private static let flag = "state flag, polled every 100 ms, believed for 30 s"
+    private static let lease = "lease of 500 ms, renewed every 50 ms"
+    private static let burstSize = 100
+    /// How long the core of a burst takes to connect: its one run.
+    private static let coreStart = Duration.milliseconds(100)
+
+    private let programs: BenchPrograms
+    private let stage: BenchStage
+    private let memory: MemoryBenchStage?
+    private let executors: ExecutorBench?
+
+    init(group: BackendConfiguration, directory: String, context: CommandContext) throws {
+        programs = try BenchPrograms()
+        stage = BenchStage(programs: programs, group: group, directory: directory)
+        memory = group.backend == "memory" ? MemoryBenchStage(directory: directory) : nil
+        executors =
+            memory == nil
+            ? try ExecutorBench(programs: programs, group: group, directory: directory, context: context) : nil
+    }
+
+    func close() async {
+        await executors?.close()
+    }
+
+    /// - Parameter rounds: How many samples to take, in place of the figure's own number.
+    func figure(_ name: String, rounds: Int?) async throws -> Figure {
+        switch name {
+        case "handover":
+            Figure(
+                name: name, unit: "ms", rounds: rounds ?? 20,
+                own: own {
+                    try await $0.handover()
+                } or: {
+                    try await $0.handover(.sharedcore)
+                },
+                limit: .init(name: "two round trips through pipes, in C") {
+                    try await programs.limit("roundtrips")[0] / 1e6
+                },
+                peers: [
+                    .init(name: Self.flag) { try await stage.handover(.flag) },
+                    .init(name: Self.lease + ", asked at a renewal") { try await stage.handover(.lease) },
+                ])
+        case "takeover.kill":
+            Figure(
+                name: name, unit: "ms", rounds: rounds ?? 20,
+                own: own {
+                    try await $0.takeoverAfterKill()
+                } or: {
+                    try await $0.takeoverAfterKill(.sharedcore)
+                },
+                limit: .init(name: "SIGKILL to a readable pidfd, in C") { try await programs.limit("kill")[0] / 1e6 },
+                peers: [
+                    .init(name: Self.flag, rounds: 2, isSlow: true) { try await stage.takeoverAfterKill(.flag) },
+                    .init(name: Self.lease) { try await stage.takeoverAfterKill(.lease) },
+                ])
+        case "takeover.frozen":
+            Figure(
+                name: name, unit: "ms", rounds: rounds ?? 10,
+                own: own {
+                    try await $0.takeoverFromFrozen()
+                } or: {
+                    try await $0.takeoverFromFrozen(.sharedcore)
+                },
+                limit: nil,
+                peers: [
+                    .init(name: Self.flag, rounds: 2, isSlow: true) { try await stage.takeoverFromFrozen(.flag) },
+                    .init(name: Self.lease) { try await stage.takeoverFromFrozen(.lease) },
+                ])
+        case "burst.100":
+            burst(rounds: rounds ?? 3)
+        case "executor.start":
+            try await executorStart(rounds: rounds ?? 20)
+        default:
+            try await executorMemory(rounds: rounds ?? 10)
+        }
+    }
+
+    private func burst(rounds: Int) -> Figure {
+        let (size, coreStart) = (Self.burstSize, Self.coreStart)
+        return Figure(
+            name: "burst.100", unit: "ms", rounds: rounds,
+            own: own {
+                try await $0.burst(of: size, coreStart: coreStart)
+            } or: {
+                try await $0.burst(.sharedcore, of: size, coreStart: coreStart)
+            },
+            limit: .init(name: "100 process starts in C and one core's run") {
+                let starts = try await programs.limit("starts", String(size))[0] / 1e6
+                return starts + Double(coreStart.clampedNanoseconds) / 1e6
+            },
+            peers: [
+                .init(name: Self.flag) { try await stage.burst(.flag, of: size, coreStart: coreStart) },
+                .init(name: Self.lease, rounds: 1) { try await stage.burst(.lease, of: size, coreStart: coreStart) },
+            ])
+    }
+
+    private func executorStart(rounds: Int) async throws -> Figure {
+        let executors = try needed()
+        return Figure(
+            name: "executor.start", unit: "ms", rounds: rounds, own: { try await executors.start() },
+            limit: .init(name: "start to end of a static program in C") {
+                let run = try await programs.measure(programs.least)
+                return run.start.milliseconds(to: run.end)
+            })
+    }
+
+    private func executorMemory(rounds: Int) async throws -> Figure {
+        let executors = try needed()
+        return Figure(
+            name: "executor.memory", unit: "MB", rounds: rounds, own: { try await executors.memory() },
+            limit: .init(name: "a static program in C") { try await programs.measure(programs.least).megabytes })
+    }
+
+    private func needed() throws -> ExecutorBench {
+        guard let executors else { throw CommandFailure(.usage, "the backend “memory” has no Executor processes") }
+        return executors
+    }
+
+    /// SharedCore's own measurement: participants of one process where the backend lives in one.
+    private func own(
+        _ inMemory: @escaping @Sendable (MemoryBenchStage) async throws -> Double,
+        or withProcesses: @escaping @Sendable (BenchStage) async throws -> Double
+    ) -> Figure.Measurement {
+        { [memory, stage] in
+            if let memory { return try await inMemory(memory) }
+            return try await withProcesses(stage)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import BackendRegistry
+internal import CoreAPI
+internal import FoundationEssentials
+internal import Glibc
+internal import ProgramOutput
+
+/// The programs that figures are measured with, which stand beside this one.
+struct BenchPrograms: Sendable {
+    /// Which way of agreeing a participant goes.
+    enum Design: String, Sendable {
+        case sharedcore, flag, lease
+    }
+
+    let own: String
+    private let folder: String
+
+    init() throws {
+        own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        folder = own.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        for name in ["sharedcore-limits", "sharedcore-bench-participant", "sharedcore-executor"] {
+            guard access(path(name), X_OK) == 0 else {
+                throw CommandFailure(
+                    .unavailable, "\(path(name)) is missing; build it with: swift build --product \(name)")
+            }
+        }
+    }
+
+    private func path(_ name: String) -> String { folder + "/" + name }
+
+    var executor: String { path("sharedcore-executor") }
+
+    /// Starts a participant, and waits until it has joined.
+    func participant(
+        _ design: Design, _ role: SessionRole, in directory: String, of group: BackendConfiguration,
+        _ more: [String] = []
+    ) async throws -> BenchProcess {
+        let process = try start(design, role, in: directory, of: group, more)
+        try await process.hear("ready")
+        return process
+    }
+
+    func start(
+        _ design: Design, _ role: SessionRole, in directory: String, of group: BackendConfiguration,
+        _ more: [String] = []
+    ) throws -> BenchProcess {
+        var arguments = [design.rawValue, role.rawValue, directory]
+        if design == .sharedcore {
+            arguments += ["backend=\(group.backend)", "group=\(group.group)", "parent=\(group.parentDirectory)"]
+            if let durability = group.durability { arguments.append("durability=\(durability.rawValue)") }
+            arguments += group.settings.map { "\($0.key)=\($0.value)" }
+        }
+        return try BenchProcess(path("sharedcore-bench-participant"), arguments + more)
+    }
+
+    /// Asks the program of the limits.
+    ///
+    /// - Returns: The numbers that it prints.
+    func limit(_ arguments: String...) async throws -> [Double] {
+        let process = try BenchProcess(path("sharedcore-limits"), arguments)
+        let numbers = try await process.line().split(separator: " ").compactMap { Double($0) }
+        try await process.finish()
+        return numbers
+    }
+
+    /// The program of the limits itself, which ends at once.
+    var least: String { path("sharedcore-limits") }
+
+    /// Runs a program to its end from a small one.
+    func measure(_ program: String, _ arguments: [String] = []) async throws -> MeasuredRun {
+        let process = try BenchProcess(path("sharedcore-limits"), ["measure", program] + arguments)
+        let numbers = try await process.line().split(separator: " ").compactMap { UInt64($0) }
+        try await process.finish()
+        guard numbers.count == 5, numbers[4] == 0 else {
+            throw CommandFailure(.unavailable, "\(program) failed while it was measured: \(numbers)")
+        }
+        return MeasuredRun(
+            pid: Int32(numbers[0]), start: BootInstant(nanoseconds: numbers[1]),
+            end: BootInstant(nanoseconds: numbers[2]),
+            megabytes: Double(numbers[3]) * 1024 / 1_000_000)
+    }
+}
+
+/// One run of a program, as the one who started it saw it.
+struct MeasuredRun: Sendable {
+    let pid: Int32
+    let start: BootInstant
+    let end: BootInstant
+    /// The most memory that it had.
+    let megabytes: Double
+}

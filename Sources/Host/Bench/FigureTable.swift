@@ -1,0 +1,43 @@
+/// The figures as people read them: one line for each, and below it what it is compared with.
+enum FigureTable {
+    static func text(of results: [FigureResult]) -> String {
+        var lines = [row("", "p50", "p99", "samples", "ratio")]
+        for result in results {
+            lines.append(
+                row(
+                    "\(result.name) (\(result.unit))", number(result.own.p50), number(result.own.p99),
+                    String(result.own.count), ""))
+            for rival in [result.limit].compactMap({ $0 }) + result.peers {
+                let kind = rival.name == result.limit?.name ? "limit" : "peer"
+                lines.append(
+                    row(
+                        "  \(kind): \(rival.name)", number(rival.samples.p50), number(rival.samples.p99),
+                        String(rival.samples.count), number(result.ratio(to: rival))))
+            }
+        }
+        lines.append("")
+        lines.append("A ratio below 1 says that SharedCore is faster, or smaller.")
+        return lines.joined(separator: "\n")
+    }
+
+    private static func row(_ name: String, _ columns: String...) -> String {
+        let padded = columns.map { String(repeating: " ", count: max(1, 11 - $0.count)) + $0 }
+        return (name + String(repeating: " ", count: max(1, 52 - name.count)) + padded.joined()).trimmedEnd
+    }
+
+    /// About three significant digits.
+    private static func number(_ value: Double?) -> String {
+        guard let value else { return "–" }
+        if value >= 100 { return String(Int(value.rounded())) }
+        let scale: Double = value >= 10 ? 10 : value >= 1 ? 100 : 10000
+        return ((value * scale).rounded() / scale).description
+    }
+}
+
+extension String {
+    fileprivate var trimmedEnd: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,20 @@
+internal import Coordination
+
+/// A core that is a program: it runs while the program does.
+struct CommandCore: Core {
+    let program: ExclusiveProgram
+
+    func start(in context: CoreContext) async throws {
+        try await program.start()
+    }
+
+    /// Returns only when the program is gone, and when the core is told to stop: that its program has ended is for
+    /// whoever runs the command to act upon, and no fault of the core.
+    func iterate(in context: CoreContext) async throws {
+        _ = await program.end()
+        while true { try await Task.sleep(for: .seconds(3600)) }
+    }
+
+    /// Nothing is left when `iterate` has returned. A start that threw has left nothing either.
+    func stop() async {}
+}

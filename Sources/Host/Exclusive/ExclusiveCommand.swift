@@ -1,0 +1,94 @@
+internal import ArgumentParser
+internal import Coordination
+internal import CoreAPI
+internal import Glibc
+internal import Platform
+internal import ProgramOutput
+
+/// `exclusive`: runs any command while owning the core.
+struct ExclusiveCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "exclusive", abstract: "Run any command while owning the core.",
+        discussion: """
+            The command gets the standard streams, the signals and the place of this program. It is asked to end (SIGTERM) \
+            when the core is to be handed over, or when an Executor's budget is used up, and killed shortly before \
+            handover.deadline is over. It ends with this program, also when that is killed; what it has started itself \
+            does not. Its exit status is passed on, 128 and the number for a signal; 125 when sharedcore itself failed or \
+            refused, 126 when the command cannot be executed, 127 when it is not there.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Option(help: "As what to own: main or executor.")
+    var role: ExclusiveRole
+
+    @Flag(help: "As main, take over from another Main that owns.")
+    var takeOver = false
+
+    @Option(help: "The participant's name for people; without it, the command's.")
+    var name: String?
+
+    @Argument(parsing: .postTerminator, help: "The command and its arguments, after “--”.")
+    var command: [String] = []
+
+    func validate() throws {
+        if command.isEmpty { throw ValidationError("The command is missing: exclusive --role main -- COMMAND.") }
+        if takeOver, role != .main { throw ValidationError("--take-over is for --role main.") }
+    }
+
+    func run() async throws {
+        _ = ExclusiveProgram.ignoredPipe
+        let status = ExclusiveStatus()
+        do {
+            try await CommandFrame(global: global).run(until: []) { try await run(in: $0, status) }
+        } catch is ExitCode {}
+        throw ExitCode(status.value)
+    }
+
+    func run(in context: CommandContext) async throws {
+        try await run(in: context, ExclusiveStatus())
+    }
+
+    private func run(in context: CommandContext, _ status: ExclusiveStatus) async throws {
+        do throws(CommandSearch.Failure) {
+            try CommandSearch.check(command[0], path: context.resolution.environment["PATH"])
+        } catch {
+            status.set(error.status)
+            throw CommandFailure(.no, error.message)
+        }
+        let options = try context.resolution.exclusiveOptions()
+        let program = ExclusiveProgram(command, grace: options.grace)
+        let title = name ?? command[0].split(separator: "/").last.map(String.init) ?? command[0]
+        let work = Task {
+            try await context.withGroup(
+                as: SessionDescription(role: role.role, name: title), for: "exclusive"
+            ) { group in
+                let environment = CoordinationEnvironment(witness: try context.resolution.witness())
+                let ownership = try ExclusiveOwnership(
+                    role, of: group, options: options.coordination, environment: environment, program: program)
+                if let ended = try await ownership.run(
+                    takingOver: takeOver, reporting: context.waitReport()) { status.set(ended) }
+            }
+        }
+        try SignalRelay.begin([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]) { number, isFromTerminal in
+            // What the terminal sends, it sends to the command as well.
+            let isHeard = isFromTerminal ? program.isStarted : program.signal(number)
+            if !isHeard { work.cancel() }
+        }
+        try await work.value
+    }
+
+    /// Whether a command line calls this command, as far as can be told of one that is wrong.
+    static func isNamed(in arguments: [String]) -> Bool {
+        let options = ["--config", "--backend", "--group", "--dir", "--durability", "--log-level"]
+        var rest = arguments[...]
+        while let word = rest.popFirst() {
+            if options.contains(word) {
+                _ = rest.popFirst()
+            } else if !word.hasPrefix("-") {
+                return word == configuration.commandName
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,58 @@
+internal import Coordination
+internal import CoreAPI
+
+/// The participant whose core is the command of `exclusive`.
+struct ExclusiveOwnership {
+    typealias Reporting = @Sendable (OwnershipWait) -> Void
+
+    private let program: ExclusiveProgram
+    private let start: @Sendable (_ takingOver: Bool, Reporting?) async throws(CoordinationError) -> Void
+    private let close: @Sendable () async -> Void
+
+    init(
+        _ role: ExclusiveRole, of group: any SharedStore, options: CoordinationOptions,
+        environment: CoordinationEnvironment, program: ExclusiveProgram
+    ) throws(SharedCoreError) {
+        self.program = program
+        let core: @Sendable () -> any Core = { CommandCore(program: program) }
+        switch role {
+        case .main:
+            let main = try MainParticipant(of: group, options: options, environment: environment, core: core)
+            start = { takingOver, reporting throws(CoordinationError) in
+                try await main.start(takingOver: takingOver, reporting: reporting)
+            }
+            close = { await main.stop() }
+        case .executor:
+            let executor = try ExecutorParticipant(
+                of: group, options: options, environment: environment, core: core)
+            start = { _, reporting throws(CoordinationError) in try await executor.start(reporting: reporting) }
+            close = { await executor.close() }
+        }
+    }
+
+    /// Owns, runs the command to its end, and lets go.
+    ///
+    /// - Returns: The command's status; nil when it was not started.
+    func run(takingOver: Bool, reporting: Reporting?) async throws -> Int32? {
+        do {
+            try await start(takingOver, reporting)
+        } catch {
+            // The command may have run all the same, and have been told to end before its start was heard of.
+            await letGo()
+            guard let status = await status() else { throw error }
+            return status
+        }
+        let status = await status()
+        await letGo()
+        return status
+    }
+
+    /// The end of the command, also for a task that was cancelled: only its owner's orders end it.
+    private func status() async -> Int32? {
+        await Task { [program] in await program.end() }.value
+    }
+
+    private func letGo() async {
+        await Task { [close] in await close() }.value
+    }
+}

@@ -1,0 +1,99 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import Platform
+internal import ProgramOutput
+internal import Synchronization
+
+/// The command of `exclusive`, which runs once: waiting for its ownership, as a process, or ended.
+final class ExclusiveProgram: Sendable {
+    private enum State {
+        case waiting
+        /// Being started; the signals that came meanwhile.
+        case starting([Int32])
+        case running(AttendedProgram)
+        case over
+    }
+
+    private let command: [String]
+    /// How long it has from SIGTERM to SIGKILL when it is to let go.
+    private let grace: Duration
+    private let state = Mutex(State.waiting)
+
+    init(_ command: [String], grace: Duration) {
+        self.command = command
+        self.grace = grace
+    }
+
+    /// Starts it; once.
+    func start() async throws {
+        let isFirst = state.withLock { state in
+            guard case .waiting = state else { return false }
+            state = .starting([])
+            return true
+        }
+        guard isFirst else { throw CommandFailure(.unavailable, "the command has run already") }
+        do {
+            let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            let program = try await AttendedProgram.start(
+                own, ExclusiveGate.arguments(for: command),
+                // Ignored here, so that a closed pipe shows as an error.
+                defaults: Self.ignoredPipe ? [] : [SIGPIPE])
+            let missed = state.withLock { state in
+                defer { state = .running(program) }
+                if case .starting(let signals) = state { return signals }
+                return []
+            }
+            for signal in missed { program.signal(signal) }
+        } catch {
+            state.withLock { $0 = .over }
+            throw error
+        }
+    }
+
+    /// Sends it a signal.
+    ///
+    /// - Returns: Whether there is, or was, something to send it to.
+    func signal(_ number: Int32) -> Bool {
+        let program = state.withLock { state -> (AttendedProgram?, Bool) in
+            switch state {
+            case .waiting: return (nil, false)
+            case .starting(let signals):
+                state = .starting(signals + [number])
+                return (nil, true)
+            case .running(let program): return (program, true)
+            case .over: return (nil, true)
+            }
+        }
+        program.0?.signal(number)
+        return program.1
+    }
+
+    /// Whether it runs, or did.
+    var isStarted: Bool {
+        state.withLock { state in
+            if case .waiting = state { false } else { true }
+        }
+    }
+
+    /// Waits for its end. When the task is cancelled it is asked to end, and killed when its time is over.
+    ///
+    /// - Returns: Its exit status as a shell has it; nil when it was not started.
+    func end() async -> Int32? {
+        guard case .running(let program) = state.withLock({ $0 }) else { return nil }
+        return await withTaskCancellationHandler {
+            await program.end()
+        } onCancel: {
+            program.signal(SIGTERM)
+            // In case it is stopped, so that it can hear.
+            program.signal(SIGCONT)
+            let grace = grace
+            Task.detached {
+                try? await Task.sleep(for: grace)
+                program.signal(SIGKILL)
+            }
+        }
+    }
+
+    /// Whether whoever started this process wanted SIGPIPE ignored. Read before this program ignores it.
+    static let ignoredPipe = OwnProcess.ignores(signal: SIGPIPE)
+}

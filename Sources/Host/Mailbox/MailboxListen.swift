@@ -1,0 +1,57 @@
+internal import ArgumentParser
+internal import CoreAPI
+internal import Logging
+internal import Wormholes
+
+extension Replay: ExpressibleByArgument {}
+
+/// `mailbox listen`: what happens in a mailbox, as it comes.
+struct MailboxListen: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "listen", abstract: "Print what is sent to a mailbox as it comes, and leave it there.",
+        discussion: """
+            A line an event: message, cleared, undecodable, or lagged with how many were passed over. Status 1 when the \
+            time is over before the wanted number of lines, or any, has come.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: MailboxOptions
+
+    @Argument(help: "The mailbox.")
+    var id: String
+
+    @Flag(help: "The queue of this name.")
+    var queue = false
+
+    @Option(help: "What stands there already and comes first.")
+    var replay = Replay.none
+
+    @Option(help: "End after this many lines.")
+    var count: Int?
+
+    @Option(help: "End after this time, such as 10s.")
+    var timeout: DurationArgument?
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
+    }
+
+    func run(in context: CommandContext) async throws {
+        try await context.withGroup(for: "mailbox listen") { group in
+            let wormhole = options.wormhole(in: group)
+            let events =
+                queue
+                ? try await wormhole.listen(to: QueueID(id, codec: JSONText.codec), replay: replay)
+                : try await wormhole.listen(to: MailboxID(id, codec: JSONText.codec), replay: replay)
+            context.logger.info("listening")
+            var limit = LineLimit(count: count, timeout: timeout?.duration) { events.cancel() }
+            defer { limit.end() }
+            for try await event in events {
+                let line = MailboxLine(id, event)
+                try await context.output.emit(text: line.text, json: line.json)
+                if limit.isReached() { return }
+            }
+            try limit.judge()
+        }
+    }
+}

@@ -1,0 +1,79 @@
+internal import ArgumentParser
+internal import CoreAPI
+internal import Mailboxes
+internal import ProgramOutput
+internal import Wormholes
+
+/// `mailbox send`: puts a message into a mailbox.
+struct MailboxSend: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send", abstract: "Put a message into a mailbox, in place of the one before.",
+        discussion: "With --queue: behind those before. Status 1 when the queue is full and refuses.")
+
+    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: MailboxOptions
+
+    @Argument(help: "The mailbox.")
+    var id: String
+
+    @Argument(help: "The message, as JSON; “-” reads it from standard input.")
+    var message: String
+
+    @Flag(help: "Into the queue of this name, which keeps all messages.")
+    var queue = false
+
+    @Option(help: "The most messages that the queue keeps.")
+    var capacity: Int?
+
+    @Flag(help: "Let the oldest make room when the queue is full, instead of refusing.")
+    var dropOldest = false
+
+    @Option(name: .customLong("ttl"), help: "How long the message is kept, such as 90s.")
+    var lifetime: DurationArgument?
+
+    func validate() throws {
+        if !queue, capacity != nil || dropOldest {
+            throw ValidationError("--capacity and --drop-oldest belong to a --queue.")
+        }
+        if let capacity, capacity < 1 { throw ValidationError("--capacity must be 1 or more.") }
+        if dropOldest, capacity == nil { throw ValidationError("--drop-oldest needs a --capacity.") }
+    }
+
+    func run(in context: CommandContext) async throws {
+        try await context.withGroup(for: "mailbox send") { group in
+            let bytes = try await InputValue.bytes(message, limit: group.capabilities.limits.valueByteCount)
+            let text: JSONText
+            do { text = try JSONText(bytes) } catch { throw CommandFailure.usage("the message is not JSON") }
+            let wormhole = options.wormhole(in: group)
+            let kept = lifetime.map { Lifetime.expiring(after: $0.duration) } ?? .persistent
+            if queue {
+                try await send(text, kept: kept, through: wormhole, printing: context.output)
+            } else {
+                let revision = try await wormhole.send(
+                    text, to: MailboxID(id, codec: JSONText.codec, lifetime: kept))
+                try await context.output.emit(
+                    text: "revision \(revision)",
+                    json: ["id": .text(id), "revision": .natural(revision.rawValue)])
+            }
+        }
+    }
+
+    private func send(
+        _ text: JSONText, kept: Lifetime, through wormhole: Wormhole, printing output: Output
+    ) async throws {
+        let options = QueueOptions(
+            capacity: capacity, overflow: dropOldest ? .dropOldest : .refuse, lifetime: kept)
+        do throws(WormholeError) {
+            let receipt = try await wormhole.send(text, to: QueueID(id, codec: JSONText.codec, options: options))
+            try await output.emit(
+                text: "revision \(receipt.revision)"
+                    + (receipt.dropped.isEmpty ? "" : ", \(receipt.dropped.count) had to make room"),
+                json: [
+                    "id": .text(id), "revision": .natural(receipt.revision.rawValue),
+                    "dropped": .natural(UInt64(receipt.dropped.count)),
+                ])
+        } catch let error as WormholeError where error.cause?.code == .limitExceeded {
+            throw CommandFailure(.no, error.cause?.message ?? error.message)
+        }
+    }
+}

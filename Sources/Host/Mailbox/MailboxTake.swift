@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import CoreAPI
+internal import Logging
+internal import Wormholes
+
+/// `mailbox take`: takes messages from a queue.
+struct MailboxTake: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "take", abstract: "Take messages from a queue: each is printed, then acknowledged.",
+        discussion: """
+            Without --timeout it takes what is there, and status 1 says that nothing was. With --timeout it waits. A message \
+            that cannot be printed stays in the queue.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: MailboxOptions
+
+    @Argument(help: "The queue.")
+    var id: String
+
+    @Option(help: "End after this many messages.")
+    var count: Int = 1
+
+    @Option(help: "Wait for messages, at most this long, such as 10s.")
+    var timeout: DurationArgument?
+
+    func validate() throws {
+        if count < 1 { throw ValidationError("--count must be 1 or more.") }
+    }
+
+    func run(in context: CommandContext) async throws {
+        let queue = QueueID(id, codec: JSONText.codec)
+        try await context.withGroup(for: "mailbox take") { group in
+            let wormhole = options.wormhole(in: group)
+            guard let timeout else {
+                var taken = 0
+                while taken < count, let message = try await wormhole.take(from: queue) {
+                    try await print(message, to: context.output)
+                    taken += 1
+                }
+                guard taken > 0 else { throw CommandFailure(.no, "there is nothing in “\(id)”") }
+                return
+            }
+            let messages = try await wormhole.consume(queue)
+            context.logger.info("waiting")
+            var limit = LineLimit(count: count, timeout: timeout.duration) { messages.cancel() }
+            defer { limit.end() }
+            for try await message in messages {
+                try await print(message, to: context.output)
+                if limit.isReached() { return }
+            }
+            try limit.judge()
+        }
+    }
+
+    private func print(_ message: QueuedMessage<JSONText>, to output: Output) async throws {
+        let line: MailboxLine
+        switch message.content {
+        case .success(let value):
+            line = MailboxLine(id, value, revision: message.revision, origin: message.origin)
+        case .failure(let problem): line = MailboxLine(id, problem)
+        }
+        try await output.emit(text: line.text, json: line.json)
+        try await message.acknowledge()
+    }
+}

@@ -1,0 +1,56 @@
+public import CoreAPI
+
+/// A handler that is called for the posts of one name, until it is cancelled.
+///
+/// Letting go of the last reference cancels it.
+///
+/// Source: contract N6; the tokens of notify(3).
+public final class NotificationToken: Sendable {
+    private let notifications: Notifications
+    private let gate: HandlerGate
+
+    init(_ notifications: Notifications, _ gate: HandlerGate) {
+        self.notifications = notifications
+        self.gate = gate
+    }
+
+    deinit {
+        gate.closeWithoutWaiting()
+        notifications.cancel()
+    }
+
+    /// What is observed.
+    public var name: NotificationName { notifications.name }
+
+    /// Ends it: once this has returned, the handler neither starts nor runs. Inside a handler, which may call this as
+    /// well, the call that is running is the last. Idempotent.
+    ///
+    /// Waits for a handler that runs on another thread at this moment, so a handler must not wait for whoever cancels.
+    public func cancel() {
+        gate.close()
+        notifications.cancel()
+    }
+
+    /// Holds the handler back until ``resume()`` was called as often as this.
+    public func suspend() {
+        notifications.suspend()
+    }
+
+    /// Takes one ``suspend()`` back. For what was posted meanwhile the handler is called once, at most.
+    ///
+    /// - Returns: False when it was not suspended, and nothing changed.
+    @discardableResult
+    public func resume() -> Bool {
+        notifications.resume()
+    }
+
+    /// Whether the name was posted since the last check, or, at the first one, since this was made.
+    public func check() async throws(SharedCoreError) -> Bool {
+        try await notifications.check()
+    }
+
+    /// What stands under the name now.
+    public func state() async throws(SharedCoreError) -> NotificationState {
+        try await notifications.state()
+    }
+}

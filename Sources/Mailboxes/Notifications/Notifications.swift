@@ -1,0 +1,92 @@
+public import CoreAPI
+
+/// The posts of one name, as an asynchronous sequence that can be suspended.
+///
+/// Posts that come while nobody takes them, or while the sequence is suspended, are one delivery, which says how many
+/// it stands for. It has one consumer at a time. Letting go of the last reference cancels it.
+///
+/// Source: contract N3, N6.
+public final class Notifications: AsyncSequence, Sendable {
+    public typealias Element = NotificationDelivery
+    public typealias Failure = SharedCoreError
+
+    /// What is observed.
+    public var name: NotificationName { checking.name }
+
+    private let observation: Observation
+    private let checking: NotificationCheck
+    /// What is taken from: it does not know this object, so a task that takes does not keep it.
+    let slot = DeliverySlot()
+
+    init(_ observation: Observation, _ check: NotificationCheck) {
+        self.observation = observation
+        self.checking = check
+        // Knows the slot alone, so that letting go of this object ends it.
+        Task { [slot] in
+            do throws(SharedCoreError) {
+                while let delivery = try await observation.next() { slot.add(delivery) }
+                slot.end()
+            } catch {
+                slot.end(error)
+            }
+        }
+    }
+
+    deinit {
+        cancel()
+    }
+
+    /// Ends the sequence at once; what waits is dropped. Idempotent.
+    public func cancel() {
+        slot.cancel()
+        observation.cancel()
+    }
+
+    /// Holds deliveries back until ``resume()`` was called as often as this.
+    public func suspend() {
+        slot.suspend()
+    }
+
+    /// Takes one ``suspend()`` back. What was posted meanwhile comes as one delivery, at most.
+    ///
+    /// - Returns: False when it was not suspended, and nothing changed.
+    @discardableResult
+    public func resume() -> Bool {
+        slot.resume()
+    }
+
+    /// Whether the name was posted since the last check, or, at the first one, since this was made. It takes no delivery
+    /// away, and works while suspended.
+    public func check() async throws(SharedCoreError) -> Bool {
+        try await checking.check()
+    }
+
+    /// What stands under the name now.
+    public func state() async throws(SharedCoreError) -> NotificationState {
+        try await checking.state()
+    }
+
+    /// Waits for the next delivery; nil after the end.
+    public nonisolated(nonsending) func next() async throws(SharedCoreError) -> NotificationDelivery? {
+        try await slot.next()
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(notifications: self)
+    }
+
+    /// Takes deliveries from the sequence that made it.
+    public struct Iterator: AsyncIteratorProtocol {
+        let notifications: Notifications
+
+        public mutating func next() async throws(SharedCoreError) -> NotificationDelivery? {
+            try await notifications.next()
+        }
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(SharedCoreError) -> NotificationDelivery? {
+            try await notifications.next()
+        }
+    }
+}

@@ -1,0 +1,26 @@
+internal import CLinux
+internal import Glibc
+
+/// What a process decides about itself.
+package enum OwnProcess {
+    /// Has the kernel kill this process when the thread that started it has ended, and with it the process of that
+    /// thread. It lasts through ``become(_:_:)``, unless that program runs with rights of its own.
+    ///
+    /// - Returns: Whether the parent still is who it should be.
+    package static func endsWith(parent: Int32) -> Bool {
+        clinux_end_with_parent(parent) == 0
+    }
+
+    /// Becomes another program, which is looked for where the shell looks.
+    ///
+    /// - Returns: Why that failed.
+    package static func become(_ name: String, _ arguments: [String]) -> SystemCallError {
+        let words = ([name] + arguments).map { strdup($0) }
+        return SystemCallError("execvp", number: -clinux_become(name, words + [nil]), at: name)
+    }
+
+    /// Whether whoever started this process wanted a signal ignored, as long as nothing here has changed it.
+    package static func ignores(signal: Int32) -> Bool {
+        clinux_ignores_signal(signal)
+    }
+}

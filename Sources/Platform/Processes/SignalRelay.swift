@@ -1,0 +1,31 @@
+internal import CLinux
+internal import Glibc
+
+/// Tells of signals that come to this process, in place of what they would do.
+package enum SignalRelay {
+    /// Begins to tell, for as long as the process lives; once for a process. A signal that is ignored stays so.
+    ///
+    /// - Parameter hear: Given the signal's number, and whether the terminal sent it to all processes of the foreground.
+    package static func begin(
+        _ signals: [Int32], hear: @escaping @Sendable (_ signal: Int32, _ isFromTerminal: Bool) -> Void
+    ) throws(SystemCallError) {
+        let pipe = try Pipe()
+        // Never closed: the handler may run until the process ends.
+        let end = try SystemCall.negated("fcntl(F_DUPFD_CLOEXEC)", at: pipe.input.path) {
+            clinux_duplicate(pipe.input.descriptor, 0)
+        }
+        let output = pipe.output
+        try OwnedThread.start("signals") {
+            var note: [UInt8] = [0, 0]
+            while true {
+                let count = read(output.descriptor, &note, note.count)
+                if count < 0, errno == EINTR { continue }
+                guard count == note.count else { return }
+                hear(Int32(note[0]), note[1] != 0)
+            }
+        }
+        try SystemCall.negated("sigaction", at: "signals") {
+            clinux_report_signals(signals, Int32(signals.count), end)
+        }
+    }
+}

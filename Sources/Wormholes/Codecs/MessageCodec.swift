@@ -1,0 +1,46 @@
+/// How messages of one type become bytes and are read from them.
+///
+/// ```swift
+/// extension MessageCodec where Message: SwiftProtobuf.Message {
+///     static var protobuf: Self {
+///         MessageCodec(name: "protobuf") { message in
+///             try message.serializedBytes()
+///         } decode: { bytes in
+///             try Message(serializedBytes: bytes)
+///         }
+///     }
+/// }
+/// ```
+public struct MessageCodec<Message: Sendable>: Sendable {
+    /// The longest name, in bytes of UTF-8.
+    public static var maximumNameByteCount: Int { 64 }
+
+    /// What a message is marked with, so that nobody reads it with another codec.
+    public let name: String
+    let encode: @Sendable (Message) throws -> [UInt8]
+    let decode: @Sendable ([UInt8]) throws -> Message
+
+    /// Makes a codec.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 64 bytes.
+    ///   - encode: Gives the bytes of a message.
+    ///   - decode: Reads a message. The bytes may come from anybody in the group, so it must not trust them.
+    public init(
+        name: String, encode: @escaping @Sendable (Message) throws -> [UInt8],
+        decode: @escaping @Sendable ([UInt8]) throws -> Message
+    ) {
+        precondition(
+            (1...Self.maximumNameByteCount).contains(name.utf8.count), "A codec's name has 1 to 64 bytes: \(name)")
+        self.name = name
+        self.encode = encode
+        self.decode = decode
+    }
+}
+
+extension MessageCodec where Message == [UInt8] {
+    /// Bytes as they are.
+    public static var bytes: MessageCodec {
+        MessageCodec(name: "bytes", encode: { $0 }, decode: { $0 })
+    }
+}

@@ -1,0 +1,92 @@
+internal import CoreAPI
+
+/// A listener's place in the order: it gives every send and every clearing after it, or says how many it passed over.
+///
+/// A send posts the mailbox's announcement in its own commit, so the number of posts at a revision is the number of
+/// sends and clearings up to it, and the difference of two is what a listener has to hear between them.
+struct MailboxReader: Sendable {
+    private let source: any ListeningSource
+    private let group: any SharedGroup
+    let watch: Watch
+    /// Everything up to here was given.
+    private var revision: Revision
+    /// How many sends and clearings there were up to there.
+    private var count: UInt64
+    /// Whether a message stood there then.
+    private var hasMessage: Bool
+    /// What is to be given next, from behind.
+    private var ready: [StoredEvent]
+
+    /// Arms a listener.
+    init(
+        _ source: any ListeningSource, in group: any SharedGroup, replay: Replay
+    ) async throws(SharedCoreError) {
+        self.source = source
+        self.group = group
+        watch = try await group.watch([source.prefix], from: .now)
+        let (snapshot, count) = try await Self.look(source, in: group)
+        revision = snapshot.revision
+        self.count = count
+        let standing = source.standing(in: snapshot)
+        hasMessage = !standing.isEmpty
+        switch replay {
+        case .none: ready = []
+        case .latest: ready = Array(standing.suffix(1))
+        case .pending: ready = standing.reversed()
+        }
+    }
+
+    /// Waits for the next event; nil after the end.
+    nonisolated(nonsending) mutating func next() async throws(SharedCoreError) -> StoredEvent? {
+        while true {
+            if let event = ready.popLast() { return event }
+            switch try await watch.next() {
+            case nil: return nil
+            case .changes(let changes): apply(changes)
+            // A watch that began now has no snapshot to begin with; if there is one, it replaces what was known.
+            case .snapshot, .lagged: try await catchUp()
+            }
+        }
+    }
+
+    private mutating func apply(_ changes: ChangeSet) {
+        guard changes.revision > revision else { return }
+        revision = changes.revision
+        let news = source.news(in: changes)
+        count += UInt64(news.count)
+        give(news + (source.loss(in: changes).map { [$0] } ?? []))
+    }
+
+    private mutating func catchUp() async throws(SharedCoreError) {
+        let (snapshot, count) = try await Self.look(source, in: group)
+        guard snapshot.revision > revision else { return }
+        var events = source.news(in: snapshot, since: revision)
+        let passed = count - min(count, self.count + UInt64(events.count))
+        if passed > 0 {
+            events.insert(StoredEvent(.lagged(passed), snapshot.revision, by: group.session.id), at: 0)
+        }
+        if hasMessage, source.lostAll(in: snapshot), !events.contains(where: \.isClearing) {
+            events.append(StoredEvent(.cleared, snapshot.revision, by: group.session.id))
+        }
+        revision = snapshot.revision
+        self.count = count
+        give(events)
+    }
+
+    private mutating func give(_ events: [StoredEvent]) {
+        if let last = events.last { hasMessage = !last.isClearing }
+        ready = events.reversed()
+    }
+
+    /// What stands in the mailbox, and how many sends and clearings led to it.
+    private static func look(
+        _ source: any ListeningSource, in group: any SharedGroup
+    ) async throws(SharedCoreError) -> (Snapshot, UInt64) {
+        while true {
+            let snapshot = try await group.list(source.prefix)
+            let state = try await group.state(of: source.announcement)
+            // Nothing was announced since the look, so the number belongs to it.
+            if state.revision <= snapshot.revision { return (snapshot, state.count) }
+        }
+    }
+}

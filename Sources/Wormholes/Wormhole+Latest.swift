@@ -1,0 +1,60 @@
+public import CoreAPI
+
+extension Wormhole {
+    /// Puts a message into a mailbox, in place of the one before.
+    ///
+    /// - Returns: The commit that stored it.
+    /// - Throws: ``WormholeError/Code/encodingFailed``, or ``WormholeError/Code/store`` as
+    ///   ``/CoreAPI/SharedStore/commit(_:)`` does.
+    @discardableResult
+    public func send<Message>(
+        _ message: Message, to id: MailboxID<Message>
+    ) async throws(WormholeError) -> Revision {
+        let envelope = try id.type.envelope(of: message)
+        return try await inStore { () async throws(SharedCoreError) in
+            let place = try place(of: id)
+            var transaction = Transaction()
+            transaction.put(place.value, envelope.bytes, lifetime: id.lifetime)
+            transaction.post(place.announcement)
+            return try await group.commit(transaction).revision
+        }
+    }
+
+    /// The message that stands in a mailbox; nil when there is none.
+    ///
+    /// - Throws: ``WormholeError/Code/undecodable`` when it cannot be read here.
+    public func read<Message>(
+        _ id: MailboxID<Message>
+    ) async throws(WormholeError) -> MailboxMessage<Message>? {
+        let entry = try await inStore { () async throws(SharedCoreError) in
+            try await group.get(try place(of: id).value)
+        }
+        guard let entry else { return nil }
+        switch id.type.message(in: entry.value) {
+        case .success(let value): return MailboxMessage(value, revision: entry.revision, origin: entry.origin)
+        case .failure(let problem): throw WormholeError(problem)
+        }
+    }
+
+    /// Removes the message of a mailbox. Listeners are told.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func clear<Message>(_ id: MailboxID<Message>) async throws(WormholeError) -> Bool {
+        try await inStore { () async throws(SharedCoreError) in try await clear(try place(of: id)) }
+    }
+
+    func clear(_ place: LatestPlace) async throws(SharedCoreError) -> Bool {
+        var transaction = Transaction(guards: [.exists(place.value)])
+        transaction.delete(place.value)
+        transaction.put(place.cleared, [])
+        transaction.post(place.announcement)
+        do throws(SharedCoreError) {
+            _ = try await group.commit(transaction)
+            return true
+        } catch {
+            guard error.guardFailure?.condition == .exists(place.value) else { throw error }
+            return false
+        }
+    }
+}

@@ -1,0 +1,41 @@
+internal import CoreAPI
+
+/// Sequences. Each of these returns armed: what is sent after the call has returned is heard. Many listeners of one
+/// mailbox hear all of it each.
+extension Wormhole {
+    /// Begins to deliver what happens in a mailbox.
+    ///
+    /// - Parameters:
+    ///   - id: The mailbox.
+    ///   - replay: Whether the message that stands there comes first.
+    ///   - filter: Whose messages are delivered.
+    public func listen<Message>(
+        to id: MailboxID<Message>, replay: Replay = .none, from filter: OriginFilter = .anyone
+    ) async throws(WormholeError) -> MailboxEvents<Message> {
+        try await inStore { () async throws(SharedCoreError) in
+            try await events(of: LatestSource(place: place(of: id)), as: id.type, replay, filter)
+        }
+    }
+
+    /// Begins to deliver what is sent to a queue, without taking anything from it: for whoever follows what others
+    /// consume.
+    ///
+    /// - Parameters:
+    ///   - id: The queue.
+    ///   - replay: Whether the last, or all, of the messages that stand there come first.
+    ///   - filter: Whose messages are delivered.
+    public func listen<Message>(
+        to id: QueueID<Message>, replay: Replay = .none, from filter: OriginFilter = .anyone
+    ) async throws(WormholeError) -> MailboxEvents<Message> {
+        try await inStore { () async throws(SharedCoreError) in
+            try await events(of: QueueSource(place: place(of: id)), as: id.type, replay, filter)
+        }
+    }
+
+    private func events<Message>(
+        of source: any ListeningSource, as type: MessageType<Message>, _ replay: Replay, _ filter: OriginFilter
+    ) async throws(SharedCoreError) -> MailboxEvents<Message> {
+        let reader = try await MailboxReader(source, in: group, replay: replay)
+        return MailboxEvents(reader, as: type, from: filter, own: group.session.id)
+    }
+}

@@ -1,0 +1,83 @@
+internal import CoreAPI
+public import Mailboxes
+
+extension Wormhole {
+    /// Puts a message at the end of a queue.
+    ///
+    /// - Returns: The receipt, which names the messages that had to make room.
+    /// - Throws: ``WormholeError/Code/encodingFailed``, or ``WormholeError/Code/store``: for a full queue that refuses,
+    ///   with the cause ``/CoreAPI/SharedCoreError/Code/limitExceeded``.
+    @discardableResult
+    public func send<Message>(
+        _ message: Message, to id: QueueID<Message>
+    ) async throws(WormholeError) -> SendReceipt {
+        let envelope = try id.type.envelope(of: message)
+        return try await inStore { () async throws(SharedCoreError) in
+            try await mailbox(of: id).send(envelope.bytes)
+        }
+    }
+
+    /// The messages that stand in a queue, the oldest first, those in somebody's hand included. Nothing is taken.
+    public func read<Message>(
+        _ id: QueueID<Message>
+    ) async throws(WormholeError) -> [Result<MailboxMessage<Message>, Undecodable>] {
+        let contents = try await inStore { () async throws(SharedCoreError) in try await mailbox(of: id).contents() }
+        return contents.inOrder.map { entry in
+            id.type.message(in: entry.value).map {
+                MailboxMessage($0, revision: entry.creationRevision, origin: entry.origin)
+            }
+        }
+    }
+
+    /// Takes the oldest message that nobody has in hand; nil when there is none.
+    public func take<Message>(from id: QueueID<Message>) async throws(WormholeError) -> QueuedMessage<Message>? {
+        try await inStore { () async throws(SharedCoreError) in
+            let mailbox = try mailbox(of: id)
+            guard let delivery = try await mailbox.take() else { return nil }
+            return QueuedMessage(delivery, of: mailbox, as: id.type)
+        }
+    }
+
+    /// Begins to take messages, waiting where there is none. Several consumers share the messages of a queue between
+    /// them, each is acknowledged once, and what a consumer had in hand when its session ended comes to another.
+    ///
+    /// Returns armed: a message that is sent after this has returned wakes the one who waits.
+    public func consume<Message>(
+        _ id: QueueID<Message>
+    ) async throws(WormholeError) -> QueuedMessages<Message> {
+        try await inStore { () async throws(SharedCoreError) in
+            let mailbox = try mailbox(of: id)
+            return QueuedMessages(try await mailbox.deliveries(), of: mailbox, as: id.type)
+        }
+    }
+
+    /// Removes all messages of a queue, those in somebody's hand as well. Listeners are told.
+    ///
+    /// - Returns: Whether there was any.
+    @discardableResult
+    public func clear<Message>(_ id: QueueID<Message>) async throws(WormholeError) -> Bool {
+        try await inStore { () async throws(SharedCoreError) in try await clear(try place(of: id)) }
+    }
+
+    func clear(_ place: QueuePlace) async throws(SharedCoreError) -> Bool {
+        let mailbox = try place.mailbox(in: group, options: QueueOptions())
+        while let (_, message) = try await mailbox.contents().oldest {
+            // Whatever came since the look goes as well, but nothing is told when all of it went.
+            var transaction = Transaction(guards: [.exists(message.key)])
+            transaction.deleteAll(under: mailbox.keys.prefix)
+            transaction.put(place.cleared, [])
+            transaction.post(place.announcement)
+            do throws(SharedCoreError) {
+                _ = try await group.commit(transaction)
+                return true
+            } catch {
+                guard error.guardFailure != nil else { throw error }
+            }
+        }
+        return false
+    }
+
+    private func mailbox<Message>(of id: QueueID<Message>) throws(SharedCoreError) -> QueueMailbox {
+        try place(of: id).mailbox(in: group, options: id.options)
+    }
+}

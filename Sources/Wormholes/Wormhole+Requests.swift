@@ -1,0 +1,82 @@
+internal import CoreAPI
+internal import Mailboxes
+internal import Synchronization
+
+/// Requests and replies, on queues.
+extension Wormhole {
+    /// Asks, and waits for the reply.
+    ///
+    /// Somebody who comes later, or after another one was killed with the request in hand, answers it as well, as long as
+    /// there is time. Work may be done twice, so that asking again must do no harm.
+    ///
+    /// - Parameters:
+    ///   - request: What is asked.
+    ///   - id: Of whom.
+    ///   - duration: How long the reply is waited for. Then nobody takes the request any more.
+    /// - Throws: ``WormholeError/Code/timeout``; ``WormholeError/Code/refused`` with the reason;
+    ///   ``WormholeError/Code/undecodable`` for a reply that cannot be read here; ``WormholeError/Code/encodingFailed``;
+    ///   what the store throws.
+    public func request<Request, Reply>(
+        _ request: Request, of id: RequestID<Request, Reply>, within duration: Duration
+    ) async throws(WormholeError) -> Reply {
+        let path = root.path(of: .replies) + ItemName.numbered(by: group.session.id).text
+        let envelope = try id.request.envelope(of: request, replyTo: path)
+        let reply = try await inStore { () async throws(SharedCoreError) in
+            let key = try Key(path)
+            let watch = try await group.watch(KeyPrefix(key), from: .now)
+            let isOver = Flag()
+            let timer = Task {
+                try await Task.sleep(for: duration)
+                isOver.raise()
+                watch.cancel()
+            }
+            defer { timer.cancel() }
+            _ = try await desk(of: id, lifetime: .expiring(after: duration)).send(envelope.bytes)
+            let reply = try await self.reply(at: key, in: watch)
+            if reply != nil { try await group.delete(key) }
+            if reply == nil, !isOver.isRaised {
+                throw Task.isCancelled ? SharedCoreError.cancelled(id.name) : SharedCoreError.closed(id.name)
+            }
+            return reply
+        }
+        guard let reply else { throw WormholeError(.timeout, "“\(id.name)” was not answered within \(duration).") }
+        guard case .failure(let reason)? = Envelope(reply)?.content else {
+            switch id.reply.message(in: reply) {
+            case .success(let message): return message
+            case .failure(let problem): throw WormholeError(problem)
+            }
+        }
+        throw WormholeError(.refused, reason)
+    }
+
+    /// Begins to take requests, waiting where there is none. Returns armed.
+    public func requests<Request, Reply>(
+        of id: RequestID<Request, Reply>
+    ) async throws(WormholeError) -> ReceivedRequests<Request, Reply> {
+        try await inStore { () async throws(SharedCoreError) in
+            let desk = try desk(of: id, lifetime: .persistent)
+            return ReceivedRequests(
+                try await desk.deliveries(), of: desk, as: id, replyPath: root.path(of: .replies))
+        }
+    }
+
+    /// Waits for the bytes under a key that nothing stood under; nil when the watch ends before.
+    private func reply(at key: Key, in watch: Watch) async throws(SharedCoreError) -> [UInt8]? {
+        while let event = try await watch.next() {
+            switch event {
+            case .changes(let set):
+                if let entry = set.changes.first(where: { $0.key == key })?.new { return entry.value }
+            case .snapshot(let snapshot), .lagged(let snapshot):
+                if let entry = snapshot.entries.first(where: { $0.key == key }) { return entry.value }
+            }
+        }
+        return nil
+    }
+
+    private func desk<Request, Reply>(
+        of id: RequestID<Request, Reply>, lifetime: Lifetime
+    ) throws(SharedCoreError) -> QueueMailbox {
+        try QueueMailbox(
+            group, path: root.path(of: .requests, id.name), options: QueueOptions(lifetime: lifetime))
+    }
+}

@@ -1,0 +1,100 @@
+import CoreAPI
+import Testing
+
+@testable import Coordination
+
+/// What a participant wants of ownership.
+struct IntentionsTests {
+    private let start = BootInstant(nanoseconds: 1_000_000_000)
+    private let epoch = Revision(rawValue: 20)
+
+    private func main() -> Intentions { Intentions(isMain: true, budget: .seconds(30), linger: .milliseconds(250)) }
+
+    private func executor() -> Intentions {
+        Intentions(isMain: false, budget: .seconds(30), linger: .milliseconds(250))
+    }
+
+    private func after(_ milliseconds: Int) -> BootInstant { start.advanced(by: .milliseconds(milliseconds)) }
+
+    private let refusal = Refusal(owner: nil, session: SessionID(rawValue: 9), name: "another")
+
+    private func loss(to role: SessionRole) -> Loss {
+        let record = OwnerRecord(
+            role: role, state: .starting, name: "another",
+            process: ProcessIdentity(bootID: BootID(high: 1, low: 1), pid: 2, startTime: 1), since: start)
+        let entry = Entry(
+            key: OwnershipKey.owner, value: record.bytes, revision: Revision(rawValue: 30),
+            creationRevision: Revision(rawValue: 30), lifetime: .session, origin: SessionID(rawValue: 9))
+        return Loss(epoch: epoch, successor: Standing(entry))
+    }
+
+    @Test("C14: a Main that lost to an Executor seeks on, and gives way to the Main that it then finds")
+    func refusedAfterItsCoreRan() {
+        var main = main()
+        main.start(takingOver: false)
+        main.coreStarted()
+        main.notice(loss(to: .executor), hasYielded: false)
+        #expect(main.intent == .own)
+        #expect(!main.isSuperseded)
+
+        let gaveWay = main.notice(refusal)
+
+        #expect(gaveWay)
+        #expect(main.isSuperseded)
+        #expect(!main.intent.wantsOwnership)
+    }
+
+    @Test("C14: a refusal of a Main that is being started belongs to whoever started it")
+    func refusedWhileStarting() {
+        var main = main()
+        main.start(takingOver: false)
+        let gaveWay = main.notice(refusal)
+        #expect(!gaveWay)
+        #expect(main.intent == .own)
+        #expect(!main.isSuperseded)
+    }
+
+    @Test("C14: a Main takes over once, when it is told to")
+    func takesOverOnce() {
+        var main = main()
+        main.start(takingOver: true)
+        #expect(main.wish(holding: nil, core: nil, at: start) == .takeOver)
+        main.coreStarted()
+        #expect(main.wish(holding: epoch, core: nil, at: start) == .own)
+    }
+
+    @Test("C14: a Main that lost to another Main gives way")
+    func lostToAMain() {
+        var main = main()
+        main.start(takingOver: false)
+        main.notice(loss(to: .main), hasYielded: false)
+        #expect(main.isSuperseded)
+        #expect(!main.intent.wantsOwnership)
+    }
+
+    @Test("C9: an Executor leaves a core that failed alone, twice as long after each failure in a row")
+    func restsAfterFailures() {
+        var executor = executor()
+        #expect(executor.coreFailed("first", of: epoch, at: start) == after(1000))
+        #expect(executor.coreFailed("again", of: epoch, at: start) == nil)
+        #expect(executor.coreFailed("second", of: Revision(rawValue: 21), at: start) == after(2000))
+        executor.coreStarted()
+        #expect(executor.coreFailed("third", of: Revision(rawValue: 22), at: start) == after(1000))
+    }
+
+    @Test("C9: an Executor whose budget is used up seeks no more until nobody waits here")
+    func budgetIsUsedUp() {
+        var executor = executor()
+        executor.needs[1] = Intentions.Need(insists: false)
+        #expect(executor.wish(holding: nil, core: nil, at: start) == .own)
+        executor.coreBegins(at: start)
+        let core = LocalCore(epoch: epoch, phase: .running)
+        #expect(executor.wish(holding: epoch, core: core, at: after(29_999)) == .own)
+        #expect(!executor.wish(holding: epoch, core: core, at: after(30_000)).wantsOwnership)
+        #expect(!executor.wish(holding: nil, core: nil, at: after(30_100)).wantsOwnership)
+        executor.needs[1] = nil
+        #expect(!executor.wish(holding: nil, core: nil, at: after(30_200)).wantsOwnership)
+        executor.needs[2] = Intentions.Need(insists: true)
+        #expect(executor.wish(holding: nil, core: nil, at: after(30_300)) == .insist)
+    }
+}

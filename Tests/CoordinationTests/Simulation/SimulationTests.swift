@@ -1,0 +1,60 @@
+import Simulation
+import Testing
+
+/// A few hundred schedules, quickly; `make simulate` runs a hundred thousand, and every mutant.
+struct SimulationTests {
+    @Test("C1-C10, C13, C14, C16: no schedule of faults breaks a rule", arguments: 0..<8 as Range<UInt64>)
+    func noScheduleBreaksARule(part: UInt64) {
+        let report = Campaign(seeds: part * 40..<(part + 1) * 40).run()
+        #expect(report.failures.map { "seed \($0.seed): \($0.violation)" } == [])
+        // Schedules in which nothing happens prove nothing.
+        #expect(report.histories.count >= 39)
+        #expect(report.coverage.taken().count > 100)
+    }
+
+    @Test("C16: the same seed gives the same history")
+    func sameSeedSameHistory() {
+        for seed in 0..<20 as Range<UInt64> {
+            var coverage = Coverage()
+            let first = Run(Schedule(seed: seed), coverage: &coverage, isTold: true)
+            let second = Run(Schedule(seed: seed), coverage: &coverage, isTold: true)
+            #expect(first.history == second.history)
+            #expect(first.lines == second.lines)
+            #expect(first.events == second.events)
+        }
+    }
+
+    @Test(
+        "a mutant is caught",
+        arguments: [
+            "an acquisition in place of an owner", "an owner that does not answer",
+            "a holder that is believed while it is frozen",
+            "a take-over that does not ask whether the challenge was answered", "a core that is not told to stop",
+            "a call that expects what is there", "a core that acknowledges before it has stored",
+            "a second take of one message", "an acknowledgement that remembers nothing",
+        ])
+    func mutantIsCaught(name: String) throws {
+        let mutant = try #require(Mutant.all.first { $0.name == name })
+        let report = Campaign(seeds: 0..<400, damagedBy: mutant, patience: 1).run()
+        #expect(!report.failures.isEmpty, "400 schedules did not show the damage")
+    }
+
+    @Test("C16: a schedule that breaks a rule is shrunk to a story that a person can read")
+    func shrinks() throws {
+        let mutant = try #require(
+            Mutant.all.first { $0.name == "a take-over that does not ask whether the challenge was answered" })
+        let failure = try #require(
+            Campaign(seeds: 0..<400, damagedBy: mutant, patience: 1).run().failures.first)
+        var coverage = Coverage()
+        let schedule = Schedule(seed: failure.seed)
+
+        let shrunk = schedule.shrunk { candidate in
+            Run(candidate, damagedBy: mutant, coverage: &coverage).violation?.hasPrefix("C6") == true
+        }
+
+        let run = Run(shrunk, damagedBy: mutant, coverage: &coverage, isTold: true)
+        #expect(run.violation?.hasPrefix("C6") == true)
+        #expect(shrunk.incidents.count < 10)
+        #expect(run.lines.count < 25)
+    }
+}

@@ -1,0 +1,81 @@
+internal import Testing
+
+/// The measurement with real processes. What the figures are is for people to judge, on an idle machine: no test does.
+@Suite("bench", .serialized)
+struct BenchCommandTests {
+    private static let fields: Set<String> = [
+        "name", "unit", "p50", "p99", "samples", "limit", "limitP50", "ratio", "peer", "peerP50", "peerRatio",
+    ]
+
+    /// Checks that a figure has its fields and that its ratios are those of its own numbers.
+    private func check(_ line: [String: JSONField], _ name: String, unit: String, samples: UInt64) throws {
+        #expect(Set(line.keys) == Self.fields)
+        #expect(line["name"] == .text(name) && line["unit"] == .text(unit) && line["samples"] == .number(samples))
+        let p50 = try #require(line["p50"]?.value)
+        #expect(p50 > 0 && line["p99"]?.value ?? 0 >= p50)
+        for (rival, ratio) in [("limitP50", "ratio"), ("peerP50", "peerRatio")] {
+            guard let other = line[rival]?.value else {
+                #expect(line[ratio] == .null)
+                continue
+            }
+            #expect(other > 0)
+            #expect(abs((line[ratio]?.value ?? 0) - p50 / other) <= p50 / other * 1e-9)
+        }
+    }
+
+    @Test(
+        "A line for each figure that was asked for, with the fields that scripts rely on", arguments: ["file", "zmq"])
+    func processes(backend: String) async throws {
+        let program = try HostProgram()
+        let ended = try await program.run(
+            "--backend", backend, "bench", "handover", "executor.start", "executor.memory", "--samples", "2", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(ended.errors.isEmpty, "no progress where nobody watches")
+        let lines = try ended.objects()
+        try #require(lines.count == 3)
+        try check(lines[0], "handover", unit: "ms", samples: 2)
+        #expect(lines[0]["limit"] != .null && lines[0]["peer"] != .null)
+        try check(lines[1], "executor.start", unit: "ms", samples: 2)
+        try check(lines[2], "executor.memory", unit: "MB", samples: 2)
+        #expect(lines[2]["limit"] != .null && lines[2]["peer"] == .null)
+        // The user's own group was left alone.
+        #expect(try await program.run("--backend", "file", "timeline").output.isEmpty)
+    }
+
+    @Test("In memory participants of one process are measured; what needs programs is refused")
+    func memory() async throws {
+        let program = try HostProgram()
+        let ended = try await program.run("--backend", "memory", "bench", "handover", "--samples", "1", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        try check(try #require(try ended.objects().first), "handover", unit: "ms", samples: 1)
+        let refused = try await program.run("--backend", "memory", "bench", "executor.start")
+        #expect(refused.status == 64 && refused.errors.contains("lives in one process"))
+    }
+
+    @Test("People get a table, with every peer")
+    func table() async throws {
+        let ended = try await HostProgram().run("bench", "handover", "--samples", "1")
+        #expect(ended.status == 0, "\(ended.errors)")
+        for text in ["handover (ms)", "limit: two round trips", "peer: state flag", "peer: lease of 500 ms", "ratio"] {
+            #expect(ended.output.contains(text), "\(ended.output)")
+        }
+    }
+
+    @Test("A figure that is none is wrong usage, with what was probably meant")
+    func unknown() async throws {
+        let ended = try await HostProgram().run("bench", "handovers")
+        #expect(ended.status == 64 && ended.errors.contains("“handovers” is no figure"))
+        #expect(ended.errors.contains("takeover.kill"))
+    }
+}
+
+extension JSONField {
+    /// A number, whichever way it was written.
+    fileprivate var value: Double? {
+        switch self {
+        case .number(let value): Double(value)
+        case .fraction(let value): value
+        default: nil
+        }
+    }
+}

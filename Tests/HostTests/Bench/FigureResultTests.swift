@@ -1,0 +1,79 @@
+internal import ProgramOutput
+internal import Testing
+
+@testable internal import sharedcore
+
+@Suite("What a figure says")
+struct FigureResultTests {
+    @Test("Quantiles are of the samples, by nearest rank, in whatever order they came")
+    func quantiles() {
+        var samples = Samples()
+        for value in [5.0, 1, 4, 2, 3] { samples.add(value) }
+        #expect(samples.p50 == 3 && samples.p99 == 5 && samples.quantile(0.2) == 1 && samples.quantile(0) == 1)
+        #expect(Samples().p50 == nil && Samples([7]).p99 == 7)
+        #expect(Samples((1...200).map(Double.init)).p99 == 198)
+    }
+
+    @Test("Ratios are those of the middle samples; the peer that is told is the best one that was measured")
+    func ratios() {
+        var result = FigureResult(name: "handover", unit: "ms", own: Samples([2, 4, 9]))
+        result.limit = FigureResult.Rival(name: "C", samples: Samples([1, 2, 3]))
+        result.peers = [
+            FigureResult.Rival(name: "slow", samples: Samples([80])), FigureResult.Rival(name: "unmeasured"),
+            FigureResult.Rival(name: "quick", samples: Samples([16, 8, 1])),
+        ]
+        #expect(
+            result.json.line == #"{"name":"handover","unit":"ms","p50":4.0,"p99":9.0,"samples":3,"limit":"C","#
+                + #""limitP50":2.0,"ratio":2.0,"peer":"quick","peerP50":8.0,"peerRatio":0.5}"#)
+        let table = FigureTable.text(of: [result])
+        for text in ["handover (ms)", "limit: C", "peer: slow", "peer: quick", "0.05"] { #expect(table.contains(text)) }
+    }
+
+    @Test("What there is not is null, and no number is made up for it")
+    func nothing() {
+        let result = FigureResult(name: "takeover.frozen", unit: "ms", own: Samples([500]))
+        #expect(
+            result.json.line == #"{"name":"takeover.frozen","unit":"ms","p50":500.0,"p99":500.0,"samples":1,"#
+                + #""limit":null,"limitP50":null,"ratio":null,"peer":null,"peerP50":null,"peerRatio":null}"#)
+        #expect(result.ratio(to: FigureResult.Rival(name: "zero", samples: Samples([0]))) == nil)
+    }
+
+    @Test("Figure, limit and peers are measured in turns; a slow peer beside them, for as many samples as it has")
+    func turns() async throws {
+        let order = Order()
+        @Sendable func measure(_ name: String) -> Figure.Measurement { { await order.add(name) } }
+        let figure = Figure(
+            name: "f", unit: "ms", rounds: 3, own: measure("own"), limit: .init(name: "l", measure: measure("limit")),
+            peers: [
+                .init(name: "once", rounds: 1, measure: measure("once")), .init(name: "peer", measure: measure("peer")),
+                .init(name: "slow", rounds: 2, isSlow: true, measure: measure("slow")),
+            ])
+        var results: [FigureResult] = []
+        try await FigureRun(figures: [figure], progress: BenchProgress(of: [figure])).run { results.append($0) }
+        #expect(
+            await order.names.filter { $0 != "slow" } == [
+                "own", "limit", "once", "peer", "own", "limit", "peer", "own", "limit", "peer",
+            ])
+        let result = try #require(results.first)
+        #expect(result.own.count == 3 && result.limit?.samples.count == 3)
+        #expect(result.peers.map(\.samples.count) == [1, 3, 2])
+        // What was measured is what is told.
+        #expect(result.own.values == (await order.values(of: "own")))
+        #expect(result.peers[2].samples.values == (await order.values(of: "slow")))
+    }
+
+    private actor Order {
+        private var calls: [String] = []
+        var names: [String] { calls }
+
+        /// The number of the call, as what it measured.
+        func add(_ name: String) -> Double {
+            calls.append(name)
+            return Double(calls.count)
+        }
+
+        func values(of name: String) -> [Double] {
+            calls.indices.filter { calls[$0] == name }.map { Double($0 + 1) }
+        }
+    }
+}

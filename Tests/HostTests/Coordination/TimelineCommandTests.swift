@@ -1,0 +1,64 @@
+internal import CoreAPITesting
+internal import Subprocess
+internal import Testing
+
+/// The timeline as a person sees it.
+@Suite("The timeline at a terminal")
+struct TimelineCommandTests {
+    /// A program whose group has a short history.
+    private func withHistory() async throws -> HostProgram {
+        let program = try HostProgram()
+        #expect(try await program.run("exclusive", "--role", "main", "--name", "painter", "--", "true").status == 0)
+        return program
+    }
+
+    @Test("A terminal shows colours, unless NO_COLOR is set; a pipe shows none")
+    func colours() async throws {
+        let program = try await withHistory()
+        let painted = try await program.shell("TERM=xterm script -qec 'sharedcore timeline' /dev/null")
+        #expect(painted.output.contains("\u{1b}[32mMain “painter”"), "\(painted.output)")
+        for plain in [
+            "NO_COLOR=1 TERM=xterm script -qec 'sharedcore timeline' /dev/null",
+            "TERM=dumb script -qec 'sharedcore timeline' /dev/null", "sharedcore timeline",
+        ] {
+            let ended = try await program.shell(plain)
+            #expect(ended.output.contains("Main “painter”") && !ended.output.contains("\u{1b}"), "\(plain)")
+        }
+    }
+
+    @Test("Who follows it hears that nobody reads any more, though nothing happens")
+    func closedPipe() async throws {
+        let ended = try await withHistory().shell("sharedcore timeline --follow | head -n 1; echo ${PIPESTATUS[0]}")
+        #expect(ended.output.hasSuffix("\n0\n"), "\(ended.output)")
+        #expect(ended.errors.isEmpty)
+    }
+
+    @Test("Ctrl-C ends who follows it, with status 0")
+    func interrupted() async throws {
+        let ended = try await withHistory().running("timeline", "--follow") {
+            try await $0.untilOutput(has: 6)
+            try $0.send(.interrupt)
+        }
+        #expect(ended.status == 0)
+    }
+
+    @Test("What was printed can be checked later, and says which rule was broken where (contract C15)")
+    func saved() async throws {
+        let program = try await withHistory()
+        let stored = try await program.run("check", "--json")
+        let saved = try await program.shell("sharedcore timeline --json > saved; sharedcore check saved --json")
+        #expect(saved.status == 0 && saved.output == stored.output)
+        #expect(try await program.shell("sharedcore check - --json < saved").output == stored.output)
+
+        // Nobody has acquired what is released.
+        let broken = try await program.shell("grep -v acquired saved > broken; sharedcore check broken --json")
+        #expect(broken.status == 1)
+        let rules = try broken.objects().filter { $0["event"] == .text("violation") }
+        #expect(rules.contains { $0["rule"] == .text("C5") })
+        let release = try saved.output.isEmpty ? nil : program.objects(in: "saved").last
+        #expect(rules.last?["revision"] == release?["revision"])
+
+        let absent = try await program.run("check", "absent")
+        #expect(absent.status == 64 && absent.errors.contains("absent"))
+    }
+}

@@ -1,0 +1,172 @@
+internal import Coordination
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Platform
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+/// Commands of `exclusive`, each with a process of its own, on both backends that processes share.
+@Suite("Any command as the core", .serialized)
+struct ExclusiveCommandTests {
+    private static let backends = ["file", "zmq"]
+
+    @Test("The standard streams, the directory and the environment are the command's own")
+    func streams() async throws {
+        let program = try HostProgram()
+        let ended = try await program.run(
+            ["exclusive", "--role", "main", "--", "sh", "-c", "cat; pwd; echo problem >&2; echo $SHAREDCORE_TEST"],
+            input: "from outside\n")
+        #expect(ended.output == "from outside\n\(program.directory.path)\n\n")
+        #expect(ended.errors == "problem\n")
+    }
+
+    @Test("A closed pipe ends the command as any other")
+    func closedPipe() async throws {
+        let ended = try await HostProgram().shell(
+            "env --default-signal=PIPE sharedcore exclusive --role main -- yes | head -n 1; echo ${PIPESTATUS[0]}")
+        #expect(ended.output == "y\n141\n")
+    }
+
+    @Test("Of several at once, no two commands ever overlap (contract C1)", arguments: backends)
+    func exclusion(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            let script = "mkdir held || echo overlap; sleep 0.05; rmdir held; echo done"
+            try await withThrowingTaskGroup(of: HostProgram.Ended.self) { group in
+                for _ in 0..<6 {
+                    group.addTask {
+                        try await program.run("exclusive", "--role", "executor", "--", "sh", "-c", script)
+                    }
+                }
+                for try await ended in group {
+                    #expect(ended.status == 0 && ended.output == "done\n", "\(ended.output) \(ended.errors)")
+                }
+            }
+            #expect(try await program.run("check").status == 0)
+        }
+    }
+
+    @Test("Main asks an Executor's command to end, and owns when it has (contract C3)", arguments: backends)
+    func handover(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            let script = "trap 'echo asked; kill $!; exit 3' TERM; echo runs; sleep 600 & wait"
+            let ended = try await program.running("exclusive", "--role", "executor", "--", "sh", "-c", script) {
+                try await $0.untilOutput(has: 1)
+                let main = try await program.run("exclusive", "--role", "main", "--", "echo", "main runs")
+                #expect(main.status == 0 && main.output == "main runs\n")
+                #expect(main.errors.contains("waiting for executor “sh” pid \($0.pid) (epoch "))
+                #expect(main.errors.contains("to hand over, 500 ms at most"))
+            }
+            #expect(ended.status == 3)
+            #expect(ended.output == "runs\nasked")
+            #expect(try await program.run("check").status == 0)
+        }
+    }
+
+    @Test("A command that ignores SIGTERM is killed at its deadline, and Main owns (contract C3)", arguments: backends)
+    func deadline(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            let script = "trap '' TERM; echo runs; while :; do sleep 0.05; done"
+            let ended = try await program.running("exclusive", "--role", "executor", "--", "sh", "-c", script) {
+                try await $0.untilOutput(has: 1)
+                #expect(try await program.run("exclusive", "--role", "main", "--", "true").status == 0)
+            }
+            #expect(ended.status == 137)
+            // It was the command that was killed, not the one that runs it.
+            let events = try await program.run("timeline", "--json").objects().map { $0["event"] }
+            #expect(!events.contains(.text("killed")) && events.contains(.text("released")), "\(events)")
+            #expect(try await program.run("check").status == 0)
+        }
+    }
+
+    @Test("A sharedcore that is killed leaves no command running (contract L3)", arguments: backends)
+    func killed(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            let command = Box<ProcessIdentity?>(nil)
+            let ended = try await program.running(
+                "exclusive", "--role", "main", "--", "sh", "-c", "echo $$; exec sleep 600"
+            ) { running in
+                try await running.untilOutput(has: 1)
+                let pid = try #require(running.output.lines.first.flatMap { Int32($0) })
+                let identity = try #require(ProcessIdentity(of: pid))
+                command.update { $0 = identity }
+                try running.send(.kill)
+            }
+            #expect(ended.status == 137)
+            let process = try #require(command.value)
+            try await eventually("the end of the command", within: .seconds(20)) { process.liveness == .dead }
+            #expect(try await program.run("exclusive", "--role", "executor", "--", "true").status == 0)
+            #expect(try await program.run("check").status == 0)
+        }
+    }
+
+    @Test("SIGINT and SIGTERM reach the command, which decides", arguments: [2, 15])
+    func signals(number: Int32) async throws {
+        let program = try HostProgram()
+        let script = "trap 'echo heard; kill $!; exit 5' INT TERM; echo runs; sleep 600 & wait"
+        let ended = try await program.running("exclusive", "--role", "main", "--", "sh", "-c", script) {
+            try await $0.untilOutput(has: 1)
+            try $0.send(Signal(rawValue: number))
+        }
+        #expect(ended.status == 5)
+        #expect(ended.output == "runs\nheard")
+    }
+
+    @Test("One that waits for its turn is interrupted with 125, says why it waits, and starts nothing")
+    func waiting() async throws {
+        let program = try HostProgram()
+        _ = try await program.running("exclusive", "--role", "executor", "--", "sh", "-c", "echo runs; exec sleep 600")
+        {
+            try await $0.untilOutput(has: 1)
+            let owner = $0.pid
+            let second = try await program.running("exclusive", "--role", "executor", "--", "echo", "never") {
+                try await $0.untilErrors(contain: "waiting for executor “sh” pid \(owner) (epoch ")
+                try $0.send(.terminate)
+            }
+            #expect(second.status == 125 && second.output.isEmpty)
+            try $0.send(.terminate)
+        }
+    }
+
+    @Test("While a Main owns, an Executor and another Main are refused, unless that one is to take over (C2, C14)")
+    func refused() async throws {
+        let program = try HostProgram()
+        let first = try await program.running(
+            "exclusive", "--role", "main", "--", "sh", "-c", "echo runs; exec sleep 600"
+        ) {
+            try await $0.untilOutput(has: 1)
+            for role in ["main", "executor"] {
+                let refused = try await program.run("exclusive", "--role", role, "--", "echo", "never")
+                #expect(refused.status == 125 && refused.output.isEmpty)
+                #expect(refused.errors.contains("owns the core"))
+            }
+            #expect(try await program.run("exclusive", "--role", "main", "--take-over", "--", "true").status == 0)
+        }
+        #expect(first.status == 143)
+        #expect(try await program.run("check").status == 0)
+    }
+
+    @Test("An Executor's command is asked to end when its budget is used up (contract P11)")
+    func budget() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "300ms"
+        let ended = try await program.run("exclusive", "--role", "executor", "--", "sleep", "600")
+        #expect(ended.status == 143)
+        #expect(try await program.run("timeline").output.contains("its budget"))
+    }
+
+    @Test("The witness is held for as long as the command runs (contract C15)")
+    func witness() async throws {
+        let program = try HostProgram()
+        let witness = FileWitness(path: program.directory.path(of: "state/sharedcore/default/witness"))
+        let beyond = Revision(rawValue: 1 << 40)
+        _ = try await program.running("exclusive", "--role", "main", "--", "sh", "-c", "echo runs; exec sleep 600") {
+            try await $0.untilOutput(has: 1)
+            let hold = try witness.begin(epoch: beyond)
+            #expect(hold.others.count == 1)
+            hold.end()
+            try $0.send(.terminate)
+        }
+        #expect(try witness.begin(epoch: beyond).others.isEmpty)
+    }
+}

@@ -1,0 +1,4 @@
+/// What is wrong with the arguments.
+struct CommandLineProblem: Error {
+    let sentence: String
+}

@@ -1,0 +1,57 @@
+internal import Coordination
+internal import CoreAPI
+
+/// What an all-seeing observer holds against refusals, starts and kills.
+extension Simulation {
+    /// A machine comes to rest: it does not want the same again and again.
+    mutating func judgePace(of number: Int) {
+        if clock - members[number].directives.since > 100_000_000 { members[number].directives = (0, clock) }
+        members[number].directives.count += 1
+        check(
+            members[number].directives.count < 100,
+            "C13: \(members[number].name) does not come to rest: 100 directives within 100 ms")
+    }
+
+    /// A refusal needs a Main.
+    mutating func judge(_ refusal: Refusal, of number: Int) {
+        guard let main = member(refusal.session) else { return broke("C2: refused because of nobody") }
+        check(members[main].isMain, "C3: refused because of an Executor")
+    }
+
+    mutating func judgeStart(of core: Int) {
+        let epoch = cores[core].epoch
+        check(present.owner?.claim == epoch, "C4: a core starts under an epoch that is over")
+        for other in cores.indices where other != core && cores[other].runs {
+            check(
+                superseded.contains(cores[other].epoch),
+                "C1: the core of epoch \(epoch) starts while that of epoch \(cores[other].epoch) runs")
+        }
+    }
+
+    mutating func judgeKill(of process: ProcessIdentity, finding target: Member?, by number: Int) {
+        check(members[number].isMain, "C3: an Executor killed")
+        check(members[number].process != process, "a participant killed its own process")
+        check(promised.onDeadline == .kill, "C3: killed although it is to be fenced")
+        if let target {
+            judgeNeed(toKill: target)
+            check(target.process == process, "C3: a stranger was killed")
+            check(members.contains { $0.process == process && !$0.isMain }, "C6: a Main was killed")
+        }
+        guard let handover = present.handover, handover.session == members[number].session else { return }
+        check(handover.record.isKilling, "C3: killed before it was said")
+        check(
+            handover.record.askedAt.duration(to: now) >= granted[handover.claim] ?? promised.handoverDeadline,
+            "C3: killed before the deadline with the granted bound")
+    }
+
+    /// Whoever could hear the request for all of the deadline, and whose core stops as it should, has let go.
+    private func judgeNeed(toKill target: Member) {
+        guard let owner = present.owner, owner.session == target.session, present.critical == nil,
+            !target.isFrozen(at: clock),
+            let core = core(of: owner.claim, in: target.number), !cores[core].isEnding,
+            clock - target.runsSince > 600_000_000, target.troubleUntil + 600_000_000 < clock,
+            now.nanoseconds - owner.record.since.nanoseconds > 600_000_000
+        else { return }
+        broke("C13: \(target.name) was killed because a wake-up was lost")
+    }
+}

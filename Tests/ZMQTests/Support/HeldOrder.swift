@@ -1,0 +1,52 @@
+internal import CoreAPI
+internal import InMemoryBackend
+internal import Replica
+internal import Synchronization
+
+/// An order in memory that can be told to let requests wait, as a disk does that is slow.
+final class HeldOrder: LocalOrder {
+    private struct State {
+        var isHeld = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let order: MemoryOrder
+    private let state = Mutex(State())
+
+    init(_ order: MemoryOrder) {
+        self.order = order
+    }
+
+    var capabilities: Capabilities { order.capabilities }
+    var incarnation: UInt64 { order.incarnation }
+    var clock: any TimeSource { order.clock }
+    var replica: Replica { order.replica }
+
+    /// How many requests wait.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    func hold() { state.withLock { $0.isHeld = true } }
+
+    func letGo() {
+        let waiting = state.withLock { state in
+            defer { state = State() }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func refresh() async throws(SharedCoreError) { try await order.refresh() }
+
+    func record(_ judge: @escaping Judge) async throws(SharedCoreError) -> Recorded {
+        await withCheckedContinuation { continuation in
+            let isHeld = state.withLock { state in
+                if state.isHeld { state.waiting.append(continuation) }
+                return state.isHeld
+            }
+            if !isHeld { continuation.resume() }
+        }
+        return try await order.record(judge)
+    }
+
+    func endDead() async throws(SharedCoreError) { try await order.endDead() }
+}
