@@ -53,20 +53,32 @@ enum WaitingCases {
     }
 
     static let lostWakeUps = ConformanceCase(
-        "C13a", "one that no wake-up reaches gets its message long before its deadline, and owns when nobody does"
+        "C13a", "a lost wake-up costs 250 ms: one that none reaches gets its message soon, and owns when nobody does"
     ) { context in
         try await context.withTroupe { troupe in
             let main = try await troupe.owningMain()
             let deaf = try await troupe.deafExecutor("deaf")
-            try await deaf.ask("call-1")
-            try await troupe.waits(1)
-            try troupe.receive("call-1")
-            try expect(try await deaf.answer(), is: Troupe.answer("call-1", from: .inbox), "what Main has got")
-            try await deaf.ask("call-2", as: 2)
+            let clock = ContinuousClock()
+            // Other work of the machine can only make it look slower, so the quickest of several counts.
+            var delays: [Duration] = []
+            while delays.count < 5, !delays.contains(where: { $0 <= .milliseconds(300) }) {
+                let number = delays.count + 1
+                try await deaf.ask("call-\(number)", as: number)
+                try await troupe.waits(1)
+                try troupe.receive("call-\(number)")
+                try await troupe.stored("call-\(number)")
+                let begin = clock.now
+                let expected = Troupe.answer("call-\(number)", from: .inbox)
+                try expect(try await deaf.answer(number), is: expected, "what Main has got")
+                delays.append(begin.duration(to: clock.now))
+            }
+            let quickest = delays.min() ?? .zero
+            try expect(quickest <= .milliseconds(300), "the quickest of \(delays.count) came \(quickest) late")
+            try await deaf.ask("last", as: 9)
             try await troupe.waits(1)
             try await main.tell("leave")
-            try troupe.receive("call-2")
-            try expect(try await deaf.answer(2), is: Troupe.answer("call-2", from: .core), "what it fetches itself")
+            try troupe.receive("last")
+            try expect(try await deaf.answer(9), is: Troupe.answer("last", from: .core), "what it fetches itself")
         }
     }
 
