@@ -112,6 +112,28 @@ struct ExclusiveCommandTests {
         #expect(ended.output == "runs\nheard")
     }
 
+    @Test("Ctrl-C at a terminal reaches the command once, though the terminal tells both")
+    func terminal() async throws {
+        let program = try HostProgram()
+        try program.write(
+            """
+            trap 'echo heard >> heard' INT
+            touch started
+            while [ ! -s heard ]; do sleep 0.05; done
+            for turn in 1 2 3 4 5 6; do sleep 0.05; done
+            touch ended
+            exit 9
+            """, to: "script.sh")
+        let ended = try await program.shell(
+            """
+            { until [ -e started ]; do sleep 0.05; done; printf '\\003'; until [ -e ended ]; do sleep 0.05; done; } |
+                script -qec 'exec sharedcore exclusive --role main -- sh script.sh' /dev/null
+            exit ${PIPESTATUS[1]}
+            """)
+        #expect(ended.status == 9, "\(ended.output) \(ended.errors)")
+        #expect(try await program.shell("cat heard").output == "heard\n")
+    }
+
     @Test("One that waits for its turn is interrupted with 125, says why it waits, and starts nothing")
     func waiting() async throws {
         let program = try HostProgram()
