@@ -168,6 +168,27 @@ struct ExclusiveCommandTests {
         #expect(try await program.run("check").status == 0)
     }
 
+    @Test(
+        "A frozen sharedcore is taken over from; when it runs again it ends its command (contract C4, C6)",
+        arguments: backends)
+    func frozen(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            let first = try await program.running(
+                "exclusive", "--role", "main", "--", "sh", "-c", "echo runs; exec sleep 600"
+            ) {
+                try await $0.untilOutput(has: 1)
+                try $0.send(.suspend)
+                #expect(try await program.run("exclusive", "--role", "executor", "--", "true").status == 0)
+                try $0.send(.resume)
+            }
+            #expect(first.status == 143)
+            let check = try #require(try await program.run("check", "--json").objects().last)
+            #expect(check["ok"] == .flag(true) && check["overlaps"] == .number(0))
+            // The frozen one's command ran on, which nobody can prevent from outside; the witness has seen it.
+            #expect(check["supersededOverlaps"] == .number(1))
+        }
+    }
+
     @Test("An Executor's command is asked to end when its budget is used up (contract P11)")
     func budget() async throws {
         var program = try HostProgram()
