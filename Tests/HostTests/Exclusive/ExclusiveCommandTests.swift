@@ -100,6 +100,27 @@ struct ExclusiveCommandTests {
         }
     }
 
+    @Test("A command that outlives its sharedcore is gone before the next one begins", arguments: backends)
+    func outliving(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            let command = Box<Int32>(0)
+            _ = try await program.running(
+                "exclusive", "--role", "main", "--", "setpriv", "--pdeathsig", "clear", "sh", "-c",
+                "echo $$; exec sleep 600"
+            ) { running in
+                try await running.untilOutput(has: 1)
+                let pid = try #require(running.output.lines.first.flatMap { Int32($0) })
+                command.update { $0 = pid }
+                try running.send(.kill)
+            }
+            let former = try #require(ProcessIdentity(of: command.value))
+            #expect(former.liveness == .alive, "the kernel was told not to end it")
+            let look = "grep State /proc/\(former.pid)/status 2>&1 | grep -c -e zombie -e 'No such file'"
+            let next = try await program.run("exclusive", "--role", "executor", "--", "sh", "-c", look)
+            #expect(next.status == 0 && next.output == "1\n", "\(next.output) \(next.errors)")
+        }
+    }
+
     @Test("SIGINT and SIGTERM reach the command, which decides", arguments: [2, 15])
     func signals(number: Int32) async throws {
         let program = try HostProgram()
