@@ -5,7 +5,10 @@ struct CommandCore: Core {
     let program: ExclusiveProgram
 
     func start(in context: CoreContext) async throws {
-        try await program.start()
+        try await FormerCommand.end(in: context.store)
+        let pid = try await program.start()
+        // A store that refuses it takes nothing away: the kernel ends the command with this process.
+        try? await FormerCommand.note(pid, in: context.store)
     }
 
     /// Returns only when the program is gone, and when the core is told to stop: that its program has ended is for

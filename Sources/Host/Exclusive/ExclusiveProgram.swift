@@ -25,7 +25,9 @@ final class ExclusiveProgram: Sendable {
     }
 
     /// Starts it; once.
-    func start() async throws {
+    ///
+    /// - Returns: Its process number.
+    func start() async throws -> Int32 {
         let isFirst = state.withLock { state in
             guard case .waiting = state else { return false }
             state = .starting([])
@@ -44,6 +46,7 @@ final class ExclusiveProgram: Sendable {
                 return []
             }
             for signal in missed { program.signal(signal) }
+            return program.pid
         } catch {
             state.withLock { $0 = .over }
             throw error

@@ -100,6 +100,27 @@ struct ExclusiveCommandTests {
         }
     }
 
+    @Test("A command that outlives its sharedcore is gone before the next one begins", arguments: backends)
+    func outliving(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            let command = Box<Int32>(0)
+            _ = try await program.running(
+                "exclusive", "--role", "main", "--", "setpriv", "--pdeathsig", "clear", "sh", "-c",
+                "echo $$; exec sleep 600"
+            ) { running in
+                try await running.untilOutput(has: 1)
+                let pid = try #require(running.output.lines.first.flatMap { Int32($0) })
+                command.update { $0 = pid }
+                try running.send(.kill)
+            }
+            let former = try #require(ProcessIdentity(of: command.value))
+            #expect(former.liveness == .alive, "the kernel was told not to end it")
+            let look = "grep State /proc/\(former.pid)/status 2>&1 | grep -c -e zombie -e 'No such file'"
+            let next = try await program.run("exclusive", "--role", "executor", "--", "sh", "-c", look)
+            #expect(next.status == 0 && next.output == "1\n", "\(next.output) \(next.errors)")
+        }
+    }
+
     @Test("SIGINT and SIGTERM reach the command, which decides", arguments: [2, 15])
     func signals(number: Int32) async throws {
         let program = try HostProgram()
@@ -110,6 +131,28 @@ struct ExclusiveCommandTests {
         }
         #expect(ended.status == 5)
         #expect(ended.output == "runs\nheard")
+    }
+
+    @Test("Ctrl-C at a terminal reaches the command once, though the terminal tells both")
+    func terminal() async throws {
+        let program = try HostProgram()
+        try program.write(
+            """
+            trap 'echo heard >> heard' INT
+            touch started
+            while [ ! -s heard ]; do sleep 0.05; done
+            for turn in 1 2 3 4 5 6; do sleep 0.05; done
+            touch ended
+            exit 9
+            """, to: "script.sh")
+        let ended = try await program.shell(
+            """
+            { until [ -e started ]; do sleep 0.05; done; printf '\\003'; until [ -e ended ]; do sleep 0.05; done; } |
+                script -qec 'exec sharedcore exclusive --role main -- sh script.sh' /dev/null
+            exit ${PIPESTATUS[1]}
+            """)
+        #expect(ended.status == 9, "\(ended.output) \(ended.errors)")
+        #expect(try await program.shell("cat heard").output == "heard\n")
     }
 
     @Test("One that waits for its turn is interrupted with 125, says why it waits, and starts nothing")
@@ -144,6 +187,27 @@ struct ExclusiveCommandTests {
         }
         #expect(first.status == 143)
         #expect(try await program.run("check").status == 0)
+    }
+
+    @Test(
+        "A frozen sharedcore is taken over from; when it runs again it ends its command (contract C4, C6)",
+        arguments: backends)
+    func frozen(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            let first = try await program.running(
+                "exclusive", "--role", "main", "--", "sh", "-c", "echo runs; exec sleep 600"
+            ) {
+                try await $0.untilOutput(has: 1)
+                try $0.send(.suspend)
+                #expect(try await program.run("exclusive", "--role", "executor", "--", "true").status == 0)
+                try $0.send(.resume)
+            }
+            #expect(first.status == 143)
+            let check = try #require(try await program.run("check", "--json").objects().last)
+            #expect(check["ok"] == .flag(true) && check["overlaps"] == .number(0))
+            // The frozen one's command ran on, which nobody can prevent from outside; the witness has seen it.
+            #expect(check["supersededOverlaps"] == .number(1))
+        }
     }
 
     @Test("An Executor's command is asked to end when its budget is used up (contract P11)")

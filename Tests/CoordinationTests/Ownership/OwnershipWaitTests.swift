@@ -1,0 +1,84 @@
+import CoreAPI
+import Testing
+
+@testable import Coordination
+
+/// What a participant says that it waits for.
+struct OwnershipWaitTests {
+    private let start = BootInstant(nanoseconds: 1_000_000_000_000)
+    private let session = SessionID(rawValue: 10)
+    private let other = SessionID(rawValue: 20)
+
+    private func machine(_ role: SessionRole, wish: Wish = .own, sees entries: [Entry]) -> OwnershipMachine {
+        var machine = OwnershipMachine(
+            for: Participation(session: session, role: role, name: "me", process: process(1)), rules: OwnershipRules(),
+            seed: 1, at: start)
+        machine.wish = wish
+        machine.view.apply(Snapshot(revision: Revision(rawValue: 90), entries: entries))
+        return machine
+    }
+
+    private func process(_ pid: Int32) -> ProcessIdentity {
+        ProcessIdentity(bootID: BootID(high: 1, low: 1), pid: pid, startTime: 1)
+    }
+
+    private func entry(_ key: Key, _ record: some StoredRecord, by session: SessionID, claim: UInt64) -> Entry {
+        Entry(
+            key: key, value: record.bytes, revision: Revision(rawValue: claim),
+            creationRevision: Revision(rawValue: claim), lifetime: .session, origin: session)
+    }
+
+    private func owner(_ role: SessionRole, _ state: OwnerState = .running, by session: SessionID) -> Entry {
+        entry(
+            OwnershipKey.owner,
+            OwnerRecord(role: role, state: state, name: "push", process: process(123), since: start), by: session,
+            claim: 7)
+    }
+
+    private func request(by session: SessionID) -> Entry {
+        entry(
+            OwnershipKey.handover,
+            HandoverRecord(name: "main", askedAt: start, deadline: .milliseconds(500), takesOverMain: false),
+            by: session, claim: 8)
+    }
+
+    @Test("C3: a Main that has asked waits for the hand-over, with its limit; a critical section makes it longer")
+    func handover() {
+        let asked = [owner(.executor, by: other), request(by: session)]
+        #expect(
+            machine(.main, sees: asked).wait?.describe()
+                == "waiting for executor “push” pid 123 (epoch 7) to hand over, 500 ms at most")
+        let critical = entry(
+            OwnershipKey.critical, CriticalRecord(epoch: Revision(rawValue: 7), bound: .seconds(2)), by: other, claim: 9
+        )
+        #expect(machine(.main, sees: asked + [critical]).wait?.describe().hasSuffix("2500 ms at most") == true)
+        let stopping = [owner(.executor, .stopping, by: other), request(by: session)]
+        #expect(machine(.main, sees: stopping).wait?.describe().contains("(epoch 7, stopping)") == true)
+    }
+
+    @Test("C3: past the deadline it waits for the end of the process that it killed")
+    func death() {
+        var machine = machine(.main, sees: [owner(.executor, by: other), request(by: session)])
+        machine.handoverWait = HandoverWait(
+            handover: Revision(rawValue: 8), epoch: Revision(rawValue: 7), patience: RunningTime(from: start))
+        machine.killEnded(Revision(rawValue: 7), impossible: nil, at: start)
+        #expect(
+            machine.wait?.describe() == "waiting for the end of executor “push” pid 123 (epoch 7), which was killed")
+    }
+
+    @Test("C2, C14: an Executor waits for its turn, and for a Main that has asked before it")
+    func turn() {
+        #expect(
+            machine(.executor, sees: [owner(.executor, by: other)]).wait?.describe()
+                == "waiting for executor “push” pid 123 (epoch 7), which owns the core")
+        #expect(machine(.executor, sees: [request(by: other)]).wait == .request(name: "main"))
+    }
+
+    @Test("Nothing is waited for by who owns, who asks in its next step, and who wants nothing")
+    func nothing() {
+        #expect(machine(.executor, sees: [owner(.executor, by: session)]).wait == nil)
+        #expect(machine(.main, sees: [owner(.executor, by: other)]).wait == nil)
+        #expect(machine(.main, sees: []).wait == nil)
+        #expect(machine(.main, wish: .nothing(because: "of the test"), sees: [owner(.main, by: other)]).wait == nil)
+    }
+}
