@@ -314,6 +314,22 @@ struct OwnershipMachineTests {
         #expect(passed == .milliseconds(600))
     }
 
+    @Test("C3: the bound stays granted also where the section was left before Main saw its own request")
+    func grantedBoundOfTheRequest() throws {
+        var machine = machine(.main)
+        let critical = CriticalRecord(epoch: Revision(rawValue: 20), bound: .milliseconds(700))
+        let owner = owner(.executor, by: other, claim: 20)
+        machine.view.apply(view(25, [owner, entry(OwnershipKey.critical, critical, by: other, claim: 25)]))
+        let (asked, _) = try #require(run(&machine, from: start, for: .milliseconds(10)))
+        #expect(asked == .zero)
+        let request = HandoverRecord(name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
+
+        machine.view.apply(view(31, [owner, entry(OwnershipKey.handover, request, by: session, claim: 30)]))
+
+        let (passed, _) = try #require(run(&machine, from: start, for: .seconds(10)))
+        #expect(passed == .milliseconds(1200))
+    }
+
     @Test("C3: the process is killed only when the store shows that the deadline was declared past")
     func killIsDeclaredFirst() throws {
         var machine = machine(.main)

@@ -41,11 +41,15 @@ extension OwnershipMachine {
     /// What the critical section that the owner is in adds to the deadline. It was entered before the request, or its
     /// guard would have refused it.
     private func grantedBound(of owner: Standing<OwnerRecord>) -> Duration {
-        guard let critical = view.critical, critical.record.epoch == owner.claim else { return .zero }
+        guard let critical = view.critical, critical.record.epoch == owner.claim else {
+            return granted?.epoch == owner.claim ? granted?.bound ?? .zero : .zero
+        }
         return critical.record.bound
     }
 
-    private func request(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive {
+    private mutating func request(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive {
+        // The section may be left before this participant looks again.
+        granted = (owner.claim, grantedBound(of: owner))
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, owner.claim))
         transaction.require(.absent(OwnershipKey.handover))

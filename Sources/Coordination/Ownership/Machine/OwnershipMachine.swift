@@ -38,6 +38,8 @@ package struct OwnershipMachine: Sendable {
     package var watched: WatchedClaim?
     package var hearing: Hearing?
     package var handoverWait: HandoverWait?
+    /// The bound of the owner's critical section as it stood when this participant asked.
+    package var granted: (epoch: Revision, bound: Duration)?
     package var lastLook: BootInstant
     package var lastBurial: (claim: Revision, at: BootInstant)?
     private var retryAt: BootInstant?
