@@ -157,6 +157,8 @@ package struct Intentions: Sendable {
             policyIsDue = until
             return .own
         case .done:
+            // Whoever has not looked since finds an answer, and asks again if not.
+            needs = [:]
             return .nothing(because: "everybody who waited has been served")
         case .spent:
             isSpent = true

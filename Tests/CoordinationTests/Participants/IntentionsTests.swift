@@ -1,4 +1,5 @@
 import CoreAPI
+import Mailboxes
 import Testing
 
 @testable import Coordination
@@ -96,5 +97,20 @@ struct IntentionsTests {
         #expect(!executor.wish(holding: nil, core: nil, at: after(30_200)).wantsOwnership)
         executor.needs[2] = Intentions.Need(insists: true)
         #expect(executor.wish(holding: nil, core: nil, at: after(30_300)) == .insist)
+    }
+
+    @Test("C9: a call that is slow to look does not start a core again whose run has served everybody")
+    func servedCallsNeedNoCore() throws {
+        var executor = executor()
+        executor.needs[1] = Intentions.Need(insists: false)
+        executor.coreBegins(at: start)
+        executor.demand = Demand(of: try QueueKeys(path: "inbox"), in: BootID(high: 1, low: 1))
+        let core = LocalCore(epoch: epoch, phase: .running)
+        #expect(executor.wish(holding: epoch, core: core, at: after(0)) == .own)
+        #expect(!executor.wish(holding: epoch, core: core, at: after(300)).wantsOwnership)
+        #expect(!executor.wish(holding: nil, core: nil, at: after(301)).wantsOwnership)
+        // It has looked, and there is no answer.
+        executor.needs[1] = Intentions.Need(insists: false)
+        #expect(executor.wish(holding: nil, core: nil, at: after(302)) == .own)
     }
 }
