@@ -42,43 +42,50 @@ struct OwnershipWaitTests {
             by: session, claim: 8)
     }
 
+    private func asking(limit: Duration, sees entries: [Entry]) -> OwnershipMachine {
+        var machine = machine(.main, sees: entries)
+        machine.handoverWait = HandoverWait(
+            handover: Revision(rawValue: 8), epoch: Revision(rawValue: 7), patience: RunningTime(from: start),
+            limit: limit)
+        return machine
+    }
+
     @Test("C3: a Main that has asked waits for the hand-over, with its limit; a critical section makes it longer")
     func handover() {
         let asked = [owner(.executor, by: other), request(by: session)]
         #expect(
-            machine(.main, sees: asked).wait?.describe()
+            asking(limit: .milliseconds(500), sees: asked).waiting?.describe()
                 == "waiting for executor “push” pid 123 (epoch 7) to hand over, 500 ms at most")
         let critical = entry(
             OwnershipKey.critical, CriticalRecord(epoch: Revision(rawValue: 7), bound: .seconds(2)), by: other, claim: 9
         )
-        #expect(machine(.main, sees: asked + [critical]).wait?.describe().hasSuffix("2500 ms at most") == true)
+        let longer = asking(limit: .milliseconds(2500), sees: asked + [critical])
+        #expect(longer.waiting?.describe().hasSuffix("a critical section and hand over, 2500 ms at most") == true)
         let stopping = [owner(.executor, .stopping, by: other), request(by: session)]
-        #expect(machine(.main, sees: stopping).wait?.describe().contains("(epoch 7, stopping)") == true)
+        let last = asking(limit: .milliseconds(500), sees: stopping)
+        #expect(last.waiting?.describe().contains("(epoch 7, stopping)") == true)
     }
 
     @Test("C3: past the deadline it waits for the end of the process that it killed")
     func death() {
-        var machine = machine(.main, sees: [owner(.executor, by: other), request(by: session)])
-        machine.handoverWait = HandoverWait(
-            handover: Revision(rawValue: 8), epoch: Revision(rawValue: 7), patience: RunningTime(from: start))
+        var machine = asking(limit: .milliseconds(500), sees: [owner(.executor, by: other), request(by: session)])
         machine.killEnded(Revision(rawValue: 7), impossible: nil, at: start)
-        #expect(
-            machine.wait?.describe() == "waiting for the end of executor “push” pid 123 (epoch 7), which was killed")
+        let sentence = machine.waiting?.describe()
+        #expect(sentence?.hasPrefix("waiting for the end of executor “push” pid 123 (epoch 7)") == true)
     }
 
     @Test("C2, C14: an Executor waits for its turn, and for a Main that has asked before it")
     func turn() {
         #expect(
-            machine(.executor, sees: [owner(.executor, by: other)]).wait?.describe()
+            machine(.executor, sees: [owner(.executor, by: other)]).waiting?.describe()
                 == "waiting for executor “push” pid 123 (epoch 7), which owns the core")
-        #expect(machine(.executor, sees: [request(by: other)]).wait == .request(name: "main"))
+        #expect(machine(.executor, sees: [request(by: other)]).waiting == .request(ofMain: "main"))
     }
 
-    @Test("Nothing is waited for by who owns, who asks in its next step, and who wants nothing")
+    @Test("Whoever owns waits for its core; nothing is waited for where nothing is wanted or nobody owns")
     func nothing() {
-        #expect(machine(.executor, sees: [owner(.executor, by: session)]).wait == nil)
-        #expect(machine(.main, sees: [owner(.executor, by: other)]).wait == nil)
-        #expect(machine(.main, sees: []).wait == nil)
-        #expect(machine(.main, wish: .nothing(because: "of the test"), sees: [owner(.main, by: other)]).wait == nil)
+        #expect(machine(.executor, sees: [owner(.executor, by: session)]).waiting == .coreStart)
+        #expect(machine(.main, sees: []).waiting == nil)
+        #expect(machine(.main, wish: .nothing(because: "of the test"), sees: [owner(.main, by: other)]).waiting == nil)
     }
 }

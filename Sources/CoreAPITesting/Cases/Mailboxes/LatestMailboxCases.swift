@@ -162,9 +162,9 @@ enum LatestMailboxCases {
             }
             for number in 1...count {
                 try await sender.send(Parcel(number: number, text: "some text that takes room"), to: .latest)
-                if number % 1_000 == 500 { try await sender.clear(.latest) }
+                if number % 1_000 == 499 { try await sender.clear(.latest) }
             }
-            let clearings = (count + 500) / 1_000
+            let clearings = (count + 501) / 1_000
             let awake = MailboxRecorder(sleeping)
             let total = UInt64(count + clearings)
             try await eventually("the one that slept has heard of all") { awake.total >= total }
