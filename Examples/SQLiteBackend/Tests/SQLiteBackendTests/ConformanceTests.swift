@@ -10,7 +10,9 @@ struct ConformanceTests {
             "no places to stop at": ["S9b", "S9c", "N9a"],
             "no results are kept": ["S12a", "S12b", "S12c", "S12d", "S12e", "S12f"],
             "a stopped process keeps the lock": ["S15a", "S15b", "S15c", "S15d"],
-            "a death is noticed when somebody looks": ["L1d", "L1e", "L1f", "L3a", "L3b"],
+            "a death is noticed when somebody looks": [
+                "L1d", "L1e", "L1f", "L1g", "L3a", "L3b", "C3b", "C6a", "C8e", "C8g", "C9e", "C10b",
+            ],
         ]
         return reasons.reduce(into: [:]) { gaps, reason in for id in reason.value { gaps[id] = reason.key } }
     }()

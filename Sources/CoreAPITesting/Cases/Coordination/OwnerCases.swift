@@ -166,7 +166,7 @@ enum OwnerCases {
             let main = try await troupe.main()
             try troupe.receive("call-1")
             try await main.tell("start")
-            try expect(try await main.tell("started").hasPrefix("owns"), "Main owns")
+            try await troupe.reaches(.running, by: "main")
             let owner = try await troupe.owner()
             try Troupe.check(try await executor.answer(), isTextOf: "call-1", "the Executor's message")
             try await executor.tell("finish")

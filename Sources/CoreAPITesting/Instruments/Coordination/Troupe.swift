@@ -36,13 +36,15 @@ package final class Troupe: Sendable {
         try await enter(.main, name, settings, apart: isApart)
     }
 
-    /// A Main that owns.
+    /// A Main that owns, and is known to run its core.
     package func owningMain(
         _ name: String = "main", _ settings: String = "", apart isApart: Bool = false
     ) async throws -> Player {
         let main = try await main(name, settings, apart: isApart)
         let outcome = try await main.start()
         try expect(outcome.hasPrefix("owns "), "the Main “\(name)” owns: \(outcome)")
+        // So that what stands does not change any more by itself.
+        try await reaches(.running, by: name)
         return main
     }
 
