@@ -7,183 +7,185 @@ internal import TestSupport
 internal import Testing
 internal import ZMQBackend
 
-/// Starting a hub where none is, with programs that do not, so that each step can be held.
-@Suite("Who starts a hub", .serialized)
-struct HubLauncherTests {
-    private let stage: HubStage
+extension ZMQTests {
+    /// Starting a hub where none is, with programs that do not, so that each step can be held.
+    @Suite("Who starts a hub", .serialized)
+    struct HubLauncherTests {
+        private let stage: HubStage
 
-    init() throws {
-        stage = try HubStage()
-    }
-
-    /// A program that is started instead of one that starts a hub: it counts its starts, waits for a file `go`, and does
-    /// what a script says.
-    private func launcher(_ script: String) throws -> HubLauncher {
-        let path = stage.directory.path(of: "program")
-        let text = """
-            #!/bin/sh
-            cd "\(stage.directory.path)" && echo start >> starts
-            until [ -e go ]; do [ -e starts ] || exit 1; sleep 0.02; done
-            \(script)
-            """
-        try Data(text.utf8).write(to: URL(filePath: path))
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
-        return HubLauncher(program: path, arguments: [])
-    }
-
-    private func letGo() throws {
-        try Data().write(to: URL(filePath: stage.directory.path(of: "go")))
-    }
-
-    private var starts: Int {
-        let text = try? Data(contentsOf: URL(filePath: stage.directory.path(of: "starts")))
-        return text?.count { $0 == UInt8(ascii: "\n") } ?? 0
-    }
-
-    private func open(with launcher: HubLauncher, within timeout: Duration? = Patience.usual) async throws {
-        let group = try await stage.client {
-            $0.launcher = launcher
-            $0.openTimeout = timeout
+        init() throws {
+            stage = try HubStage()
         }
-        await group.close()
-    }
 
-    /// How many have begun to wait.
-    private final class Begun: Sendable {
-        let count = Atomic(0)
-    }
+        /// A program that is started instead of one that starts a hub: it counts its starts, waits for a file `go`, and does
+        /// what a script says.
+        private func launcher(_ script: String) throws -> HubLauncher {
+            let path = stage.directory.path(of: "program")
+            let text = """
+                #!/bin/sh
+                cd "\(stage.directory.path)" && echo start >> starts
+                until [ -e go ]; do [ -e starts ] || exit 1; sleep 0.02; done
+                \(script)
+                """
+            try Data(text.utf8).write(to: URL(filePath: path))
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+            return HubLauncher(program: path, arguments: [])
+        }
 
-    @Test("Of those who wait for one hub, one has tried to start it, and its failure is everybody's")
-    func sharedFailure() async throws {
-        let launcher = try launcher("echo 'sharedcore: the disk is on fire' >&2; exit 69")
-        let begun = Begun()
-        try await withThrowingTaskGroup(of: SharedCoreError?.self) { group in
-            for _ in 0..<8 {
-                group.addTask {
-                    begun.count.add(1, ordering: .sequentiallyConsistent)
-                    do {
-                        try await open(with: launcher)
-                        return nil
-                    } catch let error as SharedCoreError {
-                        return error
+        private func letGo() throws {
+            try Data().write(to: URL(filePath: stage.directory.path(of: "go")))
+        }
+
+        private var starts: Int {
+            let text = try? Data(contentsOf: URL(filePath: stage.directory.path(of: "starts")))
+            return text?.count { $0 == UInt8(ascii: "\n") } ?? 0
+        }
+
+        private func open(with launcher: HubLauncher, within timeout: Duration? = Patience.usual) async throws {
+            let group = try await stage.client {
+                $0.launcher = launcher
+                $0.openTimeout = timeout
+            }
+            await group.close()
+        }
+
+        /// How many have begun to wait.
+        private final class Begun: Sendable {
+            let count = Atomic(0)
+        }
+
+        @Test("Of those who wait for one hub, one has tried to start it, and its failure is everybody's")
+        func sharedFailure() async throws {
+            let launcher = try launcher("echo 'sharedcore: the disk is on fire' >&2; exit 69")
+            let begun = Begun()
+            try await withThrowingTaskGroup(of: SharedCoreError?.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        begun.count.add(1, ordering: .sequentiallyConsistent)
+                        do {
+                            try await open(with: launcher)
+                            return nil
+                        } catch let error as SharedCoreError {
+                            return error
+                        }
                     }
                 }
+                try await eventually("all wait and one has begun") {
+                    begun.count.load(ordering: .sequentiallyConsistent) == 8 && starts > 0
+                }
+                try letGo()
+                for try await error in group {
+                    #expect(error?.code == .unavailable)
+                    #expect(
+                        error?.message == "The hub could not be started: the disk is on fire",
+                        "\(String(describing: error))")
+                }
             }
-            try await eventually("all wait and one has begun") {
-                begun.count.load(ordering: .sequentiallyConsistent) == 8 && starts > 0
-            }
+            #expect(starts == 1)
+            // Who comes later tries it again.
+            await #expect(throws: SharedCoreError.self) { try await open(with: launcher) }
+            #expect(starts == 2)
+        }
+
+        @Test(
+            "A status says what kind of fault it is",
+            arguments: [(78, "forbidden"), (64, "invalidArgument"), (1, "unavailable")])
+        func statuses(status: Int, code: String) async throws {
+            let launcher = try launcher("exit \(status)")
             try letGo()
-            for try await error in group {
-                #expect(error?.code == .unavailable)
-                #expect(
-                    error?.message == "The hub could not be started: the disk is on fire",
-                    "\(String(describing: error))")
+            let error = await #expect(throws: SharedCoreError.self) { try await open(with: launcher) }
+            #expect(error?.code.description == code)
+            #expect(error?.message.contains("status \(status)") == true)
+        }
+
+        @Test("No signal is blocked in the program, although the thread that starts it blocks all")
+        func signals() async throws {
+            // No shell: some begin by blocking nothing.
+            let file = stage.directory.path(of: "status")
+            let launcher = HubLauncher(program: "/usr/bin/dd", arguments: ["if=/proc/self/status", "of=\(file)"])
+            let opening = Task { try await open(with: launcher, within: nil) }
+            func mask() -> Substring? {
+                let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+                return text.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+            }
+            try await eventually("the program has told its state") { mask() != nil }
+            #expect(mask() == "SigBlk:\t0000000000000000")
+            opening.cancel()
+            _ = await opening.result
+        }
+
+        @Test("Nobody starts a hub while somebody else does, and whoever waits takes over from one that is gone")
+        func oneAtATime() async throws {
+            let launcher = try launcher("exit 69")
+            try letGo()
+            var starter: OpenFile? = try OpenFile(path: stage.directory.path(of: "hub.start"), .create)
+            #expect(try starter?.tryLock(byteAt: 0) == true)
+            let late = await #expect(throws: SharedCoreError.self) {
+                try await open(with: launcher, within: .milliseconds(300))
+            }
+            #expect(late?.code == .unavailable && late?.message.contains("not there in time") == true)
+            #expect(starts == 0)
+            starter = nil
+            await #expect(throws: SharedCoreError.self) { try await open(with: launcher) }
+            #expect(starts == 1)
+        }
+
+        @Test("Where a hub answers, none is started")
+        func found() async throws {
+            let hub = try await stage.hub()
+            try await open(with: try launcher("exit 69"))
+            #expect(starts == 0)
+            await hub.stop()
+        }
+
+        @Test("A hub that comes while another is started is as good, whatever became of that one")
+        func another() async throws {
+            let launcher = try launcher("exit 69")
+            async let opening: Void = open(with: launcher)
+            try await eventually("the program runs") { starts == 1 }
+            let hub = try await stage.hub()
+            try letGo()
+            try await opening
+            await hub.stop()
+        }
+
+        @Test("A hub that ends before it has let a client in is followed by another")
+        func endedWhileJoining() async throws {
+            let launcher = try launcher("exit 0")
+            // What a hub that is dying looks like: it has its lock, and answers nobody.
+            var dying: OpenFile? = try OpenFile(path: stage.directory.path(of: "hub.lock"), .create)
+            #expect(try dying?.tryLock(byteAt: 0) == true)
+            let own = ProcessIdentity.current
+            try dying?.write(Array("\(own.pid) \(own.startTime) \(own.bootID) +\n".utf8), at: 0)
+            async let opening: Void = open(with: launcher)
+            try await eventually("the client has begun to connect") { isConnecting }
+            #expect(starts == 0)
+            dying = nil
+            try await eventually("another is started") { starts > 0 }
+            let hub = try await stage.hub()
+            try letGo()
+            try await opening
+            await hub.stop()
+        }
+
+        /// Whether this process has a thread that talks to a hub.
+        private var isConnecting: Bool {
+            let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+            return (threads ?? []).contains { thread in
+                let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
+                return name?.hasPrefix("sc-hub-link") == true
             }
         }
-        #expect(starts == 1)
-        // Who comes later tries it again.
-        await #expect(throws: SharedCoreError.self) { try await open(with: launcher) }
-        #expect(starts == 2)
-    }
 
-    @Test(
-        "A status says what kind of fault it is",
-        arguments: [(78, "forbidden"), (64, "invalidArgument"), (1, "unavailable")])
-    func statuses(status: Int, code: String) async throws {
-        let launcher = try launcher("exit \(status)")
-        try letGo()
-        let error = await #expect(throws: SharedCoreError.self) { try await open(with: launcher) }
-        #expect(error?.code.description == code)
-        #expect(error?.message.contains("status \(status)") == true)
-    }
-
-    @Test("No signal is blocked in the program, although the thread that starts it blocks all")
-    func signals() async throws {
-        // No shell: some begin by blocking nothing.
-        let file = stage.directory.path(of: "status")
-        let launcher = HubLauncher(program: "/usr/bin/dd", arguments: ["if=/proc/self/status", "of=\(file)"])
-        let opening = Task { try await open(with: launcher, within: nil) }
-        func mask() -> Substring? {
-            let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-            return text.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
+        @Test("A cancelled client does not wait for the hub that it has started")
+        func cancelled() async throws {
+            let launcher = try launcher("exit 0")
+            let opening = Task { try await open(with: launcher, within: nil) }
+            try await eventually("the program runs") { starts == 1 }
+            opening.cancel()
+            let error = await #expect(throws: SharedCoreError.self) { try await opening.value }
+            #expect(error?.code == .cancelled)
+            try letGo()
         }
-        try await eventually("the program has told its state") { mask() != nil }
-        #expect(mask() == "SigBlk:\t0000000000000000")
-        opening.cancel()
-        _ = await opening.result
-    }
-
-    @Test("Nobody starts a hub while somebody else does, and whoever waits takes over from one that is gone")
-    func oneAtATime() async throws {
-        let launcher = try launcher("exit 69")
-        try letGo()
-        var starter: OpenFile? = try OpenFile(path: stage.directory.path(of: "hub.start"), .create)
-        #expect(try starter?.tryLock(byteAt: 0) == true)
-        let late = await #expect(throws: SharedCoreError.self) {
-            try await open(with: launcher, within: .milliseconds(300))
-        }
-        #expect(late?.code == .unavailable && late?.message.contains("not there in time") == true)
-        #expect(starts == 0)
-        starter = nil
-        await #expect(throws: SharedCoreError.self) { try await open(with: launcher) }
-        #expect(starts == 1)
-    }
-
-    @Test("Where a hub answers, none is started")
-    func found() async throws {
-        let hub = try await stage.hub()
-        try await open(with: try launcher("exit 69"))
-        #expect(starts == 0)
-        await hub.stop()
-    }
-
-    @Test("A hub that comes while another is started is as good, whatever became of that one")
-    func another() async throws {
-        let launcher = try launcher("exit 69")
-        async let opening: Void = open(with: launcher)
-        try await eventually("the program runs") { starts == 1 }
-        let hub = try await stage.hub()
-        try letGo()
-        try await opening
-        await hub.stop()
-    }
-
-    @Test("A hub that ends before it has let a client in is followed by another")
-    func endedWhileJoining() async throws {
-        let launcher = try launcher("exit 0")
-        // What a hub that is dying looks like: it has its lock, and answers nobody.
-        var dying: OpenFile? = try OpenFile(path: stage.directory.path(of: "hub.lock"), .create)
-        #expect(try dying?.tryLock(byteAt: 0) == true)
-        let own = ProcessIdentity.current
-        try dying?.write(Array("\(own.pid) \(own.startTime) \(own.bootID) +\n".utf8), at: 0)
-        async let opening: Void = open(with: launcher)
-        try await eventually("the client has begun to connect") { isConnecting }
-        #expect(starts == 0)
-        dying = nil
-        try await eventually("another is started") { starts > 0 }
-        let hub = try await stage.hub()
-        try letGo()
-        try await opening
-        await hub.stop()
-    }
-
-    /// Whether this process has a thread that talks to a hub.
-    private var isConnecting: Bool {
-        let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
-        return (threads ?? []).contains { thread in
-            let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
-            return name?.hasPrefix("sc-hub-link") == true
-        }
-    }
-
-    @Test("A cancelled client does not wait for the hub that it has started")
-    func cancelled() async throws {
-        let launcher = try launcher("exit 0")
-        let opening = Task { try await open(with: launcher, within: nil) }
-        try await eventually("the program runs") { starts == 1 }
-        opening.cancel()
-        let error = await #expect(throws: SharedCoreError.self) { try await opening.value }
-        #expect(error?.code == .cancelled)
-        try letGo()
     }
 }

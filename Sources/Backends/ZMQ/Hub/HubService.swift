@@ -48,7 +48,11 @@ actor HubService {
     var nextBeacon: BootInstant?
 
     var runningTime: RunningTime
+    /// How long after a beacon the next one follows, when nothing happens: twice as long each time, between these bounds. A
+    /// group that rests wakes its clients twelve times a minute.
     static let beaconInterval = Duration.seconds(1)
+    static let longestBeaconInterval = Duration.seconds(5)
+    var beaconPause = HubService.beaconInterval
     /// How long after news the beacon follows: when a burst is over.
     static let beaconDelay = Duration.milliseconds(20)
 
@@ -198,6 +202,7 @@ actor HubService {
                 nextBeacon = runningClock.now()
                 return
             }
+            beaconPause = Self.beaconInterval
             // Of what is large, only its place is told: a listener that stands still would have it kept again and again.
             let isLarge = news.effects.reduce(0) { $0 + $1.count } > Self.streamByteLimit
             if !isLarge, !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
@@ -217,7 +222,8 @@ actor HubService {
     private func sendBeacon() {
         guard let due = nextBeacon, due <= runningClock.now() else { return }
         if !FailPoint.fails("hub.beacon") { publish(.beacon(published, incarnation: incarnation)) }
-        nextBeacon = clients.isEmpty ? nil : runningClock.now().advanced(by: Self.beaconInterval)
+        nextBeacon = clients.isEmpty ? nil : runningClock.now().advanced(by: beaconPause)
+        beaconPause = min(beaconPause * 2, Self.longestBeaconInterval)
     }
 
     /// A client subscribes: its own mark is echoed, behind which everything comes through that is published.
