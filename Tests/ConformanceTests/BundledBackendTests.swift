@@ -96,6 +96,10 @@ extension BundledBackend {
     /// Within a process there is no second one, and no connection that finds the next hub.
     private static let withinProcess = stoppedHub.merging(simulatedFaults) { first, _ in first }.merging(
         gaps(
+            "deaths and stops of participants are neither simulated nor tried on processes within one", "C3c", "C4b",
+            "C5a", "C6b", "C6c", "C6d", "C6e", "C8f", "C9f", "C9h", "C14c")
+    ) { first, _ in first }.merging(
+        gaps(
             "a name within a process is for this process alone", "S4f", "S6c", "S6d", "S9b", "S9c", "S9d", "S14b",
             "W1j", "N1c", "N3d", "N4c", "N9a", "N9b", "L1e", "L1f", "L1g", "L2b", "L3b", "C3b", "C6a", "C8e", "C8g",
             "C9e", "C10b", "M4d", "M6f")

@@ -8,12 +8,23 @@ final class DeliverySlot: Sendable {
     private struct State {
         var pending: NotificationDelivery?
         var suspensions = 0
+        /// The last post that a delivery stood for.
+        var revision: Revision
+        /// The last post before the end of a suspension, up to which what comes is one delivery.
+        var held: Revision?
+        /// Whether a suspension has ended and it is not known yet what was posted in it.
+        var isBehind = false
         var isEnded = false
         var failure: SharedCoreError?
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let bell = Bell()
+
+    /// - Parameter revision: The last post that no delivery will stand for.
+    init(after revision: Revision = .zero) {
+        state = Mutex(State(revision: revision))
+    }
 
     /// Adds a delivery to the one that waits.
     func add(_ delivery: NotificationDelivery) {
@@ -26,6 +37,7 @@ final class DeliverySlot: Sendable {
         state.withLock { state in
             guard !state.isEnded else { return }
             state.pending = state.pending?.followed(by: delivery) ?? delivery
+            state.revision = max(state.revision, delivery.revision)
         }
     }
 
@@ -47,6 +59,7 @@ final class DeliverySlot: Sendable {
         state.withLock { state in
             state.isEnded = true
             state.pending = nil
+            state.failure = nil
             state.suspensions = 0
         }
         bell.ring()
@@ -61,6 +74,7 @@ final class DeliverySlot: Sendable {
         let (isKnown, isLast) = state.withLock { state in
             guard state.suspensions > 0 else { return (false, false) }
             state.suspensions -= 1
+            if state.suspensions == 0 { state.isBehind = true }
             return (true, state.suspensions == 0)
         }
         if isLast { bell.ring() }
@@ -72,25 +86,48 @@ final class DeliverySlot: Sendable {
         case failure(SharedCoreError)
         case end
         case nothing
+        case behind
     }
 
     private func look() -> Sight {
         state.withLock { state in
-            if state.pending != nil, state.suspensions > 0 { return .nothing }
+            if !state.isEnded {
+                guard state.suspensions == 0 else { return .nothing }
+                if state.isBehind { return .behind }
+                if let held = state.held, state.revision < held { return .nothing }
+            } else if state.suspensions > 0, state.pending != nil {
+                return .nothing
+            }
+            state.held = nil
             if let delivery = state.pending.take() { return .delivery(delivery) }
             if let failure = state.failure.take() { return .failure(failure) }
             return state.isEnded ? .end : .nothing
         }
     }
 
+    /// Holds back what comes until it reaches the last post that stood when the suspension was over.
+    private func catchUp(to revision: Revision) {
+        state.withLock { state in
+            state.held = revision
+            state.isBehind = false
+        }
+    }
+
     /// Waits for a delivery; nil after the end, and when the task is cancelled.
-    nonisolated(nonsending) func next() async throws(SharedCoreError) -> NotificationDelivery? {
+    ///
+    /// - Parameter lastPost: Tells the last post that there was, wherever its delivery is on its way.
+    nonisolated(nonsending) func next(
+        lastPost: () async throws(SharedCoreError) -> Revision = { () async throws(SharedCoreError) in .zero }
+    ) async throws(SharedCoreError) -> NotificationDelivery? {
         while true {
             switch look() {
             case .delivery(let delivery): return delivery
             case .failure(let error): throw error
             case .end: return nil
             case .nothing: break
+            case .behind:
+                catchUp(to: try await lastPost())
+                continue
             }
             if Task.isCancelled { return nil }
             await bell.wait()

@@ -22,10 +22,11 @@ public final class NotificationToken: Sendable {
     /// What is observed.
     public var name: NotificationName { notifications.name }
 
-    /// Ends it: once this has returned, the handler neither starts nor runs. Inside a handler, which may call this as
-    /// well, the call that is running is the last. Idempotent.
+    /// Ends it: once this has returned, the handler neither starts nor runs. Idempotent.
     ///
-    /// Waits for a handler that runs on another thread at this moment, so a handler must not wait for whoever cancels.
+    /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for whoever cancels.
+    /// Handlers may call it as well, for themselves and for each other; then it does not wait: the call that is running is
+    /// the last.
     public func cancel() {
         gate.close()
         notifications.cancel()

@@ -15,12 +15,13 @@ public final class Notifications: AsyncSequence, Sendable {
 
     private let observation: Observation
     private let checking: NotificationCheck
-    /// What is taken from: it does not know this object, so a task that takes does not keep it.
-    let slot = DeliverySlot()
+    private let slot: DeliverySlot
 
-    init(_ observation: Observation, _ check: NotificationCheck) {
+    /// - Parameter check: Made after the observation was armed.
+    init(_ observation: Observation, _ check: NotificationCheck, after revision: Revision) {
         self.observation = observation
         self.checking = check
+        slot = DeliverySlot(after: revision)
         // Knows the slot alone, so that letting go of this object ends it.
         Task { [slot] in
             do throws(SharedCoreError) {
@@ -68,7 +69,14 @@ public final class Notifications: AsyncSequence, Sendable {
 
     /// Waits for the next delivery; nil after the end.
     public nonisolated(nonsending) func next() async throws(SharedCoreError) -> NotificationDelivery? {
-        try await slot.next()
+        try await taking()
+    }
+
+    /// What takes deliveries: it does not know this object, so a task that takes does not keep it.
+    var taking: @Sendable () async throws(SharedCoreError) -> NotificationDelivery? {
+        { [slot, checking] () async throws(SharedCoreError) in
+            try await slot.next { () async throws(SharedCoreError) in try await checking.state().revision }
+        }
     }
 
     public func makeAsyncIterator() -> Iterator {

@@ -1,7 +1,8 @@
 public import CoreAPI
 
 /// Handlers. Each of these returns armed: a post that begins after the call has returned is delivered. Calls of one
-/// handler never overlap, and posts that come while it runs are one delivery.
+/// handler never overlap, and posts that come while it runs are one delivery. When the session ends, a handler is just
+/// not called any more; whoever wants to know of it takes ``notifications(named:)``, which throws.
 extension SharedNotificationCenter {
     /// Calls a handler for the posts of `name`, on no particular thread.
     ///
@@ -48,8 +49,8 @@ extension SharedNotificationCenter {
     ) async throws(SharedCoreError) -> NotificationToken {
         let notifications = try await notifications(named: name)
         let gate = HandlerGate()
-        Task { [slot = notifications.slot] in
-            while let delivery = try? await slot.next(), await handler.call(delivery, gate) {}
+        Task { [next = notifications.taking] in
+            while let delivery = try? await next(), await handler.call(delivery, gate) {}
         }
         return NotificationToken(notifications, gate)
     }

@@ -48,8 +48,12 @@ public final class SharedNotificationCenter: Sendable {
 
     /// Begins to deliver the posts of `name`. Returns armed: a post that begins after this has returned is delivered.
     public func notifications(named name: NotificationName) async throws(SharedCoreError) -> Notifications {
-        let check = try await check(of: name)
-        return Notifications(try await notifier(of: name).observe(name), check)
+        let notifier = notifier(of: name)
+        let observation = try await notifier.observe(name)
+        // Armed first: whatever is posted after this state was read is delivered.
+        let state = try await notifier.state(of: name)
+        let check = NotificationCheck(of: name, on: notifier, since: state.count)
+        return Notifications(observation, check, after: state.revision)
     }
 
     /// Cancels every registration of an observer that was added with ``addObserver(_:forName:using:)``, or those for one

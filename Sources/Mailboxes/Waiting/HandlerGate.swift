@@ -1,15 +1,16 @@
+internal import Glibc
 internal import Synchronization
 
 /// Lets a handler run until it is closed: after ``close()`` has returned, the handler neither starts nor runs any more.
 ///
-/// Closing waits for a handler that is running on another thread, but never for one when it is called from inside a
-/// handler: then this one is the last.
+/// Closing waits for a handler that is running on another thread, unless it is called by a handler itself, its own or
+/// another: two that close each other's gates would wait for each other. Then no call of the closed one begins any more,
+/// and one that is running has begun before.
 ///
 /// Source: contract N6.
 package final class HandlerGate: Sendable {
-    /// Whether the present code was called by a handler. Two handlers that close each other's gates must not wait for
-    /// each other.
-    @TaskLocal private static var isInsideHandler = false
+    /// The threads that are inside a handler, and in how many. A task that a handler makes runs on a thread of its own.
+    private static let handling = Mutex<[UInt: Int]>([:])
 
     private let isOpen = Atomic(true)
     private let running = Mutex(())
@@ -22,7 +23,10 @@ package final class HandlerGate: Sendable {
     package func run(_ handler: () -> Void) -> Bool {
         running.withLock { _ in
             guard isOpen.load(ordering: .acquiring) else { return false }
-            Self.$isInsideHandler.withValue(true, operation: handler)
+            let thread = UInt(pthread_self())
+            Self.handling.withLock { $0[thread, default: 0] += 1 }
+            handler()
+            Self.handling.withLock { $0[thread] = $0[thread].flatMap { $0 > 1 ? $0 - 1 : nil } }
             return true
         }
     }
@@ -30,7 +34,8 @@ package final class HandlerGate: Sendable {
     /// Closes the gate. Idempotent.
     package func close() {
         isOpen.store(false, ordering: .releasing)
-        if !Self.isInsideHandler { running.withLock { _ in } }
+        let isInsideHandler = Self.handling.withLock { $0[UInt(pthread_self())] != nil }
+        if !isInsideHandler { running.withLock { _ in } }
     }
 
     /// Closes the gate without waiting for a handler that runs.

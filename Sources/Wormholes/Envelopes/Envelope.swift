@@ -57,6 +57,7 @@ struct Envelope: Hashable, Sendable {
         var reader = ByteReader(bytes)
         guard try reader.byte() == Self.mark else { throw .malformed }
         codec = try reader.text()
+        guard codec.utf8.count <= MessageCodec<[UInt8]>.maximumNameByteCount else { throw .malformed }
         schema = try reader.halfWord()
         replyTo = try reader.optional { reader throws(ByteCodingError) in try reader.text() }
         switch try reader.byte() {

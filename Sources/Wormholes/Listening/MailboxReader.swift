@@ -24,16 +24,17 @@ struct MailboxReader: Sendable {
         self.source = source
         self.group = group
         watch = try await group.watch([source.prefix], from: .now)
-        let (snapshot, count) = try await Self.look(source, in: group)
-        revision = snapshot.revision
-        self.count = count
-        let standing = source.standing(in: snapshot)
+        let look = try await MailboxLook.take(at: source, in: group, watching: watch)
+        revision = look.snapshot.revision
+        count = look.count
+        let standing = source.standing(in: look.snapshot)
         hasMessage = !standing.isEmpty
         switch replay {
         case .none: ready = []
         case .latest: ready = Array(standing.suffix(1))
         case .pending: ready = standing.reversed()
         }
+        for changes in look.later { apply(changes) }
     }
 
     /// Waits for the next event; nil after the end.
@@ -58,8 +59,12 @@ struct MailboxReader: Sendable {
     }
 
     private mutating func catchUp() async throws(SharedCoreError) {
-        let (snapshot, count) = try await Self.look(source, in: group)
-        guard snapshot.revision > revision else { return }
+        let look = try await MailboxLook.take(at: source, in: group, watching: watch)
+        let (snapshot, count) = (look.snapshot, look.count)
+        guard snapshot.revision > revision else {
+            for changes in look.later { apply(changes) }
+            return
+        }
         var events = source.news(in: snapshot, since: revision)
         let passed = count - min(count, self.count + UInt64(events.count))
         if passed > 0 {
@@ -71,22 +76,11 @@ struct MailboxReader: Sendable {
         revision = snapshot.revision
         self.count = count
         give(events)
+        for changes in look.later { apply(changes) }
     }
 
     private mutating func give(_ events: [StoredEvent]) {
         if let last = events.last { hasMessage = !last.isClearing }
-        ready = events.reversed()
-    }
-
-    /// What stands in the mailbox, and how many sends and clearings led to it.
-    private static func look(
-        _ source: any ListeningSource, in group: any SharedGroup
-    ) async throws(SharedCoreError) -> (Snapshot, UInt64) {
-        while true {
-            let snapshot = try await group.list(source.prefix)
-            let state = try await group.state(of: source.announcement)
-            // Nothing was announced since the look, so the number belongs to it.
-            if state.revision <= snapshot.revision { return (snapshot, state.count) }
-        }
+        ready = events.reversed() + ready
     }
 }

@@ -20,10 +20,11 @@ public final class MailboxToken: Sendable {
         stop()
     }
 
-    /// Ends it: once this has returned, the handler neither starts nor runs. Inside a handler, which may call this as
-    /// well, the call that is running is the last. Idempotent.
+    /// Ends it: once this has returned, the handler neither starts nor runs. Idempotent.
     ///
-    /// Waits for a handler that runs on another thread at this moment, so a handler must not wait for whoever cancels.
+    /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for whoever cancels.
+    /// Handlers may call it as well, for themselves and for each other; then it does not wait: the call that is running is
+    /// the last.
     public func cancel() {
         gate.close()
         stop()

@@ -5,6 +5,8 @@ internal import Mailboxes
 struct RequestDesk: Sendable {
     /// How long a reply waits for its requester.
     static let replyLifetime = Duration.seconds(60)
+    /// The longest reason of a refusal; one that quotes what a requester has sent may be as long as that.
+    static let reasonByteCount = 512
 
     let delivery: QueueDelivery
     let mailbox: QueueMailbox
@@ -36,6 +38,11 @@ struct RequestDesk: Sendable {
     }
 
     func refuse(because reason: String) async throws(WormholeError) -> Acknowledgement {
-        try await answer(Envelope(codec: "", schema: 0, content: .failure(reason)))
+        var reason = reason
+        if reason.utf8.count > Self.reasonByteCount {
+            // A character that is cut becomes one of 3 bytes.
+            reason = String(decoding: reason.utf8.prefix(Self.reasonByteCount - 3), as: UTF8.self)
+        }
+        return try await answer(Envelope(codec: "", schema: 0, content: .failure(reason)))
     }
 }

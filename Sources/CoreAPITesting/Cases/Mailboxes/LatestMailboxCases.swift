@@ -154,10 +154,11 @@ enum LatestMailboxCases {
             let limping = Box<[MailboxEvent<Parcel>]>([])
             let slow = try await listener.listen(to: .latest)
             let task = Task {
+                var random = context.random()
                 for try await event in slow {
                     limping.update { $0.append(event) }
                     // It is slower than the sender, now and then; how much does not matter.
-                    if Int.random(in: 0..<50) == 0 { try await Task.sleep(for: .milliseconds(20)) }
+                    if random.once(in: 50) { try await Task.sleep(for: .milliseconds(20)) }
                 }
             }
             for number in 1...count {
@@ -170,6 +171,9 @@ enum LatestMailboxCases {
             try await eventually("the one that slept has heard of all") { awake.total >= total }
             try expect(awake.total, is: total, "what the one that slept heard or missed")
             try expect(awake.heard.last?.summary, is: "\(count)", "the last that it heard")
+            try expect(
+                awake.heard.contains { if case .lagged = $0 { true } else { false } },
+                "the one that slept was passed over: a listener is no buffer")
             try await eventually("the one that was slow has heard of the last", within: Patience.long) {
                 limping.value.last?.summary == "\(count)"
             }

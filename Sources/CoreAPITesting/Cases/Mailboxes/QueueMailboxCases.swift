@@ -163,6 +163,9 @@ enum QueueMailboxCases {
             let recorder = MailboxRecorder(events)
             try await eventually("all are heard or missed") { recorder.total >= 600 }
             try expect(recorder.total, is: 600, "what was heard or missed")
+            try expect(
+                recorder.heard.contains { if case .lagged = $0 { true } else { false } },
+                "it was passed over: a listener is no buffer")
             let last = recorder.heard.suffix(10).map(\.summary)
             try expect(last, is: (591...600).map { "\($0)" }, "the last that are heard")
         }

@@ -1,5 +1,7 @@
 internal import CoreAPI
+internal import Glibc
 internal import Mailboxes
+internal import Platform
 
 /// N4, N5, N6: what the notification center adds to any notifier.
 enum CenterCases {
@@ -41,7 +43,8 @@ enum CenterCases {
             let store = try await group.open()
             let center = SharedNotificationCenter(store)
             let another = SharedNotificationCenter(try await group.open())
-            let name = try NotificationName("self.\(context.seed.rawValue)")
+            // One that no other run of the case has in this process.
+            let name = try NotificationName("self.\(UInt64.random(in: .min ... .max))")
             let before = try await store.list().revision
             let notifications = try await another.notifications(named: name)
             for state in 1...3 as ClosedRange<UInt64> { try await center.post(name, state: state) }
@@ -71,7 +74,7 @@ enum CenterCases {
             for state in 1...20 as ClosedRange<UInt64> { try await center.post("news", state: state) }
             try expect(token.resume(), "it was suspended twice")
             try await center.post("news", state: 21)
-            // What comes to another observer has come to this one too, if it is not held back.
+            // Something has come by now, if it is not held back.
             let other = try await center.notifications(named: "news")
             try await center.post("news", state: 22)
             _ = try await within(Patience.usual, "the post at another observer") { try await other.next() }
@@ -132,6 +135,34 @@ enum CenterCases {
                 try await center.post("news")
                 try expect(late.value, is: 0, "the calls that started or ran after cancel in round \(round)")
             }
+            // A task that a handler makes is no handler: for it, cancel waits as for everybody.
+            let isRunning = Box(false)
+            let release = Box(false)
+            let held = try await center.addObserver(forName: "held") { _ in
+                isRunning.update { $0 = true }
+                while !release.value { usleep(500) }
+                isRunning.update { $0 = false }
+            }
+            let wasRunning = Box<Bool?>(nil)
+            let spawner = try await center.addObserver(forName: "spawn") { _ in
+                Task {
+                    held.cancel()
+                    wasRunning.update { $0 = isRunning.value }
+                }
+            }
+            try await center.post("held")
+            try await eventually("the handler runs") { isRunning.value }
+            try await center.post("spawn")
+            // On a thread of its own, since the two that wait may have all of the pool: long enough for a cancel that does
+            // not wait to return before.
+            try OwnedThread.start("release") {
+                usleep(50_000)
+                release.update { $0 = true }
+            }
+            try await eventually("the task of the other handler has cancelled it") { wasRunning.value != nil }
+            try expect(wasRunning.value, is: false, "whether the handler ran after cancel had returned")
+            spawner.cancel()
+
             let inside = Box<NotificationToken?>(nil)
             let calls = Box(0)
             let token = try await center.addObserver(forName: "own") { _ in
