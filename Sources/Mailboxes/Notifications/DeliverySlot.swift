@@ -47,6 +47,7 @@ final class DeliverySlot: Sendable {
         state.withLock { state in
             state.isEnded = true
             state.pending = nil
+            state.failure = nil
             state.suspensions = 0
         }
         bell.ring()

@@ -7,9 +7,8 @@ internal import Synchronization
 ///
 /// Source: contract N6.
 package final class HandlerGate: Sendable {
-    /// Whether the present code was called by a handler. Two handlers that close each other's gates must not wait for
-    /// each other.
-    @TaskLocal private static var isInsideHandler = false
+    /// The handler that the present code was called by, or a task that a handler began.
+    @TaskLocal private static var call: HandlerCall?
 
     private let isOpen = Atomic(true)
     private let running = Mutex(())
@@ -22,7 +21,9 @@ package final class HandlerGate: Sendable {
     package func run(_ handler: () -> Void) -> Bool {
         running.withLock { _ in
             guard isOpen.load(ordering: .acquiring) else { return false }
-            Self.$isInsideHandler.withValue(true, operation: handler)
+            let call = HandlerCall()
+            defer { call.end() }
+            Self.$call.withValue(call, operation: handler)
             return true
         }
     }
@@ -30,7 +31,8 @@ package final class HandlerGate: Sendable {
     /// Closes the gate. Idempotent.
     package func close() {
         isOpen.store(false, ordering: .releasing)
-        if !Self.isInsideHandler { running.withLock { _ in } }
+        // Two handlers that close each other's gates must not wait for each other.
+        if Self.call?.isHere != true { running.withLock { _ in } }
     }
 
     /// Closes the gate without waiting for a handler that runs.
