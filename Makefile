@@ -43,6 +43,7 @@ examples:
 	$(SWIFT) test -j $(JOBS) --package-path Examples/SQLiteBackend
 	$(SWIFT) test -j $(JOBS) --package-path Examples/MessengerApp
 	$(SWIFT) run -j $(JOBS) --package-path Examples/MessengerApp messenger story
+	$(SWIFT) test -j $(JOBS) --package-path Examples/WormholeChat
 
 # The contract on groups in memory files and on the disk, with both durabilities.
 file-systems: build
