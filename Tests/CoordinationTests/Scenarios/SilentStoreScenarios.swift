@@ -134,9 +134,11 @@ struct SilentStoreScenarios {
         let (isDeleting, gate) = (Box(0), Latch())
         let looks = UncertainStore(group)
         let store = InterposedStore(looks) { transaction throws(SharedCoreError) in
-            guard transaction.operations.contains(where: { operation in
-                if case .delete(let key) = operation { Self.expectations.contains(key) } else { false }
-            }) else { return transaction }
+            guard
+                transaction.operations.contains(where: { operation in
+                    if case .delete(let key) = operation { Self.expectations.contains(key) } else { false }
+                })
+            else { return transaction }
             let count = isDeleting.update { count in
                 count += 1
                 return count
@@ -175,7 +177,8 @@ struct SilentStoreScenarios {
         let clock = ManualClock()
         let world = World(clock: clock)
         let process = world.processes.start()
-        let group = try await world.space.open("group", as: SessionDescription(role: .main, name: "of a silent store"),
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .main, name: "of a silent store"),
             process: process.identity)
         let store = UncertainStore(group)
         var options = CoordinationOptions.patient

@@ -61,7 +61,9 @@ struct TakingTests {
         try await eventually("it looks for its take") { store.waiterCount > 0 && store.isSilent }
         take.cancel()
 
-        await #expect(throws: SharedCoreError.self) { try await within(Patience.usual, "it ends") { try await take.value } }
+        await #expect(throws: SharedCoreError.self) {
+            try await within(Patience.usual, "it ends") { try await take.value }
+        }
         store.loseAnswers(nil)
         store.setSilent(false)
 
