@@ -24,7 +24,7 @@ extension Wormhole {
         let reply = try await inStore { () async throws(SharedCoreError) in
             let key = try Key(path)
             let watch = try await group.watch(KeyPrefix(key), from: .now)
-            let isOver = Flag()
+            let isOver = OneWayFlag()
             let timer = Task {
                 try await Task.sleep(for: duration)
                 isOver.raise()

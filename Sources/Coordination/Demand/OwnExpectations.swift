@@ -8,9 +8,15 @@ package struct OwnExpectations: Sendable {
     package init() {}
 
     /// Takes in that a call waits. Gives the deadline that the expectation is to have.
+    @discardableResult
     package mutating func expect(_ item: ItemName, before deadline: BootInstant, as number: Int) -> BootInstant {
         deadlines[item, default: [:]][number] = deadline
-        return deadlines[item]?.values.max() ?? deadline
+        return self.deadline(of: item) ?? deadline
+    }
+
+    /// The deadline that the expectation of an item is to have; nil when nobody waits for it.
+    package func deadline(of item: ItemName) -> BootInstant? {
+        deadlines[item]?.values.max()
     }
 
     /// Takes in that it waits no more. Gives whether the expectation is to be taken back.

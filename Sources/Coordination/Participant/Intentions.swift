@@ -36,7 +36,7 @@ package struct Intentions: Sendable {
     private let linger: Duration
 
     /// What a Main wants; an Executor's wish comes from those who wait here.
-    package private(set) var intent = Wish.nothing(because: "it has not started")
+    package private(set) var intent = Wish.nothing(because: .notStarted)
     /// The calls that a core here would help, and whether they insist on one.
     package var needs: [Int: Need] = [:]
     /// Whether the participation is about to end.
@@ -74,7 +74,7 @@ package struct Intentions: Sendable {
     }
 
     /// A Main does not mean to own any more.
-    package mutating func withdraw(because reason: String) {
+    package mutating func withdraw(because reason: IdleReason) {
         intent = .nothing(because: reason)
     }
 
@@ -101,7 +101,7 @@ package struct Intentions: Sendable {
         let count = (problem?.count ?? 0) + 1
         problem = CoreProblem(epoch: epoch, text: text, count: count)
         guard !isMain else {
-            withdraw(because: text)
+            withdraw(because: .coreFailed(text))
             return nil
         }
         return now.advanced(by: min(Self.firstRest * (1 << min(count - 1, 10)), Self.longestRest))
@@ -128,7 +128,7 @@ package struct Intentions: Sendable {
 
     private mutating func giveWay() {
         isSuperseded = true
-        withdraw(because: "another Main takes over")
+        withdraw(because: .superseded)
     }
 
     // MARK: - The wish
@@ -136,7 +136,7 @@ package struct Intentions: Sendable {
     /// What to wish now.
     package mutating func wish(holding: Revision?, core: LocalCore?, at now: BootInstant) -> Wish {
         policyIsDue = nil
-        if isClosing { return .nothing(because: "its participant closes") }
+        if isClosing { return .nothing(because: .closes) }
         if isMain { return intent }
         if policy != nil, holding == nil, core == nil {
             policy = nil
@@ -144,7 +144,7 @@ package struct Intentions: Sendable {
         }
         if needs.isEmpty { isSpent = false }
         guard var policy else {
-            guard !isSpent, !needs.isEmpty else { return .nothing(because: "nobody waits here") }
+            guard !isSpent, !needs.isEmpty else { return .nothing(because: .nobodyWaits) }
             return needs.values.contains(where: \.insists) ? .insist : .own
         }
         // Until the demand is known there is some: that of this participant.
@@ -159,10 +159,10 @@ package struct Intentions: Sendable {
         case .done:
             // Whoever has not looked since finds an answer, and asks again if not.
             needs = [:]
-            return .nothing(because: "everybody who waited has been served")
+            return .nothing(because: .allServed)
         case .spent:
             isSpent = true
-            return .nothing(because: "its budget of \(budget) is used up")
+            return .nothing(because: .budgetUsedUp(budget))
         }
     }
 }

@@ -9,7 +9,7 @@ extension Participant {
     private static let longestExit = Duration.seconds(30)
 
     func startCore(under epoch: Revision) {
-        let isFenced = Flag()
+        let isFenced = OneWayFlag()
         let fenced: @Sendable () -> Void = { [weak self] in
             isFenced.raise()
             Task { await self?.lookSoon() }
@@ -72,9 +72,11 @@ extension Participant {
             intentions.coreStarted()
             trimTimeline()
         case .failed(let problem):
+            stoppingSince = stoppingSince ?? clock.now()
             take(problem, of: epoch)
             machine.coreFailed(epoch, problem: problem, at: clock.now())
         case .ended(let problem):
+            stoppingSince = stoppingSince ?? clock.now()
             if let problem { take(problem, of: epoch) }
             machine.coreEnded(epoch, problem: problem)
             if coreRun?.epoch == epoch { coreRun = nil }
@@ -110,8 +112,11 @@ extension Participant {
                 let isLate = clock.now() >= limit
                 var exiting: [Revision] = []
                 for other in open {
-                    if !isLate, let process = history.process(of: other), await environment.processes.isExiting(process)
-                    {
+                    // One that the timeline has forgotten acquired long ago: nothing tells that it still runs, until it has
+                    // had the time to be gone.
+                    let process = history.process(of: other)
+                    let mayBeExiting = if let process { await environment.processes.isExiting(process) } else { true }
+                    if !isLate, mayBeExiting {
                         exiting.append(other)
                     } else {
                         // It may be this core that comes too late.
@@ -119,7 +124,8 @@ extension Participant {
                         await tell(
                             Story(
                                 kind: isSuperseded ? .supersededOverlap : .overlap, epoch: epoch, other: other,
-                                reason: isLate ? "the lock of an ended process is still held" : "seen by the witness"))
+                                reason: isLate && process != nil
+                                    ? "the lock of an ended process is still held" : "seen by the witness"))
                     }
                 }
                 if exiting.isEmpty { return }

@@ -3,9 +3,13 @@ internal import CoreAPI
 /// How directives are carried out.
 extension Participant {
     func carryOut(_ directive: Directive) async {
+        troubleSince = troubleSince ?? clock.now()
+        // Whoever waits for the end has to know when it is given up: the store may not answer for longer than that.
+        if stuckAt != nil { publish() }
         do throws(SharedCoreError) {
             try await attempt(directive)
             if directive.isCommit || obstacle?.isCommit == false { obstacle = nil }
+            if obstacle == nil { troubleSince = nil }
         } catch {
             note(error)
             machine.refused(at: clock.now())
@@ -27,6 +31,7 @@ extension Participant {
         case .startCore(let epoch):
             startCore(under: epoch)
         case .stopCore(let epoch):
+            stoppingSince = stoppingSince ?? clock.now()
             if coreRun?.epoch == epoch { coreRun?.stop() }
         case .examine(let process, let claim):
             machine.examined(claim, isStopped: await environment.processes.isStopped(process))

@@ -26,20 +26,20 @@ extension Participant {
         }
         try guardOpen()
         if let refusal = machine.refusal {
-            withdraw(because: "another Main owns")
+            withdraw(because: .refused)
             await tell(refusal)
             throw refused(by: refusal)
         }
         if state.isCoreRunning { return }
         if Task.isCancelled {
-            withdraw(because: "its start was cancelled")
+            withdraw(because: .startCancelled)
             throw CoordinationError(.cancelled, "The task that started the Main was cancelled.")
         }
         if let problem = intentions.problem, problem != before.problem {
             throw CoordinationError(.coreFailed, problem.text)
         }
         if let error = state.lastingError {
-            withdraw(because: "the group's store refuses it")
+            withdraw(because: .storeRefuses)
             throw failure(error)
         }
         throw CoordinationError(.superseded, "Another Main took over.", owner: owner)
@@ -58,7 +58,7 @@ extension Participant {
     }
 
     /// Gives up a Main's wish to own.
-    func withdraw(because reason: String) {
+    func withdraw(because reason: IdleReason) {
         intentions.withdraw(because: reason)
         bell.ring()
     }

@@ -3,60 +3,108 @@ internal import Mailboxes
 
 /// How a call waits for its message.
 extension Participant {
+    /// How long after the deadline what the last look finds is still taken (contract C7: within 100 ms).
+    private static let deadlineGrace = Duration.milliseconds(50)
+    /// How often a message is offered to the store that nobody is there to show.
+    private static let giveBackInterval = Duration.seconds(1)
+
     /// Waits for the message of a call-id and takes it.
+    ///
+    /// The way to the message is a task of its own, which goes on without the caller where the store does not answer: a
+    /// deadline and a cancellation hold whatever the store does.
     func message(
         for callID: CallID, before deadline: BootInstant, insisting: Bool,
         reporting: (@Sendable (OwnershipWait) -> Void)?
     ) async throws(CoordinationError) -> MessageAnswer {
         try guardOpen()
+        let call = MessageCall(for: callID, before: deadline, insisting: insisting, as: newNumber())
+        let ending = newNumber()
+        listeners[ending] = call.news
+        report(to: call.number, by: reporting)
+        let limit = deadline.advanced(by: Self.deadlineGrace)
+        var alarm = Alarm(ringing: call.news, by: clock)
+        let serving = Task(executorPreference: ParticipantThread.shared) { await self.serve(call) }
+        defer {
+            serving.cancel()
+            listeners[ending] = nil
+            stopReporting(to: call.number)
+            leave(call)
+            alarm.stop()
+        }
+        while !call.isSettled, end == nil, !Task.isCancelled, clock.now() < limit {
+            alarm.set(to: limit)
+            await call.news.wait()
+        }
+        if let result = call.giveUp() { return try result.get() }
+        try guardOpen()
+        if Task.isCancelled { throw CoordinationError(.cancelled, "The task that waited was cancelled.") }
+        throw timeout(of: callID)
+    }
+
+    /// Goes the way of a call. What it takes when the caller is gone, others may have.
+    private func serve(_ call: MessageCall) async {
+        let result = await result { () async throws(CoordinationError) in try await self.answer(call) }
+        leave(call)
+        guard !call.settle(result), case .success(let answer) = result, case .message(let taken) = answer.content else {
+            return
+        }
+        // In a task of its own, because the call's is cancelled.
+        Task(executorPreference: ParticipantThread.shared) { await self.letGo(of: taken) }
+    }
+
+    /// Nothing is needed or expected for a call any more.
+    private func leave(_ call: MessageCall) {
+        if intentions.needs.removeValue(forKey: call.number) != nil { bell.ring() }
+        forget(ItemName(call.callID.text), as: call.number)
+    }
+
+    /// Gives a message back that nobody is there to show, until the store has taken it.
+    private func letGo(of taken: TakenMessage) async {
+        while end == nil {
+            do throws(SharedCoreError) {
+                return try await inbox.giveBack(taken)
+            } catch {
+                note(error)
+            }
+            do { try await clock.sleep(until: clock.now().advanced(by: Self.giveBackInterval)) } catch { return }
+        }
+    }
+
+    private func answer(_ call: MessageCall) async throws(CoordinationError) -> MessageAnswer {
         do throws(SharedCoreError) {
             try await begin()
         } catch {
             throw failure(error)
         }
-        let number = newNumber()
-        let bell = Bell()
-        listeners[number] = bell
-        report(to: number, by: reporting)
-        var alarm = Alarm(ringing: bell, by: clock)
+        listeners[call.number] = call.bell
+        var alarm = Alarm(ringing: call.bell, by: clock)
         defer {
-            listeners[number] = nil
-            stopReporting(to: number)
-            intentions.needs[number] = nil
+            listeners[call.number] = nil
             alarm.stop()
-            self.bell.ring()
         }
-        if insisting { try await own(as: number, before: deadline) }
-        let held = insisting ? machine.holding?.epoch : nil
-
-        let item = ItemName(callID.text)
+        try guardWanted(call)
+        if call.insisting { try await own(as: call.number, before: call.deadline) }
+        let held = call.insisting ? machine.holding?.epoch : nil
         do throws(SharedCoreError) {
             // Armed before the first look: nothing that is stored from here on goes unnoticed.
-            let watch = try await store.watch([inbox.prefix(of: callID)], from: .now)
-            let pump = Task(executorPreference: ParticipantThread.shared) { await self.ring(bell, for: watch) }
+            let watch = try await store.watch([inbox.prefix(of: call.callID)], from: .now)
+            let pump = Task(executorPreference: ParticipantThread.shared) { await self.ring(call.bell, for: watch) }
             defer {
                 watch.cancel()
                 pump.cancel()
             }
-            var wait = MessageWait(deadline: deadline, lookInterval: machine.rules.lookInterval)
-            let result = await result {
-                () async throws(SharedCoreError) in
-                try await self.wait(
-                    &wait, for: callID, under: held, as: number, bell: bell, alarm: &alarm)
-            }
-            if wait.isExpected { await forget(item, as: number) }
-            switch result {
-            case .success(let answer?): return answer
-            case .success(nil): break
-            case .failure(let error): throw error
-            }
+            if let answer = try await wait(for: call, under: held, alarm: &alarm) { return answer }
         } catch {
             throw failure(error)
         }
         try guardOpen()
-        if Task.isCancelled { throw CoordinationError(.cancelled, "The task that waited was cancelled.") }
+        try guardWanted(call)
         if let held, intentions.lastLoss?.epoch == held { throw fenced() }
-        throw timeout(of: callID)
+        throw timeout(of: call.callID)
+    }
+
+    private func guardWanted(_ call: MessageCall) throws(CoordinationError) {
+        if call.isOver { throw CoordinationError(.cancelled, "The task that waited was cancelled.") }
     }
 
     private func result<Value, Failure>(
@@ -69,17 +117,19 @@ extension Participant {
         }
     }
 
-    /// Looks, waits and looks again. Nil when the deadline passed, the task was cancelled, the participant ended or the
+    /// Looks, waits and looks again. Nil when the deadline passed, the caller is gone, the participant ended or the
     /// ownership that the call insists on was lost.
     private func wait(
-        _ wait: inout MessageWait, for callID: CallID, under held: Revision?, as number: Int, bell: Bell,
-        alarm: inout Alarm
+        for call: MessageCall, under held: Revision?, alarm: inout Alarm
     ) async throws(SharedCoreError) -> MessageAnswer? {
-        while end == nil, !Task.isCancelled, held == nil || intentions.lastLoss?.epoch != held {
+        let callID = call.callID
+        var wait = MessageWait(deadline: call.deadline, lookInterval: machine.rules.lookInterval)
+        while end == nil, !call.isOver, held == nil || intentions.lastLoss?.epoch != held {
             let state = try await inbox.look(callID)
+            guard !call.isOver else { return nil }
             switch wait.step(state, at: clock.now()) {
             case .take:
-                guard case .taken(let message) = try await inbox.take(callID) else { continue }
+                guard case .taken(let message) = try await take(callID).get() else { continue }
                 return MessageAnswer(.message(message), from: source(of: callID))
             case .nothingToShow:
                 return MessageAnswer(.nothingToShow, from: source(of: callID))
@@ -87,14 +137,25 @@ extension Participant {
                 return nil
             case .expect:
                 wait.isExpected = true
-                try await expect(ItemName(callID.text), before: wait.deadline, as: number)
+                try await expect(ItemName(callID.text), before: wait.deadline, as: call.number)
             case .wait(let until, let needsCore):
-                need(needsCore, as: number)
+                need(needsCore, as: call.number)
                 alarm.set(to: until)
-                await bell.wait()
+                await call.bell.wait()
             }
         }
         return nil
+    }
+
+    /// Takes a message in a task of its own, so that it is known what came of it also when the call is cancelled.
+    private func take(_ callID: CallID) async -> Result<InboxTake, SharedCoreError> {
+        await Task(executorPreference: ParticipantThread.shared) { [inbox] () -> Result<InboxTake, SharedCoreError> in
+            do throws(SharedCoreError) {
+                return .success(try await inbox.take(callID))
+            } catch {
+                return .failure(error)
+            }
+        }.value
     }
 
     private func ring(_ bell: Bell, for watch: Watch) async {
@@ -143,32 +204,6 @@ extension Participant {
         if state.lossOf != before.lossOf { throw fenced() }
         if Task.isCancelled { throw CoordinationError(.cancelled, "The task that waited was cancelled.") }
         throw CoordinationError(.timeout, "The deadline passed before the core ran here.", owner: owner)
-    }
-
-    // MARK: - Expectations
-
-    /// Lets the owner know that a call waits.
-    private func expect(
-        _ item: ItemName, before deadline: BootInstant, as number: Int
-    ) async throws(SharedCoreError) {
-        let latest = expected.expect(item, before: deadline, as: number)
-        _ = try await store.put(
-            Expectation.key(of: item, for: store.session.id),
-            Expectation(bootID: clock.bootID, deadline: latest).bytes, lifetime: .session)
-    }
-
-    /// Takes the expectation back, unless another call here waits for the same.
-    private func forget(_ item: ItemName, as number: Int) async {
-        guard expected.forget(item, as: number), end == nil else { return }
-        // In a task of its own, because the call's may be cancelled.
-        await Task {
-            do throws(SharedCoreError) {
-                _ = try await store.delete(Expectation.key(of: item, for: store.session.id))
-            } catch {
-                // It ends with the session, and is no demand after its deadline.
-                note(error)
-            }
-        }.value
     }
 
     // MARK: - Errors

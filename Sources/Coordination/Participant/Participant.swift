@@ -28,6 +28,8 @@ actor Participant {
     private var reporters: [Int: @Sendable (OwnershipWait) -> Void] = [:]
     /// The expectations of this participant, by item.
     var expected = OwnExpectations()
+    /// The last write of each expectation that is on its way.
+    var recordings: [ItemName: (number: Int, task: Task<SharedCoreError?, Never>)] = [:]
 
     var coreRun: CoreRun?
     var coreStarts = 0
@@ -39,6 +41,10 @@ actor Participant {
     var isTrimming = false
     /// What keeps the machine's directives from being carried out; nil since one was.
     var obstacle: Obstacle?
+    /// Since when the store owes an answer that lets the participant go on: refusals are none. Nil while it owes none.
+    var troubleSince: BootInstant?
+    /// Since when the core is to stop, or the participation to end; nil while neither is.
+    var stoppingSince: BootInstant?
 
     private(set) var end: ParticipantEnd?
     private var isRunning = false
@@ -113,10 +119,13 @@ actor Participant {
     /// does not stop is left to itself, and an ownership that the store does not let go of ends with the session.
     func close() async {
         intentions.isClosing = true
+        stoppingSince = stoppingSince ?? clock.now()
         bell.ring()
         guard isRunning else { return finish(with: .closed) }
-        // In a task of its own: also a caller that is cancelled wants the core stopped.
-        await Task { await self.untilState { $0.isOver } }.value
+        // In a task of its own: also a caller that is cancelled wants the core stopped. The loop may be waiting for the
+        // store for longer than the bound.
+        await Task { await self.untilState { $0.isOver || $0.isStuck } }.value
+        finish(with: .closed)
     }
 
     /// Lets go of a participant that nobody refers to any more.
@@ -129,7 +138,7 @@ actor Participant {
         ParticipantState(
             isOver: end != nil, wantsOwnership: intentions.intent.wantsOwnership, holding: machine.holding?.epoch,
             core: machine.core, coreStarts: coreStarts, refusal: machine.refusal, lossOf: intentions.lastLoss?.epoch,
-            problem: intentions.problem, isIdle: isIdle, isStuck: machine.isStuck(at: clock.now()),
+            problem: intentions.problem, isIdle: isIdle, isStuck: isStuck, stuckAt: stuckAt,
             waiting: lastingError.map { .store($0) } ?? machine.waiting, lastingError: lastingError)
     }
 
@@ -137,6 +146,17 @@ actor Participant {
     private var lastingError: SharedCoreError? {
         guard let obstacle, obstacle.since.advanced(by: options.handoverDeadline) <= clock.now() else { return nil }
         return obstacle.error
+    }
+
+    /// When the store has not let the participant end its core's ownership for as long as a core may take to stop.
+    var stuckAt: BootInstant? {
+        // While the loop waits for the store, an Executor whose time is over does not hear of it.
+        guard let troubleSince, let over = stoppingSince ?? intentions.policyIsDue else { return nil }
+        return max(troubleSince, over).advanced(by: options.stopBound)
+    }
+
+    private var isStuck: Bool {
+        machine.isStuck(at: clock.now()) || stuckAt.map { $0 <= clock.now() } ?? false
     }
 
     /// Whether nothing is owned, run or sought here.
@@ -154,12 +174,14 @@ actor Participant {
             listeners[number] = nil
             alarm.stop()
         }
-        while !condition(state) {
-            if Task.isCancelled { return }
+        while true {
+            let state = state
+            if condition(state) || Task.isCancelled { return }
             if let limit {
                 guard clock.now() < limit else { return }
                 alarm.set(to: limit)
             }
+            if let stuckAt = state.stuckAt, !state.isStuck { alarm.set(to: stuckAt) }
             await bell.wait()
         }
     }
@@ -187,6 +209,7 @@ actor Participant {
     /// Asks the machine what to do, does it, and sleeps when there is nothing to do.
     private func run() async {
         while end == nil {
+            if machine.holding == nil, machine.core == nil, !intentions.isClosing { stoppingSince = nil }
             decideWish(at: clock.now())
             if let directive = machine.step(at: clock.now()) {
                 await carryOut(directive)

@@ -16,6 +16,8 @@ struct ParticipantState: Hashable, Sendable {
     let isIdle: Bool
     /// Whether its ownership cannot be released.
     let isStuck: Bool
+    /// When that comes to be, as far as it is known.
+    let stuckAt: BootInstant?
     /// Why it does not run the core that it wants.
     let waiting: OwnershipWait?
     /// Why it cannot do its job, where that lasts.

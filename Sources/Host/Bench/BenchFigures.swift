@@ -40,6 +40,13 @@ struct BenchFigures: Sendable {
 
     /// - Parameter rounds: How many samples to take, in place of the figure's own number.
     func figure(_ name: String, rounds: Int?) async throws -> Figure {
+        var figure = try await comparedFigure(name, rounds: rounds)
+        // Limits and peers are processes: nothing to compare the participants of one process with.
+        if memory != nil { (figure.limit, figure.peers) = (nil, []) }
+        return figure
+    }
+
+    private func comparedFigure(_ name: String, rounds: Int?) async throws -> Figure {
         switch name {
         case "handover":
             Figure(
@@ -100,9 +107,11 @@ struct BenchFigures: Sendable {
             } or: {
                 try await $0.burst(.sharedcore, of: size, coreStart: coreStart)
             },
-            limit: .init(name: "100 process starts in C and one core's run") {
-                let starts = try await programs.limit("starts", String(size))[0] / 1e6
-                return starts + Double(coreStart.clampedNanoseconds) / 1e6
+            limit: .init(name: "100 process starts in C beside one core's run") {
+                // The core runs while the others start.
+                let all = try await programs.limit("starts", String(size))[0] / 1e6
+                let first = try await programs.limit("starts", "1")[0] / 1e6
+                return max(all, first + Double(coreStart.clampedNanoseconds) / 1e6)
             },
             peers: [
                 .init(name: Self.flag) { try await stage.burst(.flag, of: size, coreStart: coreStart) },

@@ -30,18 +30,19 @@ final class ExecutorBench: Sendable {
         await handle?.close()
     }
 
-    /// From the start of the program to the moment at which it owns, by its own entry of the timeline.
+    /// From the start of the program to the moment at which it owns and starts its core, by its own entry of the timeline.
+    /// (That of its acquisition is part of the commit by which it owns, so its time is read before.)
     func start() async throws -> Double {
         let handle = try await watchedGroup()
         let mail = try nextMail()
         try await server.deliver(mail)
         let (program, arguments) = executor(for: mail.callID)
         let run = try await programs.measure(program, arguments)
-        let acquisition = try await Timeline(handle).history().records.last { record in
-            record.entry.pid == run.pid && record.entry.kind == .acquired
+        let coreStart = try await Timeline(handle).history().records.last { record in
+            record.entry.pid == run.pid && record.entry.kind == .coreStarted
         }
-        guard let acquisition else { throw CommandFailure(.unavailable, "the Executor did not own") }
-        return run.start.milliseconds(to: acquisition.entry.at)
+        guard let coreStart else { throw CommandFailure(.unavailable, "the Executor did not own") }
+        return run.start.milliseconds(to: coreStart.entry.at)
     }
 
     /// The most memory that the program has when its message is there already.

@@ -17,6 +17,6 @@ struct Figure: Sendable {
     let unit: String
     let rounds: Int
     let own: Measurement
-    let limit: Rival?
+    var limit: Rival?
     var peers: [Rival] = []
 }

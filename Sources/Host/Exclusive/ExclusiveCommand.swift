@@ -75,7 +75,7 @@ struct ExclusiveCommand: HostCommand {
         }
         try SignalRelay.begin([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]) { number, isFromTerminal in
             // What the terminal sends, it sends to the command as well.
-            let isHeard = isFromTerminal ? program.isStarted : program.signal(number)
+            let isHeard = isFromTerminal ? program.terminalSent(number) : program.signal(number)
             if !isHeard { work.cancel() }
         }
         try await work.value

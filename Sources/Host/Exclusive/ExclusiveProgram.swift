@@ -71,10 +71,19 @@ final class ExclusiveProgram: Sendable {
         return program.1
     }
 
-    /// Whether it runs, or did.
-    var isStarted: Bool {
+    /// Takes note of a signal that the terminal sends to all that run. While it is being started there may be nothing yet to
+    /// hear it, so it is sent when there is.
+    ///
+    /// - Returns: Whether it is or was heard.
+    func terminalSent(_ number: Int32) -> Bool {
         state.withLock { state in
-            if case .waiting = state { false } else { true }
+            switch state {
+            case .waiting: return false
+            case .starting(let signals):
+                state = .starting(signals + [number])
+                return true
+            case .running, .over: return true
+            }
         }
     }
 

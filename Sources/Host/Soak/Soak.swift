@@ -7,7 +7,9 @@ internal import Synchronization
 /// Rounds of pushes in which Executors and Mains are killed and frozen at random moments and at chosen places. A push
 /// whose Executor dies is pushed again, as a host does.
 ///
-/// Chance comes from a seed: it draws the same fates and moments again, though the machine decides what they meet.
+/// Chance comes from a seed. Each round, each mail and the hunt have a generator of their own, split off before their tasks
+/// start: it draws the same fates and moments again, whichever task comes first, though the machine decides what they meet
+/// and how many of them are needed.
 final class Soak: Sendable {
     private struct State {
         var random: SplitMix64
@@ -48,7 +50,7 @@ final class Soak: Sendable {
         guard problems.isEmpty else { return }
         let last = try newMail()
         try await server.deliver(last)
-        try await serve(last, spared: true)
+        try await serve(last, drawing: splitChance(), spared: true)
         let found = try await server.counts()
         if found != (0, count.messages) {
             complain("the server has \(found.waiting) messages left and \(found.acknowledged) acknowledged")
@@ -59,19 +61,22 @@ final class Soak: Sendable {
     private func playRound() async throws {
         note { $0.rounds += 1 }
         let mails = try (1...6).map { _ in try newMail() }
-        let isMainOn = draw(0..<10) < 4
+        var round = splitChance()
+        let isMainOn = Int.random(in: 0..<10, using: &round) < 4
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for mail in mails {
-                let delay = draw(0..<2) == 0 ? 0 : draw(0..<150)
+                let chance = round.split()
+                let delay = round.once(in: 2) ? 0 : Int.random(in: 0..<150, using: &round)
                 tasks.addTask {
                     try await self.pause(milliseconds: delay)
                     try await self.server.deliver(mail)
                 }
-                tasks.addTask { try await self.serve(mail) }
+                tasks.addTask { try await self.serve(mail, drawing: chance) }
             }
-            if isMainOn { tasks.addTask { try await self.switchMainOn() } }
+            let (ofMain, ofHunt) = (round.split(), round.split())
+            if isMainOn { tasks.addTask { try await self.switchMainOn(drawing: ofMain) } }
             let works = mails.count * 2 + (isMainOn ? 1 : 0)
-            tasks.addTask { await self.hunt() }
+            tasks.addTask { await self.hunt(drawing: ofHunt) }
             for _ in 0..<works { try await tasks.next() }
             tasks.cancelAll()
             try await tasks.waitForAll()
@@ -79,10 +84,11 @@ final class Soak: Sendable {
     }
 
     /// Pushes a call-id until an Executor lives to say that it has been served.
-    private func serve(_ mail: DemoMail, spared: Bool = false) async throws {
+    private func serve(_ mail: DemoMail, drawing chance: SplitMix64, spared: Bool = false) async throws {
+        var chance = chance
         var wasShown = false
         for attempt in 1... {
-            let fate = attempt <= 4 && !spared ? drawFate() : .spared
+            let fate = attempt <= 4 && !spared ? SoakFate.drawn(from: &chance, killsItself: killsItself) : .spared
             note { $0.pushes += 1 }
             let end = try await stage.push(mail.callID, fate: fate, as: "push \(mail.number)") { victim in
                 await self.befall(victim, fate)
@@ -98,7 +104,7 @@ final class Soak: Sendable {
             switch (end.problem, end.line?.event) {
             case (nil, "message"):
                 note { $0.delivered += 1 }
-                return try await pushAgain(mail)
+                return try await pushAgain(mail, drawing: chance)
             case (nil, "nothing") where wasShown:
                 // The one that was killed had shown it and acknowledged it.
                 return note { $0.delivered += 1 }
@@ -111,8 +117,9 @@ final class Soak: Sendable {
     }
 
     /// Now and then a push comes twice; what was shown is not shown again.
-    private func pushAgain(_ mail: DemoMail) async throws {
-        guard draw(0..<6) == 0 else { return }
+    private func pushAgain(_ mail: DemoMail, drawing chance: SplitMix64) async throws {
+        var chance = chance
+        guard chance.once(in: 6) else { return }
         note { $0.pushes += 1 }
         let end = try await stage.push(mail.callID, fate: .spared, as: "push \(mail.number) again") { victim in
             await self.befall(victim, .spared)
@@ -121,10 +128,11 @@ final class Soak: Sendable {
         if end.line?.event == "message" { note { $0.duplicates += 1 } }
     }
 
-    private func switchMainOn() async throws {
-        try await pause(milliseconds: draw(0..<300))
+    private func switchMainOn(drawing chance: SplitMix64) async throws {
+        var chance = chance
+        try await pause(milliseconds: Int.random(in: 0..<300, using: &chance))
         note { $0.mains += 1 }
-        let duration = draw(100..<2000)
+        let duration = Int.random(in: 100..<2000, using: &chance)
         let problem = try await stage.main(as: "main") { victim in
             let number = self.add(victim)
             try? await self.pause(milliseconds: duration)
@@ -158,15 +166,16 @@ final class Soak: Sendable {
 
     /// Kills and freezes owners until it is cancelled. An owner is stopped first, so that it owns for certain when it is
     /// killed.
-    private func hunt() async {
+    private func hunt(drawing chance: SplitMix64) async {
+        var chance = chance
         do {
             while true {
-                try await pause(milliseconds: draw(20..<150))
+                try await pause(milliseconds: Int.random(in: 20..<150, using: &chance))
                 guard let owner = try await GroupOwner.current(in: stage.group), let victim = holder(of: owner) else {
                     continue
                 }
-                if draw(0..<4) == 0 {
-                    await freeze(victim, for: draw(50..<1500))
+                if chance.once(in: 4) {
+                    await freeze(victim, for: Int.random(in: 50..<1500, using: &chance))
                     continue
                 }
                 await victim.freeze()
@@ -243,12 +252,9 @@ final class Soak: Sendable {
         state.withLock { $0.problems.append(problem) }
     }
 
-    private func draw(_ range: Range<Int>) -> Int {
-        state.withLock { Int.random(in: range, using: &$0.random) }
-    }
-
-    private func drawFate() -> SoakFate {
-        state.withLock { SoakFate.drawn(from: &$0.random, killsItself: killsItself) }
+    /// A generator for a part of the play.
+    private func splitChance() -> SplitMix64 {
+        state.withLock { $0.random.split() }
     }
 
     /// Lets a random time pass: the moment of a kill is what the soak is about.

@@ -20,7 +20,11 @@ struct SoakCommand: HostCommand {
     @Option(help: "How long, in minutes; 0.2 is twelve seconds. The round that is being played then is finished.")
     var minutes: Double
 
-    @Option(help: "What random choices are made from, to make the same ones again.")
+    @Option(
+        help: """
+            What random choices are made from: the same seed gives each push of each round the same fates at the same moments. What \
+            those meet, and how many rounds there are, the machine decides.
+            """)
     var seed: UInt64?
 
     func validate() throws {

@@ -59,17 +59,4 @@ extension QueueMailbox {
         let snapshot = try await store.list(keys.prefix(of: name), consistency: consistency)
         return QueueContents(of: snapshot.entries, at: keys).items[name] ?? QueueItem()
     }
-
-    /// Tries to take a message as it was seen; nil when something changed.
-    package func take(_ message: Entry, of item: ItemName) async throws(SharedCoreError) -> QueueDelivery? {
-        var transaction = Transaction()
-        try addTake(of: message, item: item, to: &transaction)
-        do throws(SharedCoreError) {
-            let commit = try await store.commit(transaction)
-            return QueueDelivery(of: message, item: item, epoch: commit.revision)
-        } catch {
-            guard isOutdated(error) else { throw error }
-            return nil
-        }
-    }
 }

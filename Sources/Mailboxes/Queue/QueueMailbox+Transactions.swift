@@ -45,13 +45,15 @@ extension QueueMailbox {
 
     /// Adds the taking of a message as it was seen; the revision of the commit is the epoch of the take. The
     /// transaction fails when the message is gone or in somebody's hand.
+    ///
+    /// - Parameter nonce: What tells this take from every other of the same session.
     package func addTake(
-        of message: Entry, item: ItemName, to transaction: inout Transaction
+        of message: Entry, item: ItemName, nonce: [UInt8] = [], to transaction: inout Transaction
     ) throws(SharedCoreError) {
         let take = try keys.key(of: .take, for: item)
         transaction.require(.revision(message.key, message.revision))
         transaction.require(.absent(take))
-        transaction.put(take, [], lifetime: .session)
+        transaction.put(take, nonce, lifetime: .session)
     }
 
     private var markLifetime: Lifetime { options.markLifetime.map { .expiring(after: $0) } ?? .persistent }

@@ -358,7 +358,7 @@ struct OwnershipMachineTests {
         #expect(machine.step(at: start) == .stopCore(epoch: Revision(rawValue: 20)))
         #expect(machine.takeLoss()?.successor?.claim == Revision(rawValue: 40))
         #expect(machine.holding == nil)
-        machine.wish = .nothing(because: "done")
+        machine.wish = .nothing(because: .allServed)
         machine.coreEnded(Revision(rawValue: 20), problem: nil)
         while let directive = machine.step(at: start) {
             guard case .commit(let transition) = directive else { continue }

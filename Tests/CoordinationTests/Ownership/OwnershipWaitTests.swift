@@ -86,6 +86,6 @@ struct OwnershipWaitTests {
     func nothing() {
         #expect(machine(.executor, sees: [owner(.executor, by: session)]).waiting == .coreStart)
         #expect(machine(.main, sees: []).waiting == nil)
-        #expect(machine(.main, wish: .nothing(because: "of the test"), sees: [owner(.main, by: other)]).waiting == nil)
+        #expect(machine(.main, wish: .nothing(because: .nobodyWaits), sees: [owner(.main, by: other)]).waiting == nil)
     }
 }

@@ -1,6 +1,7 @@
 import CoreAPI
 import CoreAPITesting
 import Glibc
+import Mailboxes
 import Platform
 import Synchronization
 import TestSupport
@@ -20,7 +21,7 @@ struct ParticipantThreadTests {
         /// Takes every thread of the pool, then challenges and waits for the answer.
         func challenge(_ claim: Revision, in store: any SharedStore) async throws -> Bool {
             let watch = try await store.watch([KeyPrefix(OwnershipKey.answer)], from: .now)
-            let isOver = Flag()
+            let isOver = OneWayFlag()
             defer { isOver.raise() }
             // Should nobody answer, the pool is let go after 20 s and the test fails instead of standing still. A plain
             // thread looks at intervals, because waiting for a condition would need the pool that is taken here.
@@ -45,10 +46,10 @@ struct ParticipantThreadTests {
 
     /// Tasks that hold threads of the cooperative pool until they are told not to.
     private final class Blockers: Sendable {
-        private let isOver: Flag
+        private let isOver: OneWayFlag
         private let running = Atomic(0)
 
-        init(isOver: Flag) {
+        init(isOver: OneWayFlag) {
             self.isOver = isOver
         }
 

@@ -1,5 +1,6 @@
-import Simulation
 import Testing
+
+@testable import Simulation
 
 /// A few hundred schedules, quickly; `make simulate` runs a hundred thousand, and every mutant.
 struct SimulationTests {
@@ -31,12 +32,34 @@ struct SimulationTests {
             "a holder that is believed while it is frozen",
             "a take-over that does not ask whether the challenge was answered", "a core that is not told to stop",
             "a call that expects what is there", "a core that acknowledges before it has stored",
-            "a second take of one message", "an acknowledgement that remembers nothing",
+            "a second take of one message", "an owner that overlooks what others expect",
+            "an acknowledgement that remembers nothing",
         ])
     func mutantIsCaught(name: String) throws {
         let mutant = try #require(Mutant.all.first { $0.name == name })
         let report = Campaign(seeds: 0..<400, damagedBy: mutant, patience: 1).run()
         #expect(!report.failures.isEmpty, "400 schedules did not show the damage")
+    }
+
+    @Test("C16: a schedule in which nothing happens any more, and somebody still wants something, is a failure")
+    func nothingHappensAnyMore() throws {
+        let unmet = try #require(
+            (0..<200 as Range<UInt64>).lazy.compactMap { seed -> Simulation? in
+                var simulation = Simulation(Schedule(seed: seed))
+                // Half of it, then everything that would happen is lost.
+                for _ in 0..<200 {
+                    guard let next = simulation.queue.next, let event = simulation.queue.removeFirst() else { break }
+                    simulation.clock = max(simulation.clock, next)
+                    simulation.happen(event)
+                }
+                return simulation.unmetWant() == nil || simulation.narrative.violation != nil ? nil : simulation
+            }.first)
+        var simulation = unmet
+        simulation.queue = EventQueue()
+
+        simulation.run()
+
+        #expect(simulation.narrative.violation != nil)
     }
 
     @Test("C16: a schedule that breaks a rule is shrunk to a story that a person can read")

@@ -47,7 +47,9 @@ struct BenchCommandTests {
         let program = try HostProgram()
         let ended = try await program.run("--backend", "memory", "bench", "handover", "--samples", "1", "--json")
         #expect(ended.status == 0, "\(ended.errors)")
-        try check(try #require(try ended.objects().first), "handover", unit: "ms", samples: 1)
+        let line = try #require(try ended.objects().first)
+        try check(line, "handover", unit: "ms", samples: 1)
+        #expect(line["limit"] == .null && line["peer"] == .null, "those are processes")
         let refused = try await program.run("--backend", "memory", "bench", "executor.start")
         #expect(refused.status == 64 && refused.errors.contains("lives in one process"))
     }

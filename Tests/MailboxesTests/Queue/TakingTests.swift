@@ -20,6 +20,56 @@ struct TakingTests {
         #expect((count.waiting, count.taken) == (0, 1))
     }
 
+    @Test("M6: a take whose answer is lost is the taker's all the same")
+    func lostAnswer() async throws {
+        let fixture = QueueFixture()
+        let store = UncertainStore(try await fixture.open())
+        let mailbox = try QueueMailbox(store, path: "box")
+        try await mailbox.send(bytes(1))
+        let losses = Box(0)
+        store.loseAnswers { _ in
+            losses.update { count in
+                count += 1
+                return count == 1
+            }
+        }
+
+        let delivery = try await mailbox.take()
+
+        #expect(losses.value == 1)
+        #expect(delivery?.bytes == bytes(1))
+        let taken = try #require(delivery)
+        guard case .acknowledged = try await mailbox.acknowledge(taken) else {
+            Issue.record("the take stands")
+            return
+        }
+    }
+
+    @Test("M6: a take whose answer is lost, and whose caller does not wait, is given back when it is found")
+    func lostAnswerOfCancelled() async throws {
+        let fixture = QueueFixture()
+        let store = UncertainStore(try await fixture.open())
+        let mailbox = try QueueMailbox(store, path: "box")
+        let other = try await fixture.mailbox()
+        try await other.send(bytes(1))
+        store.loseAnswers { _ in
+            // Nor is there an answer to the look that follows.
+            store.setSilent(true)
+            return true
+        }
+        let take = Task { try await mailbox.take() }
+        try await eventually("it looks for its take") { store.waiterCount > 0 && store.isSilent }
+        take.cancel()
+
+        await #expect(throws: SharedCoreError.self) {
+            try await within(Patience.usual, "it ends") { try await take.value }
+        }
+        store.loseAnswers(nil)
+        store.setSilent(false)
+
+        try await eventually("another has it") { try await other.take()?.bytes == bytes(1) }
+    }
+
     @Test("M6: acknowledged, it is never delivered again, and a second acknowledgement does no harm")
     func acknowledged() async throws {
         let fixture = QueueFixture()

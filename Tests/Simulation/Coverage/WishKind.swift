@@ -13,14 +13,16 @@ enum WishKind: UInt8 {
         case .nothing(let reason):
             self =
                 switch reason {
-                case "it has not started": .notStarted
-                case "its participant closes": .closes
-                case "nobody waits here": .nobodyWaits
-                case "everybody who waited has been served": .allServed
-                case "another Main takes over": .superseded
-                case "another Main owns": .refused
-                case "nothing is asked of it": .nothing
-                default: reason.hasPrefix("its budget") ? .budgetUsedUp : .coreFailed
+                case .notStarted: .notStarted
+                case .closes: .closes
+                case .nobodyWaits: .nobodyWaits
+                case .allServed: .allServed
+                case .superseded: .superseded
+                case .refused: .refused
+                case .nothingAsked: .nothing
+                case .budgetUsedUp: .budgetUsedUp
+                // The simulation's Mains are not cancelled and wait for their store.
+                case .coreFailed, .startCancelled, .storeRefuses: .coreFailed
                 }
         }
     }

@@ -114,8 +114,7 @@ extension Simulation {
 
     /// An Executor lets go when everybody has been served, its time is up, it is asked or its core fails.
     private mutating func judgeRelease(of old: Standing<OwnerRecord>, by number: Int) {
-        guard case .nothing(let reason) = members[number].machine.wish, reason.hasPrefix("everybody"),
-            members[number].missedSince == nil
+        guard members[number].machine.wish == .nothing(because: .allServed), members[number].missedSince == nil
         else { return }
         for call in calls.indices where calls[call].isWaiting && calls[call].wait.isExpected {
             let waiting = members[calls[call].member]

@@ -77,6 +77,7 @@ extension Mutant {
         Mutant("a call that looks before it watches") { $0.looksFirst = true },
         Mutant("a call that expects what is there") { $0.expectsFirst = true },
         Mutant("a core that acknowledges before it has stored") { $0.acknowledgesFirst = true },
+        Mutant("an owner that overlooks what others expect") { $0.overlooksDemand = true },
         Mutant("an Executor that does not hand on at the end of its budget") { $0.budgetIsEndless = true },
         Mutant("a second take of one message") {
             $0.changeTransaction = { transaction, purpose in

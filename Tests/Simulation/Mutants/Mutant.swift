@@ -7,8 +7,6 @@ package struct Mutant: Sendable {
     package let name: String
     /// Changes the times and choices.
     var changeRules: (@Sendable (inout OwnershipRules) -> Void)?
-    /// Damages a machine before each step.
-    var changeMachine: (@Sendable (inout OwnershipMachine) -> Void)?
     /// Damages what a machine wants done; nil does nothing.
     var changeDirective: (@Sendable (Directive, Move, OwnershipMachine) -> Directive?)?
     /// Damages what is committed.
@@ -21,6 +19,8 @@ package struct Mutant: Sendable {
     var acknowledgesFirst = false
     /// Its system kills whatever has a process's number.
     var killsByNumber = false
+    /// Its owners learn nothing of what is waited for.
+    var overlooksDemand = false
     /// Its Executors are told of a budget without end.
     var budgetIsEndless = false
 
@@ -41,6 +41,4 @@ extension Transaction {
     mutating func dropGuards(on keys: Key...) {
         guards.removeAll { keys.contains($0.key) }
     }
-
-    func deletes(_ key: Key) -> Bool { operations.contains(.delete(key)) }
 }

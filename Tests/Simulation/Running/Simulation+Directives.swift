@@ -92,7 +92,7 @@ extension Simulation {
             for change in demandLog[position...] { members[number].demand?.apply(.changes(change)) }
             if position < demandLog.count {
                 members[number].demandPosition = demandLog.count
-                members[number].intentions.demand = members[number].demand
+                members[number].intentions.demand = members[number].demand.map(seen)
             }
         }
         for call in members[number].calls where calls[call].isSubscribed && calls[call].isWaiting {
@@ -115,8 +115,13 @@ extension Simulation {
         demand.apply(.snapshot(Snapshot(revision: state.revision, entries: entries)))
         members[number].demand = demand
         members[number].demandPosition = demandLog.count
-        members[number].intentions.demand = demand
+        members[number].intentions.demand = seen(demand)
         proceed(number)
+    }
+
+    /// What a member makes of what is waited for.
+    private func seen(_ demand: Demand) -> Demand {
+        mutant?.overlooksDemand == true ? Demand(of: inbox.mailbox.keys, in: bootID) : demand
     }
 
     /// Wakes a member, unless its wake-up is lost.

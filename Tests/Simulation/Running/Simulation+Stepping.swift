@@ -9,7 +9,6 @@ extension Simulation {
             return
         }
         decideWish(number)
-        mutant?.changeMachine?(&members[number].machine)
         let before = Situation(of: members[number].machine, at: now)
         let directive = members[number].machine.step(at: now)
         let move = Move(directive, by: members[number].machine)
@@ -98,7 +97,7 @@ extension Simulation {
     private mutating func noticeStart(_ number: Int, _ refusal: Refusal?) {
         if let refusal {
             judge(refusal, of: number)
-            members[number].intentions.withdraw(because: "another Main owns")
+            members[number].intentions.withdraw(because: .refused)
             tell(refusal, of: number)
         }
         let isAnswered = refusal != nil || isCoreRunning(in: number)

@@ -109,6 +109,8 @@ package struct Simulation {
             eventCount += 1
             happen(event)
         }
+        // Nothing happens any more: what is wanted now never comes.
+        if narrative.violation == nil, let unmet = unmetWant() { broke(unmet) }
     }
 
     mutating func schedule(_ event: Event, after microseconds: Int) {

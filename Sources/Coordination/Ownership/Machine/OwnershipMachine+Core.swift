@@ -93,7 +93,7 @@ extension OwnershipMachine {
 
     /// Why the core may not go on; nil while it may.
     private mutating func reasonToStop(at now: BootInstant) -> String? {
-        if case .nothing(let reason) = wish { return reason }
+        if case .nothing(let reason) = wish { return reason.sentence }
         guard let handover = view.handover, let hearing, !myself.isMain || handover.record.takesOverMain else {
             return nil
         }

@@ -16,7 +16,7 @@ package struct OwnershipMachine: Sendable {
     /// What stands in the store, as far as it is known.
     package var view = OwnershipView()
     /// What the participant wants.
-    package var wish = Wish.nothing(because: "nothing is asked of it")
+    package var wish = Wish.nothing(because: .nothingAsked)
     /// The ownership that this participant holds.
     package private(set) var holding: Holding?
     /// The core that runs here.

@@ -15,9 +15,15 @@ struct NotingWitness: Witness {
     }
 
     func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {
+        // Noted before the lock shows, so that whoever sees it finds whose it is.
+        server.noteCore(of: epoch)
         let hold = try locks.begin(epoch: epoch)
         life.keep(hold)
-        for other in hold.others { server.note(OverlapSight(epoch: epoch, other: other)) }
+        // A process that ends keeps its locks until the system has closed its files. Whether it does is asked now: a core
+        // that ran beside this one and was killed later is no excuse.
+        for other in hold.others where !server.isEnding(other) {
+            server.note(OverlapSight(epoch: epoch, other: other))
+        }
         return hold
     }
 }

@@ -30,9 +30,9 @@ package struct SharedServer: Sendable {
         return server
     }
 
-    /// Where the messages that come are written, wait for a core, and lie when they are acknowledged; where gates are; and
-    /// where cores note what they see.
-    private static let folders = ["incoming", "waiting", "acknowledged", "gates", "seen"]
+    /// Where the messages that come are written, wait for a core, and lie when they are acknowledged; where gates are; where
+    /// cores note what they see, and whose they are.
+    private static let folders = ["incoming", "waiting", "acknowledged", "gates", "seen", "cores"]
 
     /// Removes everything.
     package func remove() {
@@ -85,12 +85,31 @@ package struct SharedServer: Sendable {
         _ = try OpenFile(path: path + "/gates/" + gate, .create)
     }
 
-    /// Returns when a gate is open, in whatever process.
+    /// Returns when a gate is open, in whatever process; also when the server is gone, as it is after a case that failed: a
+    /// core would look for the gate for ever.
     package func pass(_ gate: String) async throws {
-        while access(path + "/gates/" + gate, F_OK) != 0 { try await Task.sleep(for: .milliseconds(2)) }
+        while access(path + "/gates/" + gate, F_OK) != 0, access(path, F_OK) == 0 {
+            try await Task.sleep(for: .milliseconds(2))
+        }
     }
 
     // MARK: - What cores see
+
+    /// Notes that the core of an epoch is one of a process, without a word of this one.
+    func noteCore(of epoch: Revision, pid: Int32 = getpid()) {
+        // As in ``note(_:)``: without it, its lock counts.
+        _ = try? OpenFile(path: path + "/cores/\(epoch.rawValue)-\(pid)", .create)
+    }
+
+    /// Whether the process of an epoch's core runs nothing any more.
+    func isEnding(_ epoch: Revision) -> Bool {
+        let pids = ((try? names(in: "cores")) ?? []).compactMap { name -> Int32? in
+            let numbers = name.split(separator: "-")
+            return numbers.count == 2 && numbers[0] == "\(epoch.rawValue)" ? Int32(numbers[1]) : nil
+        }
+        let bootID = ProcessIdentity.current.bootID
+        return !pids.isEmpty && pids.allSatisfy { ProcessIdentity(bootID: bootID, pid: $0, startTime: 0).isExiting }
+    }
 
     /// Notes that the core of one epoch began while that of another ran.
     package func note(_ sight: OverlapSight) {

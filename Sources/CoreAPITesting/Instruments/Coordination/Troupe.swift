@@ -185,7 +185,6 @@ package final class Troupe: Sendable {
         // The witness is asked beside the store: what it saw, and the timeline has no reason for, was an overlap.
         let unexplained = try server.sights().filter { sight in
             history.supersededEpochs.isDisjoint(with: [sight.epoch, sight.other])
-                && !history.isOfEndedProcess(sight.other)
         }
         try expect(unexplained, is: [], "the cores that the witness saw at once")
         guard let superseded else {
@@ -194,12 +193,5 @@ package final class Troupe: Sendable {
         try expect(
             report.supersededOverlaps >= superseded,
             "the timeline tells of \(superseded) superseded cores beside others, not of \(report.supersededOverlaps)")
-    }
-}
-
-extension TimelineHistory {
-    /// Whether the core of an epoch was in a process that is gone, and whose locks the system may have kept for a moment.
-    fileprivate func isOfEndedProcess(_ epoch: Revision) -> Bool {
-        process(of: epoch)?.isExiting ?? false
     }
 }

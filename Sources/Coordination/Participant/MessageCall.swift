@@ -1,0 +1,59 @@
+internal import CoreAPI
+internal import Mailboxes
+internal import Synchronization
+
+/// One call for a message: what its caller and the task that serves it know of each other. Either has the last word: an
+/// answer that comes before the caller has given up is the caller's, a later one nobody's.
+final class MessageCall: Sendable {
+    private enum State {
+        case open
+        case settled(Result<MessageAnswer, CoordinationError>)
+        case givenUp
+    }
+
+    let callID: CallID
+    let deadline: BootInstant
+    /// Whether the core has to run here.
+    let insisting: Bool
+    let number: Int
+    /// Wakes the task that serves.
+    let bell = Bell()
+    /// Wakes the caller.
+    let news = Bell()
+    private let state = Mutex(State.open)
+
+    init(for callID: CallID, before deadline: BootInstant, insisting: Bool, as number: Int) {
+        self.callID = callID
+        self.deadline = deadline
+        self.insisting = insisting
+        self.number = number
+    }
+
+    /// Whether there is an answer.
+    var isSettled: Bool { state.withLock { if case .settled = $0 { true } else { false } } }
+
+    /// Whether nobody waits for an answer any more.
+    var isOver: Bool { state.withLock { if case .givenUp = $0 { true } else { false } } }
+
+    /// Answers. Gives whether the caller is still there.
+    func settle(_ result: Result<MessageAnswer, CoordinationError>) -> Bool {
+        let isOpen = state.withLock { state in
+            guard case .open = state else { return false }
+            state = .settled(result)
+            return true
+        }
+        news.ring()
+        return isOpen
+    }
+
+    /// Waits no more. Gives the answer, if there is one by now.
+    func giveUp() -> Result<MessageAnswer, CoordinationError>? {
+        let result: Result<MessageAnswer, CoordinationError>? = state.withLock { state in
+            if case .settled(let result) = state { return result }
+            state = .givenUp
+            return nil
+        }
+        bell.ring()
+        return result
+    }
+}

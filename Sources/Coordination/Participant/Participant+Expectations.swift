@@ -1,0 +1,50 @@
+internal import CoreAPI
+internal import Mailboxes
+
+/// How the group learns what is waited for here.
+///
+/// All calls for an item share one expectation. What stands in the store is brought to what is expected by one write after
+/// the other, each of which looks at what is expected only when its turn has come: so the last one agrees with it, and a
+/// wait that is over takes nothing from one that has just begun (contract C9).
+extension Participant {
+    /// Lets the owner know that a call waits.
+    func expect(_ item: ItemName, before deadline: BootInstant, as number: Int) async throws(SharedCoreError) {
+        expected.expect(item, before: deadline, as: number)
+        if let error = await record(item).value { throw error }
+    }
+
+    /// Takes the expectation back, unless another call here waits for the same. Nobody waits for that: it also ends with
+    /// the session, and is no demand after its deadline.
+    func forget(_ item: ItemName, as number: Int) {
+        guard expected.forget(item, as: number), end == nil else { return }
+        _ = record(item)
+    }
+
+    private func record(_ item: ItemName) -> Task<SharedCoreError?, Never> {
+        let number = newNumber()
+        let before = recordings[item]?.task
+        let task = Task(executorPreference: ParticipantThread.shared) { () -> SharedCoreError? in
+            _ = await before?.value
+            return await self.write(item, as: number)
+        }
+        recordings[item] = (number, task)
+        return task
+    }
+
+    private func write(_ item: ItemName, as number: Int) async -> SharedCoreError? {
+        defer { if recordings[item]?.number == number { recordings[item] = nil } }
+        do throws(SharedCoreError) {
+            let key = try Expectation.key(of: item, for: store.session.id)
+            if let latest = expected.deadline(of: item) {
+                let expectation = Expectation(bootID: clock.bootID, deadline: latest)
+                _ = try await store.put(key, expectation.bytes, lifetime: .session)
+            } else {
+                _ = try await store.delete(key)
+            }
+            return nil
+        } catch {
+            note(error)
+            return error
+        }
+    }
+}

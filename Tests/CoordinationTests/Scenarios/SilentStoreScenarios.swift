@@ -1,0 +1,243 @@
+import Coordination
+import CoreAPI
+import CoreAPITesting
+import InMemoryBackend
+import Mailboxes
+import TestSupport
+import Testing
+
+/// What holds although the store does not answer.
+@Suite(.serialized)
+struct SilentStoreScenarios {
+    private static let expectations: KeyPrefix = ".sharedcore/expectations"
+
+    private func executor(
+        in world: World, options: CoordinationOptions = .patient
+    ) async throws -> (executor: ExecutorParticipant, store: UncertainStore) {
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .executor, name: "of a silent store"), process: process.identity)
+        let store = UncertainStore(group)
+        let environment = CoordinationEnvironment(clock: world.clock, processes: world.processes, seed: 7)
+        let executor = try ExecutorParticipant(of: store, options: options, environment: environment) {
+            ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: .init())
+        }
+        return (executor, store)
+    }
+
+    @Test("C7: a wait ends within 100 ms of its deadline with a timeout although the store does not answer")
+    func deadline() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock)
+        let main = try await world.main("main of a silent store")
+        try await main.participant.start()
+        let (executor, store) = try await executor(in: world)
+        let observer = try await world.observer()
+        let wait = Task { try await executor.message(forCallID: .of("call-1"), deadline: .seconds(1)) }
+        try await eventually("it is known to wait") {
+            try await !observer.list(Self.expectations).entries.isEmpty
+        }
+        store.setSilent(true)
+
+        for _ in 0..<11 {
+            try await eventually("somebody sleeps") { clock.sleeperCount > 0 }
+            clock.advance(by: .milliseconds(100))
+        }
+
+        let error = await #expect(throws: CoordinationError.self) {
+            try await within(Patience.usual, "the wait ends") { try await wait.value }
+        }
+        #expect(error?.code == .timeout)
+        store.setSilent(false)
+        try await eventually("its expectation is gone") {
+            try await observer.list(Self.expectations).entries.isEmpty
+        }
+    }
+
+    @Test("C7: so does one that has not begun to follow the group when the store falls silent")
+    func deadlineOfTheFirst() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock)
+        let (executor, store) = try await executor(in: world)
+        store.setSilent(true)
+        let wait = Task { try await executor.message(forCallID: .of("call-1"), deadline: .seconds(1)) }
+        try await eventually("somebody sleeps") { clock.sleeperCount > 0 }
+
+        clock.advance(by: .milliseconds(1_100))
+
+        let error = await #expect(throws: CoordinationError.self) {
+            try await within(Patience.usual, "the wait ends") { try await wait.value }
+        }
+        #expect(error?.code == .timeout)
+        store.setSilent(false)
+    }
+
+    @Test("S13: a cancelled wait ends at once although the store does not answer")
+    func cancellation() async throws {
+        let world = World()
+        let (executor, store) = try await executor(in: world)
+        let wait = Task { try await executor.message(forCallID: .of("call-1"), deadline: .seconds(3600)) }
+        try await eventually("its core runs") { try await world.owner()?.state == .running }
+        store.setSilent(true)
+
+        wait.cancel()
+
+        let error = await #expect(throws: CoordinationError.self) {
+            try await within(Patience.usual, "the wait ends") { try await wait.value }
+        }
+        #expect(error?.code == .cancelled)
+        store.setSilent(false)
+    }
+
+    @Test("C7, C10: a message whose take is on its way at the deadline is given back for others")
+    func takeOnItsWay() async throws {
+        let world = World()
+        let main = try await world.main("main of a silent store")
+        try await main.participant.start()
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .executor, name: "of a silent store"), process: process.identity)
+        let (isTaking, gate) = (Box(false), Latch())
+        let store = InterposedStore(group) { transaction throws(SharedCoreError) in
+            let isTake = transaction.operations.contains { operation in
+                if case .put(let key, _, .session) = operation { key.text.hasPrefix(Inbox.path) } else { false }
+            }
+            guard isTake, !isTaking.value else { return transaction }
+            isTaking.update { $0 = true }
+            await gate.pass()
+            return transaction
+        }
+        let executor = try ExecutorParticipant(of: store, options: .patient) { ScriptedCore.idle(in: world) }
+        let wait = Task { try await executor.message(forCallID: .of("call-1"), deadline: .seconds(3600)) }
+        world.server.receive(try .text("call-1"))
+        try await eventually("it takes") { isTaking.value }
+        wait.cancel()
+        _ = await #expect(throws: CoordinationError.self) {
+            try await within(Patience.usual, "the wait ends") { try await wait.value }
+        }
+
+        gate.open()
+
+        let other = try await world.executor("other")
+        let answer = try await other.participant.message(forCallID: .of("call-1"), deadline: Patience.usual)
+        #expect(answer.message != nil)
+    }
+
+    @Test("C9: an expectation that is taken back does not take that of a wait that has begun since")
+    func expectationOfTheNext() async throws {
+        let world = World()
+        let main = try await world.main("main of a silent store")
+        try await main.participant.start()
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .executor, name: "of a silent store"), process: process.identity)
+        let (isDeleting, gate) = (Box(0), Latch())
+        let looks = UncertainStore(group)
+        let store = InterposedStore(looks) { transaction throws(SharedCoreError) in
+            guard
+                transaction.operations.contains(where: { operation in
+                    if case .delete(let key) = operation { Self.expectations.contains(key) } else { false }
+                })
+            else { return transaction }
+            let count = isDeleting.update { count in
+                count += 1
+                return count
+            }
+            if count == 1 { await gate.pass() }
+            return transaction
+        }
+        let executor = try ExecutorParticipant(of: store, options: .patient) { ScriptedCore.idle(in: world) }
+        let observer = try await world.observer()
+        let first = Task { try await executor.message(forCallID: .of("call-1"), deadline: .seconds(3600)) }
+        try await eventually("the first is known to wait") {
+            try await !observer.list(Self.expectations).entries.isEmpty
+        }
+        first.cancel()
+        _ = await first.result
+        try await eventually("its expectation is being taken back") { isDeleting.value == 1 }
+
+        let seen = try await observer.watch([Self.expectations], from: .now)
+        let lookCount = looks.lookCount
+        let second = Task { try await executor.message(forCallID: .of("call-1"), deadline: .seconds(3600)) }
+        try await eventually("the second looks") { looks.lookCount > lookCount }
+        // It goes on to expect on the thread that answers this.
+        for _ in 0..<100 { _ = await executor.coreStarts }
+        gate.open()
+        try await within(Patience.usual, "the first is taken back") {
+            while let event = try await seen.next() {
+                if case .changes(let changes) = event, changes.changes.contains(where: { $0.new == nil }) { return }
+            }
+        }
+        // What stands in the end is what is expected.
+        try await eventually("the second is known to wait") {
+            try await !observer.list(Self.expectations).entries.isEmpty
+        }
+        world.server.receive(try .text("call-1"))
+        #expect(try await second.value.message != nil)
+    }
+
+    @Test("S10: a Main that the store does not answer has stopped by its bound")
+    func stopIsBound() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock)
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .main, name: "of a silent store"),
+            process: process.identity)
+        let store = UncertainStore(group)
+        var options = CoordinationOptions.patient
+        options.stopBound = .seconds(5)
+        let environment = CoordinationEnvironment(clock: clock, processes: world.processes, seed: 7)
+        let main = try MainParticipant(of: store, options: options, environment: environment) {
+            ScriptedCore.idle(in: world)
+        }
+        try await main.start()
+        store.setSilent(true)
+        let isOver = Box(false)
+        let stop = Task {
+            await main.stop()
+            isOver.update { $0 = true }
+        }
+        let begin = clock.now()
+        try await eventually("the store is asked") { store.waiterCount > 0 }
+        while clock.now() < begin.advanced(by: .milliseconds(4_900)) {
+            try await eventually("somebody sleeps") { clock.sleeperCount > 0 }
+            clock.advance(by: .milliseconds(100))
+            _ = await main.coreStarts
+        }
+        #expect(!isOver.value)
+        clock.advance(by: .milliseconds(200))
+
+        try await within(Patience.usual, "it has stopped") { await stop.value }
+        store.setSilent(false)
+    }
+
+    @Test("S10: an Executor that the store does not answer is finished by its bound")
+    func finishIsBound() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock)
+        var options = CoordinationOptions.patient
+        options.stopBound = .seconds(5)
+        options.executorBudget = .seconds(20)
+        let (executor, store) = try await executor(in: world, options: options)
+        world.server.receive(try .text("call-1"))
+        _ = try await executor.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        store.setSilent(true)
+        let isOver = Box(false)
+        let finish = Task {
+            await executor.finish()
+            isOver.update { $0 = true }
+        }
+
+        // Its budget, the bound and a little.
+        let limit = clock.now().advanced(by: .seconds(26))
+        while !isOver.value, clock.now() < limit {
+            clock.advance(by: .milliseconds(50))
+            // What woke has its turn before this is answered.
+            for _ in 0..<10 { _ = await executor.coreStarts }
+        }
+
+        try await within(Patience.usual, "it is finished") { await finish.value }
+        store.setSilent(false)
+    }
+}

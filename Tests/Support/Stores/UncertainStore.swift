@@ -1,0 +1,84 @@
+package import CoreAPI
+internal import CoreAPITesting
+
+/// A store that a test makes as bad as one behind a network may be: it does not answer, or the answers to commits are lost.
+package struct UncertainStore: SharedStore {
+    /// Whether the answer to a commit that took effect is lost.
+    package typealias Loss = @Sendable (Transaction) -> Bool
+
+    private let inner: any SharedStore
+    private let state = Box((isSilent: false, loss: nil as Loss?, lookCount: 0, waiterCount: 0))
+
+    package init(_ inner: any SharedStore) {
+        self.inner = inner
+    }
+
+    /// Whether nothing is answered: a call waits until that is over or its task is cancelled.
+    package func setSilent(_ isSilent: Bool) {
+        state.update { $0.isSilent = isSilent }
+    }
+
+    package var isSilent: Bool { state.value.isSilent }
+
+    package func loseAnswers(_ loss: Loss?) {
+        state.update { $0.loss = loss }
+    }
+
+    /// How often something was listed.
+    package var lookCount: Int { state.value.lookCount }
+
+    /// How many calls wait for an answer.
+    package var waiterCount: Int { state.value.waiterCount }
+
+    private func pass() async throws(SharedCoreError) {
+        state.update { $0.waiterCount += 1 }
+        defer { state.update { $0.waiterCount -= 1 } }
+        while state.value.isSilent {
+            do {
+                try await Task.sleep(for: .milliseconds(2))
+            } catch {
+                throw SharedCoreError(.cancelled, "The task was cancelled.", at: "test")
+            }
+        }
+    }
+
+    package var session: Session { inner.session }
+    package var capabilities: Capabilities { inner.capabilities }
+
+    package func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
+        try await pass()
+        return try await inner.get(key, consistency: consistency)
+    }
+
+    package func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+        try await pass()
+        defer { state.update { $0.lookCount += 1 } }
+        return try await inner.list(prefix, consistency: consistency)
+    }
+
+    package func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
+        try await pass()
+        let commit = try await inner.commit(transaction)
+        if state.value.loss?(transaction) == true {
+            throw SharedCoreError(.outcomeUnknown, "The answer is lost.", at: "test")
+        }
+        return commit
+    }
+
+    package func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+        try await pass()
+        return try await inner.watch(prefixes, from: start)
+    }
+
+    package func sync() async throws(SharedCoreError) {
+        try await pass()
+        try await inner.sync()
+    }
+
+    package func sessions() async throws(SharedCoreError) -> [Session] {
+        try await pass()
+        return try await inner.sessions()
+    }
+
+    package func close() async { await inner.close() }
+}
