@@ -41,7 +41,9 @@ struct JSONGrammarTests {
     @Test("What is accepted, a decoder reads", arguments: Seed.several(4))
     func decoded(seed: Seed) {
         var random = SplitMix64(seed)
-        let pieces = ["[", "]", "{", "}", ",", ":", "\"a\"", "\"\\n\"", "1", "-", "0", ".5", "e3 ", "true", "null", " "]
+        let pieces = [
+            "[", "]", "{", "}", ",", ":", "\"a\"", "\"\\n\"", "1", "-", "0", ".5", "e3 ", "true", "null", " ",
+        ]
         var accepted = 0
         for _ in 0..<40_000 {
             let text = (0..<Int.random(in: 1...7, using: &random)).map { _ in
