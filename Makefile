@@ -15,8 +15,8 @@ demo: dependencies
 
 test: dependencies
 	$(SWIFT) build -j $(JOBS) --build-tests
-	SWIFT="$(SWIFT)" Scripts/test
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
+	SWIFT="$(SWIFT)" Scripts/test
 
 # The machines of coordination in simulated time: a hundred thousand schedules of faults, and every mutant.
 simulate: dependencies
