@@ -21,8 +21,7 @@ extension OwnershipMachine {
 
         if wait.enforcement == .notYet {
             // What was granted stays granted: an owner that leaves its section early still has its core to stop.
-            let limit = min(rules.handoverDeadline + grantedBound(of: owner), rules.handoverHardMaximum)
-            wait.limit = max(wait.limit, limit)
+            wait.limit = max(wait.limit, handoverLimit(of: owner))
             guard wait.patience.elapsed >= wait.limit else {
                 self.wake(at: wait.patience.nextCount(limit: wait.limit))
                 return nil
@@ -36,6 +35,11 @@ extension OwnershipMachine {
         guard handoverWait?.epoch == epoch else { return }
         handoverWait?.enforcement = reason.map { .impossible($0) } ?? .killed
         handoverWait?.afterKill = RunningTime(from: now)
+    }
+
+    /// How long an owner has that was asked.
+    func handoverLimit(of owner: Standing<OwnerRecord>) -> Duration {
+        min(rules.handoverDeadline + grantedBound(of: owner), rules.handoverHardMaximum)
     }
 
     /// What the critical section that the owner is in adds to the deadline. It was entered before the request, or its

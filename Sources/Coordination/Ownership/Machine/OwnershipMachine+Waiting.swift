@@ -15,22 +15,24 @@ extension OwnershipMachine {
         return restsUntil != nil ? .rest : nil
     }
 
-    private func wait(for standing: Standing<OwnerRecord>) -> OwnershipWait {
+    private func wait(for standing: Standing<OwnerRecord>) -> OwnershipWait? {
         let owner = GroupOwner(standing)
         guard let handover = view.handover else {
+            // A Main asks it in the next step.
+            if myself.isMain, owner.role == .executor { return nil }
             return isUnanswered(standing.claim) ? .answer(of: owner) : .owner(owner)
         }
-        guard handover.session == myself.session, let wait = handoverWait, wait.epoch == standing.claim else {
-            return handover.session == myself.session ? .owner(owner) : .request(ofMain: handover.record.name)
-        }
-        switch wait.enforcement {
+        guard handover.session == myself.session else { return .request(ofMain: handover.record.name) }
+        // It begins to count in the next step, where it has not.
+        let wait = handoverWait.flatMap { $0.epoch == standing.claim ? $0 : nil }
+        switch wait?.enforcement {
         case .killed: return .end(ofKilled: owner)
         case .confirmed where handover.record.isKilling: return .end(ofKilled: owner)
-        case .notYet, .confirmed, .impossible: break
+        case .notYet, .confirmed, .impossible, nil: break
         }
+        let limit = max(wait?.limit ?? .zero, handoverLimit(of: standing))
         let isInSection = view.critical?.record.epoch == standing.claim
-        return isInSection
-            ? .criticalSection(of: owner, within: wait.limit) : .handover(by: owner, within: wait.limit)
+        return isInSection ? .criticalSection(of: owner, within: limit) : .handover(by: owner, within: limit)
     }
 
     /// Whether a challenge to a claim stands that was not answered.
