@@ -63,13 +63,6 @@ extension Mutant {
         Mutant("loses the answers to challenges", caughtBy: "C2", "C14") { damage in
             damage.losing("ownership/answer")
         },
-        Mutant("reads slowly", caughtBy: "C7") { damage in
-            let whole = damage.list
-            damage.list = { group, prefix, consistency throws(SharedCoreError) in
-                try? await Task.sleep(for: .milliseconds(450))
-                return try await whole(group, prefix, consistency)
-            }
-        },
         Mutant("wakes nobody", caughtBy: "C8") { damage in
             damage.changes { _ in nil }
         },

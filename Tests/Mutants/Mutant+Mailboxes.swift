@@ -17,12 +17,6 @@ extension Mutant {
                 return operation
             }
         },
-        Mutant("forgets that a mailbox was cleared, when there is a message again", caughtBy: "M3", "M4") { damage in
-            damage.operations { operation in
-                if case .put(let key, _, _) = operation, key.isIn(place, ending: "/cleared") { return nil }
-                return operation
-            }
-        },
         Mutant("takes what somebody else has in hand", caughtBy: "M6") { damage in
             damage.reading { $0.key.isIn(place, ending: "/t") ? nil : $0 }
             damage.writing { transaction in
