@@ -10,7 +10,7 @@ struct MailboxTake: HostCommand {
         commandName: "take", abstract: "Take messages from a queue: each is printed, then acknowledged.",
         discussion: """
             Without --timeout it takes what is there, and status 1 says that nothing was. With --timeout it waits. A message \
-            that cannot be printed stays in the queue.
+            that cannot be read here is told of as undecodable, and taken as well.
             """)
 
     @OptionGroup var global: GlobalOptions
