@@ -212,6 +212,8 @@ actor Participant {
             if machine.holding == nil, machine.core == nil, !intentions.isClosing { stoppingSince = nil }
             decideWish(at: clock.now())
             if let directive = machine.step(at: clock.now()) {
+                // What is waited for may be over when it has been carried out.
+                publish()
                 await carryOut(directive)
                 restIfInVain(directive)
                 await noticeLoss()

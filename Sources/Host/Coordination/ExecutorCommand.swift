@@ -35,16 +35,19 @@ struct ExecutorCommand: HostCommand {
         guard let callID = CallID(callID) else { throw CommandFailure.usage("--call-id cannot be empty") }
         let resolution = context.resolution
         let options = try resolution.coordinationOptions()
-        let request = ExecutorRequest(
+        var request = ExecutorRequest(
             callID: callID, deadline: deadline?.duration ?? options.executorBudget, insists: own,
             maildir: try resolution.maildir(), startDuration: try resolution.value(Settings.coreStartDuration),
-            options: options, witness: try resolution.witness(), reporting: context.waitReport())
+            options: options, witness: try resolution.witness())
         let description = SessionDescription(role: .executor, name: name)
-        try await context.withGroup(as: description, for: "executor") { group in
-            let report = try await ExecutorRun.run(request, in: group) { report in
-                try await context.output.emit(text: report.sentence, json: report.json)
+        try await context.reportingWaits { reporting in
+            request.reporting = reporting
+            try await context.withGroup(as: description, for: "executor") { [request] group in
+                let report = try await ExecutorRun.run(request, in: group) { report in
+                    try await context.output.emit(text: report.sentence, json: report.json)
+                }
+                if report.status != .success { throw CommandFailure(report.status, report.reason) }
             }
-            if report.status != .success { throw CommandFailure(report.status, report.reason) }
         }
     }
 }

@@ -30,9 +30,9 @@ struct MainCommand: HostCommand {
             let main = try MainParticipant(of: group, options: options, environment: environment) {
                 MaildirCore(directory: maildir, startDuration: startDuration)
             }
-            do throws(CoordinationError) {
-                try await main.start(takingOver: takeOver, reporting: context.waitReport())
-            } catch {
+            do {
+                try await context.reportingWaits { try await main.start(takingOver: takeOver, reporting: $0) }
+            } catch let error as CoordinationError {
                 await stop(main)
                 throw CommandFailure(error)
             }

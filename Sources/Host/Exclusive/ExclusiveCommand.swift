@@ -59,17 +59,16 @@ struct ExclusiveCommand: HostCommand {
         let options = try context.resolution.exclusiveOptions()
         let program = ExclusiveProgram(command, grace: options.grace)
         let title = name ?? command[0].split(separator: "/").last.map(String.init) ?? command[0]
+        let description = SessionDescription(role: role.role, name: title)
         let work = Task {
-            try await context.withGroup(
-                as: SessionDescription(role: role.role, name: title), for: "exclusive"
-            ) { group in
-                let environment = CoordinationEnvironment(witness: try context.resolution.witness())
-                let ownership = try ExclusiveOwnership(
-                    role, of: group, options: options.coordination, environment: environment, program: program)
-                if let ended = try await ownership.run(
-                    takingOver: takeOver, reporting: context.waitReport())
-                {
-                    status.set(ended)
+            try await context.reportingWaits { reporting in
+                try await context.withGroup(as: description, for: "exclusive") { group in
+                    let environment = CoordinationEnvironment(witness: try context.resolution.witness())
+                    let ownership = try ExclusiveOwnership(
+                        role, of: group, options: options.coordination, environment: environment, program: program)
+                    if let ended = try await ownership.run(takingOver: takeOver, reporting: reporting) {
+                        status.set(ended)
+                    }
                 }
             }
         }

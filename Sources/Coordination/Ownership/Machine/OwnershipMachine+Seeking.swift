@@ -15,13 +15,17 @@ extension OwnershipMachine {
         }
         if let owner = view.owner {
             if let burial = bury(owner.claim, at: now) { return burial }
-            if owner.record.role == .main ? wish == .takeOver : myself.isMain { return ask(owner, at: now) }
-            return wait(for: owner, at: now)
+            return asks(owner) ? ask(owner, at: now) : wait(for: owner, at: now)
         }
         if let handover = view.handover, handover.session != myself.session {
             return bury(handover.claim, at: now) ?? wait(for: handover, at: now)
         }
         return acquire(at: now)
+    }
+
+    /// Whether this participant asks an owner to hand over, instead of waiting for it.
+    func asks(_ owner: Standing<OwnerRecord>) -> Bool {
+        owner.record.role == .main ? wish == .takeOver : myself.isMain
     }
 
     /// Takes back a request for hand-over that is not meant any more.

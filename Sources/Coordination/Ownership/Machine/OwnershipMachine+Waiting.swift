@@ -18,8 +18,8 @@ extension OwnershipMachine {
     private func wait(for standing: Standing<OwnerRecord>) -> OwnershipWait? {
         let owner = GroupOwner(standing)
         guard let handover = view.handover else {
-            // A Main asks it in the next step.
-            if myself.isMain, owner.role == .executor { return nil }
+            // Whoever will ask it says so when it does.
+            if asks(standing) { return granted?.epoch == standing.claim ? handover(by: standing) : nil }
             return isUnanswered(standing.claim) ? .answer(of: owner) : .owner(owner)
         }
         guard handover.session == myself.session else { return .request(ofMain: handover.record.name) }
@@ -30,7 +30,13 @@ extension OwnershipMachine {
         case .confirmed where handover.record.isKilling: return .end(ofKilled: owner)
         case .notYet, .confirmed, .impossible, nil: break
         }
-        let limit = max(wait?.limit ?? .zero, handoverLimit(of: standing))
+        return self.handover(by: standing)
+    }
+
+    private func handover(by standing: Standing<OwnerRecord>) -> OwnershipWait {
+        let owner = GroupOwner(standing)
+        let counted = handoverWait.flatMap { $0.epoch == standing.claim ? $0.limit : nil }
+        let limit = max(counted ?? .zero, handoverLimit(of: standing))
         let isInSection = view.critical?.record.epoch == standing.claim
         return isInSection ? .criticalSection(of: owner, within: limit) : .handover(by: owner, within: limit)
     }
