@@ -198,7 +198,7 @@ let package = Package(
             "HostTests",
             of: [
                 "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "ProgramOutput",
-                "Platform", "sharedcore", "ZMQBackend",
+                "Platform", "Wormholes", "sharedcore", "ZMQBackend",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
         tests(
