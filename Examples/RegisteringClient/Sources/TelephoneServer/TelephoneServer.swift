@@ -95,10 +95,15 @@ public final class TelephoneServer: Sendable {
         accept(at: listener)
     }
 
-    /// Ends for good.
+    /// Closes all connections, and takes new ones.
+    public func drop() {
+        for connection in state.withLock({ Array($0.connections.values) }) { connection.shutDown() }
+    }
+
+    /// Ends, until it is healed.
     public func close() {
         cut()
-        for connection in state.withLock({ Array($0.connections.values) }) { connection.shutDown() }
+        drop()
     }
 
     private func accept(at listener: StreamSocket) {

@@ -33,9 +33,16 @@ extension Telephone {
     public func followConnection() async {
         for await incoming in client.incoming {
             switch incoming {
-            case .traffic: await keepAlive.traffic(on: Self.registration)
+            case .traffic:
+                await keepAlive.traffic(on: Self.registration)
+                // In a wake the machine says when the user is alerted.
+                if !isInWake { await showTexts() }
             case .unreadData: happen.yield(.dataOnKeptSocket)
-            case .ended: break
+            case .ended:
+                // The table knows of networks only: a way to the server that is gone is none, and is tried again at once.
+                guard !isInWake, network?.isConnected == true else { continue }
+                happen.yield(.networkLost)
+                happen.yield(.networkBack)
             }
         }
     }

@@ -16,6 +16,7 @@ extension Telephone {
 
     /// Gives up what the table has no level for. What is already away with the network is not asked for.
     func apply(levelsOf state: ApplicationState) async throws {
+        isInFront = state == .foreground
         let situation = Situation(state)
         await web.rest(levels.level(of: .httpServices, in: situation) == .none)
         guard levels.level(of: .presenceSubscription, in: situation) == .none, hasPresence else { return }
@@ -27,6 +28,10 @@ extension Telephone {
     func readWhatCame() async throws {
         await client.keepUnread(false)
         guard await client.isAnswered() else { throw TelephoneClient.Failure.noAnswer(to: "OPTIONS") }
+    }
+
+    func showTexts() async {
+        for text in await client.takeTexts() { show("\(isInFront ? "message" : "alert"): \(text)") }
     }
 
     func hold() async throws {

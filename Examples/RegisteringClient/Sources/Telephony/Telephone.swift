@@ -38,6 +38,8 @@ public actor Telephone: ConnectivityDelegate {
     var network: NetworkState?
     let levels = ServiceLevelTable.standard
     var hasPresence = false
+    var isInFront = true
+    var isInWake = false
 
     public init(user: String, server: ServerAddress, keepAlive: KeepAlive, patience: Duration = .seconds(5)) {
         client = TelephoneClient(user: user, server: server, patience: patience)
@@ -68,8 +70,8 @@ public actor Telephone: ConnectivityDelegate {
             show("network: connected; \(await client.notice(of: "message-summary") ?? "nothing is known yet")")
         case .checkConnectivity:
             await client.keepUnread(false)
-            if await client.isAnswered() { return .connection(.stands) }
-            return .connection(network?.isConnected == false ? .noNetwork : .networkOnly)
+            if network?.isConnected == false { return .connection(.noNetwork) }
+            return .connection(await client.isAnswered() ? .stands : .networkOnly)
 
         // A client that runs a shared core closes its participant here; this one has no other process to share with.
         case .giveUpOwnershipAndLocks: show("gave up what others might wait for")
@@ -80,16 +82,20 @@ public actor Telephone: ConnectivityDelegate {
         case .relyOnKeepAlive: show("only the keep-alive will wake it")
         case .allowSuspension: await client.keepUnread(true)
 
-        case .beginBudget: await client.keepUnread(false)
-        case .endBudget, .stopWork: break
+        case .beginBudget:
+            isInWake = true
+            await client.keepUnread(false)
+        case .endBudget, .stopWork: isInWake = false
         case .processSocketData: try await readWhatCame()
-        case .alertUser: for text in await client.takeTexts() { show("alert: \(text)") }
+        case .alertUser: await showTexts()
 
         case .holdActiveCalls: try await hold()
         case .takeMediaAway: call?.hasMedia = false
         case .offerResume: if call != nil { show("resume the call?") }
 
-        case .relaunchWithoutUserInterface: show("relaunched in the background, without a window")
+        case .relaunchWithoutUserInterface:
+            isInFront = false
+            show("relaunched in the background, without a window")
         }
         return .done
     }

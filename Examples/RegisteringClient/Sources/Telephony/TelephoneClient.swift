@@ -17,7 +17,7 @@ public actor TelephoneClient {
         case traffic
         /// Something lies in the socket, which is kept and not read.
         case unreadData
-        /// The connection is gone.
+        /// The server has closed the connection, and nobody was waiting for an answer, which would have failed.
         case ended
     }
 
@@ -72,7 +72,8 @@ public actor TelephoneClient {
         connection = new
         reading = Task {
             for await event in new.events { hear(event, on: new) }
-            lose(new)
+            let isSilent = waiting.isEmpty
+            if lose(new), isSilent { tell.yield(.ended) }
         }
     }
 
@@ -157,10 +158,12 @@ public actor TelephoneClient {
         try? source.send(message.response("200 OK"))
     }
 
-    private func lose(_ lost: Connection) {
-        guard connection === lost else { return }
+    /// - Returns: Whether it was the present connection.
+    @discardableResult
+    private func lose(_ lost: Connection) -> Bool {
+        guard connection === lost else { return false }
         connection = nil
         for number in waiting.keys { answer(number, .failure(Failure.notConnected)) }
-        tell.yield(.ended)
+        return true
     }
 }

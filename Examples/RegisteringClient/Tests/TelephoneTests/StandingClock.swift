@@ -1,18 +1,17 @@
 import CoreAPI
 import Synchronization
 
-/// A clock that goes as the machine's does, and can be put forward.
-final class SteppingClock: TimeSource {
+/// A clock that stands until it is put forward: no budget is over because a machine is slow.
+final class StandingClock: TimeSource {
     let bootID = BootID(high: 0, low: 1)
-    private let start = ContinuousClock.now
-    private let skipped = Mutex(Duration.zero)
+    private let instant = Mutex(BootInstant(nanoseconds: 1))
 
     func now() -> BootInstant {
-        BootInstant(nanoseconds: 1).advanced(by: ContinuousClock.now - start + skipped.withLock { $0 })
+        instant.withLock { $0 }
     }
 
     func advance(by duration: Duration) {
-        skipped.withLock { $0 += duration }
+        instant.withLock { $0 = $0.advanced(by: duration) }
     }
 
     func sleep(until instant: BootInstant) async throws(CancellationError) {
