@@ -62,6 +62,8 @@ public actor TelephoneClient {
     /// Connects; nothing to do where the connection still stands.
     public func connect() async throws {
         if await isAnswered() { return }
+        // A question that was broken off says nothing of the connection.
+        try Task.checkCancellation()
         try await connectAnew()
     }
 

@@ -15,6 +15,8 @@ enum Live {
             user: "zoe", server: ServerAddress(host: server.host, port: server.port), network: monitor.states
         ) { say($0.line) }
         for await line in lines() {
+            // One thing after another; what the network does comes in between as it likes.
+            await life.runner.settle()
             switch line {
             case "background": await life.telephone.bring(to: .background)
             case "foreground": await life.telephone.bring(to: .foreground)
