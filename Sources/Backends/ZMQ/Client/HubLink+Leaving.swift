@@ -1,6 +1,6 @@
 internal import CoreAPI
-internal import Replica
 internal import Platform
+internal import Replica
 
 /// How a client goes: no session of its is left to a hub that comes later.
 extension HubLink {
