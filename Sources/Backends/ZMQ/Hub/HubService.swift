@@ -24,8 +24,10 @@ actor HubService {
     var intake: [(address: HubAddress, message: IncomingMessage)] = []
     var intakeByteCount = 0
     var isServing = false
-    /// Whether another message was taken in behind the one that is being answered.
-    var isMoreTakenIn = false
+    /// How many of them are answered, or are about to be.
+    private var servedCount = 0
+    /// Whether another one is behind them.
+    private var isMoreTakenIn: Bool { servedCount < intake.count }
     /// How many messages are taken in before those before them are answered: what is beyond waits in the library, and
     /// then with the clients.
     static let intakeLimit = 1_024
@@ -116,6 +118,7 @@ actor HubService {
         for door in doors { door.close() }
         tellNames(isServing: false)
         intake = []
+        servedCount = 0
         intakeByteCount = 0
         if options.keys != nil { try? Authenticator.shared().forget(domain) }
     }
@@ -169,21 +172,18 @@ actor HubService {
 
     /// Answers what was taken in, in its order.
     private func serve() async {
-        var position = 0
-        while position < intake.count, !isStopped {
-            let (address, message) = intake[position]
+        while isMoreTakenIn, !isStopped {
+            let (address, message) = intake[servedCount]
             intakeByteCount -= message.byteCount
-            position += 1
-            if position == 256 || position == intake.count {
-                intake.removeFirst(position)
-                position = 0
+            servedCount += 1
+            if servedCount == 256 || !isMoreTakenIn {
+                intake.removeFirst(servedCount)
+                servedCount = 0
             }
-            isMoreTakenIn = position < intake.count
             await answer(message, from: address)
             // The last of those that came together may have recorded nothing.
             if !isMoreTakenIn { publishNews() }
         }
-        isMoreTakenIn = false
         isServing = false
     }
 
