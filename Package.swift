@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "Mailboxes", targets: ["Mailboxes"]),
         .library(name: "Wormholes", targets: ["Wormholes"]),
         .library(name: "Coordination", targets: ["Coordination"]),
+        .library(name: "Lifecycle", targets: ["Lifecycle"]),
         .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
         .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
@@ -54,6 +55,7 @@ let package = Package(
         .package(
             url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: [.defaults, "YAML"]),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -87,6 +89,7 @@ let package = Package(
         room("Mailboxes", knows: ["CoreAPI", "ByteCoding"]),
         room("Wormholes", knows: ["CoreAPI", "ByteCoding", "Mailboxes"]),
         room("Coordination", knows: ["CoreAPI", "ByteCoding", "Mailboxes", "Platform"]),
+        room("Lifecycle", knows: ["CoreAPI"]),
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
 
         // The contract as cases that run against any backend.
@@ -127,11 +130,12 @@ let package = Package(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
-                "Coordination",
+                "Coordination", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 "BenchmarkRun", zmqBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -197,8 +201,11 @@ let package = Package(
         tests(
             "HostTests",
             of: [
-                "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "ProgramOutput",
-                "Platform", "sharedcore", "ZMQBackend",
+                "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "Lifecycle",
+                "Mailboxes",
+                "MaildirCore", "ProgramOutput", "Platform", "sharedcore", "ZMQBackend",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
         tests(
