@@ -16,9 +16,9 @@ func room(_ name: String, at path: String? = nil, knows: [Target.Dependency] = [
     .target(name: name, dependencies: knows, path: path.map { "Sources/" + $0 }, swiftSettings: settings)
 }
 
-func tests(_ name: String, of rooms: [Target.Dependency]) -> Target {
+func tests(_ name: String, of rooms: [Target.Dependency], beside data: [String] = []) -> Target {
     .testTarget(
-        name: name, dependencies: rooms + ["TestSupport", "CoreAPITesting"], path: "Tests/" + name,
+        name: name, dependencies: rooms + ["TestSupport", "CoreAPITesting"], path: "Tests/" + name, exclude: data,
         swiftSettings: settings)
 }
 
@@ -38,6 +38,7 @@ let package = Package(
         .library(name: "Wormholes", targets: ["Wormholes"]),
         .library(name: "Coordination", targets: ["Coordination"]),
         .library(name: "Lifecycle", targets: ["Lifecycle"]),
+        .library(name: "NetworkMonitor", targets: ["NetworkMonitor"]),
         .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
         .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
@@ -91,6 +92,9 @@ let package = Package(
         room("Coordination", knows: ["CoreAPI", "ByteCoding", "Mailboxes", "Platform"]),
         room("Lifecycle", knows: ["CoreAPI"]),
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
+
+        // What the kernel tells of the machine's networks.
+        room("NetworkMonitor", knows: ["CoreAPI", "Platform"]),
 
         // The contract as cases that run against any backend.
         room("CoreAPITesting", knows: ["CoreAPI", "Coordination", "Platform", "Mailboxes", "Wormholes"]),
@@ -171,6 +175,9 @@ let package = Package(
             name: "sharedcore-test-peer",
             dependencies: ["BundledHarnesses", "FileCases"],
             path: "Tests/Peer", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
+            path: "Tests/NetworkWatcher", swiftSettings: settings),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
         tests(
@@ -200,11 +207,13 @@ let package = Package(
         tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests(
+            "NetworkMonitorTests", of: ["CoreAPI", "NetworkMonitor", "Platform", "sharedcore-network-watcher"],
+            beside: ["Recorded"]),
+        tests(
             "HostTests",
             of: [
                 "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "Lifecycle",
-                "Mailboxes",
-                "MaildirCore", "ProgramOutput", "Platform", "sharedcore", "ZMQBackend",
+                "Mailboxes", "MaildirCore", "ProgramOutput", "Platform", "Wormholes", "sharedcore", "ZMQBackend",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
