@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "CLinuxSockets.h"
+
 // Locks of one byte that belong to an open file description, not to a process.
 
 /// Takes the lock of a byte for writing; -EAGAIN when another description has it.

@@ -1,6 +1,6 @@
 internal import CoreAPI
-internal import Replica
 internal import Platform
+internal import Replica
 
 /// How a client goes: no session of its is left to a hub that comes later.
 extension HubLink {
@@ -28,8 +28,7 @@ extension HubLink {
     /// Whether a hub may keep the session as long as this process lives.
     private var isOutlivedBySession: Bool {
         if let welcome { return welcome.lease == nil }
-        if case .tcp = endpoint { return false }
-        return greeting > 0
+        return greeting > 0 && !endpoint.isOverNetwork
     }
 
     /// Asks the hub to end the session; tells whether a hub knows of it.

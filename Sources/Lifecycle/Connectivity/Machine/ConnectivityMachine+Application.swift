@@ -69,7 +69,7 @@ extension ConnectivityMachine {
             question = .preparation(interval: interval, number: number)
             step.actions += actions(of: .t6)
         } else {
-            position.application = .suspended
+            sleep()
             step.actions += actions(of: .t7)
         }
         return step
@@ -87,7 +87,7 @@ extension ConnectivityMachine {
             }
             warning = [.warn(obstacles)]
         }
-        position.application = .suspended
+        sleep()
         let isConnected = position.connectivity == .connected
         var step = Step(
             isConnected ? number : .t7,
@@ -95,6 +95,13 @@ extension ConnectivityMachine {
             warning + (isConnected ? [] : [.relyOnKeepAlive]) + [.allowSuspension])
         drop(into: &step) { $0.needsNetwork }
         return step
+    }
+
+    /// Nothing runs from here on. No call is left that could be held or resumed.
+    mutating func sleep() {
+        position.application = .suspended
+        holdsForCellularCall = false
+        owesHold = false
     }
 
     /// Takes back a suspension that is on its way.

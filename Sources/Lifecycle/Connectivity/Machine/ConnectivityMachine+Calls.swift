@@ -6,7 +6,10 @@ extension ConnectivityMachine {
     mutating func beginCellularCall(_ row: TransitionRow?) -> Step {
         guard !hasCellularCall else { return .unlisted("The cellular call is known already.") }
         hasCellularCall = true
-        guard let row else { return .unlisted("Without a connection nothing can be held; it is made up for later.") }
+        guard let row else {
+            owesHold = true
+            return .unlisted("Without a connection nothing can be held; it is made up for later.")
+        }
         go(by: row)
         var step = Step(row.number, row.sentence, actions(of: row.number))
         if isAttempting, position.application != .suspended {
@@ -21,16 +24,18 @@ extension ConnectivityMachine {
     mutating func endCellularCall(_ row: TransitionRow?) -> Step {
         guard hasCellularCall else { return .unlisted("No cellular call is known.") }
         hasCellularCall = false
+        owesHold = false
         guard let row else { return .unlisted("Without a connection nothing can be resumed; it is offered later.") }
         holdsForCellularCall = false
         return Step(row.number, "The cellular call is over.", [.offerResume])
     }
 
     /// What a cellular call that began or ended without a connection has left to do.
-    func cellularDebt() -> [ConnectivityAction] {
-        if hasCellularCall, !holdsForCellularCall { return actions(of: .t17) }
-        if !hasCellularCall, holdsForCellularCall { return [.offerResume] }
-        return []
+    mutating func cellularDebt() -> [ConnectivityAction] {
+        if hasCellularCall { return owesHold ? actions(of: .t17) : [] }
+        guard holdsForCellularCall else { return [] }
+        holdsForCellularCall = false
+        return [.offerResume]
     }
 
     /// A call has media from now on: the application is not suspended while it lasts (contract P6).
@@ -41,7 +46,10 @@ extension ConnectivityMachine {
             position.application = .background
             postponed = interval
             step.reason = "An active call began: the application is awake until it ends."
-            if wake != nil { step.actions.append(.endBudget) }
+            // A stop that has not begun would cut this call off.
+            let isStopPending = pending.contains { $0.action == .stopWork }
+            drop(into: &step) { $0 == .stopWork }
+            if wake != nil || isStopPending { step.actions.append(.endBudget) }
             wake = nil
         }
         if case .preparation(let interval, _) = question {
@@ -49,9 +57,12 @@ extension ConnectivityMachine {
             step.reason = "An active call began: the suspension waits for its end."
         }
         forgetSuspension(&step)
-        if hasCellularCall, position.connectivity == .connected {
+        guard hasCellularCall else { return step }
+        if position.connectivity == .connected {
             step.number = .t17
             step.actions += actions(of: .t17)
+        } else {
+            owesHold = true
         }
         return step
     }

@@ -9,8 +9,8 @@ extension ConnectivityMachine {
         var step = Step(row.number, row.sentence, actions(of: row.number))
         isRegistered = false
         retryAt = nil
-        if question == .connection { question = nil }
         drop(into: &step) { $0.needsNetwork }
+        forgetCheck(&step)
         return step
     }
 
@@ -21,11 +21,16 @@ extension ConnectivityMachine {
         var step = Step(row.number, row.sentence, actions(of: row.number))
         guard row.number != .t14 else { return step }
         backOff.reset()
-        if question == .connection {
-            question = nil
-            drop(into: &step) { $0 == .checkConnectivity }
-        }
+        forgetCheck(&step)
         return step
+    }
+
+    /// The network itself has answered what was being checked. The levels would have come with the answer.
+    private mutating func forgetCheck(_ step: inout Step) {
+        guard question == .connection else { return }
+        question = nil
+        drop(into: &step) { $0 == .checkConnectivity }
+        if position.application == .foreground { step.actions.insert(.applyLevels(.foreground), at: 0) }
     }
 
     /// T18.
@@ -43,6 +48,7 @@ extension ConnectivityMachine {
         activeCalls = 0
         hasCellularCall = false
         holdsForCellularCall = false
+        owesHold = false
         wake = nil
         question = nil
         postponed = nil

@@ -43,7 +43,8 @@ extension ConnectivityMachine {
         case .register:
             return registered()
         case .holdActiveCalls:
-            holdsForCellularCall = hasCellularCall
+            holdsForCellularCall = hasCellularCall && position.application != .suspended
+            owesHold = false
             return nil
         case .prepareForBackground:
             guard case .preparation(_, let number) = question else { return nil }
@@ -76,6 +77,8 @@ extension ConnectivityMachine {
         case .refreshRegistration:
             isRegistered = false
             return Step(nil, "The registration could not be refreshed.")
+        case .holdActiveCalls:
+            owesHold = hasCellularCall
         case .prepareForBackground:
             guard case .preparation(_, let number) = question else { break }
             return prepared(.notReady([.unanswered(reason)]), by: number)

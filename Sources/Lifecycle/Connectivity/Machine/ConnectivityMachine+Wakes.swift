@@ -39,10 +39,13 @@ extension ConnectivityMachine {
         drop(into: &step) { _ in true }
         question = nil
         retryAt = nil
-        if position.application != .suspended {
-            position.application = .suspended
+        // Even what is under way is ended; what is no work of the wake is begun again behind that.
+        if position.application != .suspended || step.dropped.contains(where: { $0.action == .giveUpOwnershipAndLocks })
+        {
+            sleep()
             step.actions.append(.giveUpOwnershipAndLocks)
         }
+        step.actions += step.dropped.map(\.action).filter(\.outlivesWake)
         if position.connectivity == .disconnected { step.actions.append(.relyOnKeepAlive) }
         step.actions.append(.allowSuspension)
         return step

@@ -26,6 +26,8 @@ public struct ConnectivityMachine: Hashable, Sendable {
 
     /// Whether active calls were held because of a cellular call.
     var holdsForCellularCall = false
+    /// Whether calls are still to be held because of one.
+    var owesHold = false
     /// A wake that is under way.
     var wake: Wake?
     /// The answer that is awaited.
