@@ -8,7 +8,7 @@ final class NetworkFollower: Sendable {
         var current: NetworkState?
         var losses = 0
         var isStopped = false
-        var opening: CheckedContinuation<Result<Void, SystemCallError>, Never>?
+        var opening: CheckedContinuation<Result<Void, SharedCoreError>, Never>?
         var listeners: [Int: AsyncStream<NetworkState>.Continuation] = [:]
         var lastListener = 0
     }
@@ -24,14 +24,18 @@ final class NetworkFollower: Sendable {
     }
 
     /// Starts the thread; returns with the first state.
-    func start() async throws(SystemCallError) {
-        let result: Result<Void, SystemCallError> = await withCheckedContinuation { continuation in
-            shared.withLock { $0.opening = continuation }
-            do throws(SystemCallError) {
-                try OwnedThread.start("network") { [self] in run() }
-            } catch {
-                finish(failure: error)
+    func start() async throws(SharedCoreError) {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<Void, SharedCoreError>, Never>) in
+                shared.withLock { $0.opening = continuation }
+                do throws(SystemCallError) {
+                    try OwnedThread.start("network") { [self] in run() }
+                } catch {
+                    finish(failure: error)
+                }
             }
+        } onCancel: {
+            stop()
         }
         try result.get()
     }
@@ -128,7 +132,7 @@ final class NetworkFollower: Sendable {
             return (Array(shared.listeners.values), shared.opening)
         }
         for listener in listeners { listener.finish() }
-        let stopped = SystemCallError("rtnetlink", number: SystemCallError.unsupportedOperation, at: "network monitor")
-        opening?.resume(returning: .failure(failure ?? stopped))
+        // Nobody has the monitor yet, so nobody but a cancelled task has stopped it.
+        opening?.resume(returning: .failure(failure.map(SharedCoreError.init) ?? .cancelled("network monitor")))
     }
 }

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import NetworkMonitor
 internal import Testing
@@ -42,6 +43,20 @@ struct MonitorTests {
         await task.value
         var other = monitor.states.makeAsyncIterator()
         #expect(await other.next() == monitor.current)
+    }
+
+    @Test("A cancelled task opens none")
+    func cancelledOpening() async throws {
+        let task = Task { () -> SharedCoreError.Code? in
+            withUnsafeCurrentTask { $0?.cancel() }
+            do throws(SharedCoreError) {
+                _ = try await NetworkMonitor.open()
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(await task.value == .cancelled)
     }
 
     @Test("A monitor gives everything back: its descriptors and its thread")
