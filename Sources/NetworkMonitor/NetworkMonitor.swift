@@ -1,5 +1,5 @@
 public import CoreAPI
-internal import Platform
+package import Platform
 internal import Synchronization
 
 /// Tells whether this machine is connected to other networks, and hears of every change from the kernel.
@@ -27,7 +27,12 @@ public final class NetworkMonitor: Sendable {
     /// - Throws: ``SharedCoreError/Code-swift.struct/system`` or ``SharedCoreError/Code-swift.struct/forbidden`` where the
     ///   kernel gives no socket for its reports, and ``SharedCoreError/Code-swift.struct/cancelled``.
     public static func open() async throws(SharedCoreError) -> NetworkMonitor {
-        let follower = try SharedCoreError.wrapping { () throws(SystemCallError) in try NetworkFollower() }
+        try await open(SharedCoreError.wrapping { () throws(SystemCallError) in try RouteSocket() })
+    }
+
+    /// Opens a monitor of what something else reports.
+    package static func open(_ reports: any RouteReports) async throws(SharedCoreError) -> NetworkMonitor {
+        let follower = try SharedCoreError.wrapping { () throws(SystemCallError) in try NetworkFollower(reports) }
         // From here on the monitor's end is the follower's.
         let monitor = NetworkMonitor(follower)
         try await follower.start()
