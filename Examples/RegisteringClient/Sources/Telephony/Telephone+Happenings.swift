@@ -39,10 +39,8 @@ extension Telephone {
                 if !isInWake { await showTexts() }
             case .unreadData: happen.yield(.dataOnKeptSocket)
             case .ended:
-                // The table knows of networks only: a way to the server that is gone is none, and is tried again at once.
-                guard !isInWake, network?.isConnected == true else { continue }
-                happen.yield(.networkLost)
-                happen.yield(.networkBack)
+                // In a wake, what is under way fails by itself.
+                if !isInWake { await loseConnection() }
             }
         }
     }
@@ -71,8 +69,11 @@ extension Telephone {
 
     public func hangUp() async throws {
         guard call != nil else { return }
-        call = nil
-        happen.yield(.activeCallEnded)
+        // The machine may let the application sleep after it, so the server is told first; whether it answers or not.
+        defer {
+            call = nil
+            happen.yield(.activeCallEnded)
+        }
         try await client.hangUp()
     }
 }

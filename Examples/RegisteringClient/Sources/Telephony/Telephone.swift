@@ -1,3 +1,4 @@
+public import CoreAPI
 public import Lifecycle
 internal import NetworkMonitor
 internal import SIPMessages
@@ -40,8 +41,15 @@ public actor Telephone: ConnectivityDelegate {
     var hasPresence = false
     var isInFront = true
     var isInWake = false
+    var isAsleep = false
+    var refreshing: Task<Void, any Error>?
+    let clock: any TimeSource
 
-    public init(user: String, server: ServerAddress, keepAlive: KeepAlive, patience: Duration = .seconds(5)) {
+    public init(
+        user: String, server: ServerAddress, keepAlive: KeepAlive, clock: any TimeSource,
+        patience: Duration = .seconds(5)
+    ) {
+        self.clock = clock
         client = TelephoneClient(user: user, server: server, patience: patience)
         web = WebRequests(server: server)
         self.keepAlive = keepAlive
@@ -69,6 +77,7 @@ public actor Telephone: ConnectivityDelegate {
             call?.isReachable = true
             show("network: connected; \(await client.notice(of: "message-summary") ?? "nothing is known yet")")
         case .checkConnectivity:
+            isAsleep = false
             await client.keepUnread(false)
             if network?.isConnected == false { return .connection(.noNetwork) }
             return .connection(await client.isAnswered() ? .stands : .networkOnly)
@@ -80,10 +89,12 @@ public actor Telephone: ConnectivityDelegate {
         case .stayAwake(let obstacles): show("stays awake: \(obstacles.map(\.description).joined(separator: "; "))")
         case .warn(let obstacles): show("warning: \(obstacles.map(\.description).joined(separator: "; "))")
         case .relyOnKeepAlive: show("only the keep-alive will wake it")
-        case .allowSuspension: await client.keepUnread(true)
+        case .allowSuspension:
+            isAsleep = true
+            await client.keepUnread(true)
 
         case .beginBudget:
-            isInWake = true
+            (isInWake, isAsleep) = (true, false)
             await client.keepUnread(false)
         case .endBudget, .stopWork: isInWake = false
         case .processSocketData: try await readWhatCame()
@@ -94,7 +105,7 @@ public actor Telephone: ConnectivityDelegate {
         case .offerResume: if call != nil { show("resume the call?") }
 
         case .relaunchWithoutUserInterface:
-            isInFront = false
+            (isInFront, isAsleep) = (false, false)
             show("relaunched in the background, without a window")
         }
         return .done

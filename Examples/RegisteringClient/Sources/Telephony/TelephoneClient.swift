@@ -37,6 +37,7 @@ public actor TelephoneClient {
     private var reading: Task<Void, Never>?
     private var waiting: [Int: Waiting] = [:]
     private var lastNumber = 0
+    private var attempts = 0
     private var texts: [String] = []
     private var notices: [String: String] = [:]
 
@@ -70,7 +71,14 @@ public actor TelephoneClient {
     /// Makes a new connection, whatever became of the old one.
     public func connectAnew() async throws {
         disconnect()
+        attempts += 1
+        let attempt = attempts
         let new = try await Connection.open(to: server)
+        // Another attempt may have begun meanwhile, and whoever wanted this one may want it no more.
+        guard attempt == attempts, !Task.isCancelled else {
+            new.close()
+            throw CancellationError()
+        }
         connection = new
         reading = Task {
             for await event in new.events { hear(event, on: new) }
@@ -81,6 +89,7 @@ public actor TelephoneClient {
 
     /// Closes the connection.
     public func disconnect() {
+        attempts += 1
         guard let connection else { return }
         connection.close()
         lose(connection)

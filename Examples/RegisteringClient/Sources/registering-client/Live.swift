@@ -10,7 +10,8 @@ enum Live {
     static func run() async throws {
         let server = try TelephoneServer()
         let monitor = try await NetworkMonitor.open()
-        say("\(monitor.current)")
+        let states = monitor.states
+        let network = Task { for await state in states { say("\(state)") } }
         let life = try await TelephoneLife(
             user: "zoe", server: ServerAddress(host: server.host, port: server.port), network: monitor.states
         ) { say($0.line) }
@@ -26,6 +27,7 @@ enum Live {
         }
         await life.close()
         monitor.close()
+        await network.value
     }
 
     /// What is typed, read on a thread of its own, since reading waits.
