@@ -92,10 +92,12 @@ final class Stage: Sendable {
         let before = await life.runner.trace.count
         await bring(to: next)
         try await eventually("it is in the state \(next)") {
+            // A suspension is decided only when its actions are done.
             await life.runner.settle()
             let (count, position) = (await life.runner.trace.count, await life.runner.position)
             return count > before && position.application == next
         }
+        await life.runner.settle()
         try await move(from: next, to: to)
     }
 
