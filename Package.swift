@@ -39,9 +39,11 @@ let package = Package(
         .library(name: "Coordination", targets: ["Coordination"]),
         .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
         .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
+        .library(name: "KeptSockets", targets: ["KeptSockets"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
+        .executable(name: "sharedcore-keeper", targets: ["sharedcore-keeper"]),
         .executable(name: "sharedcore-bench-participant", targets: ["sharedcore-bench-participant"]),
         .executable(name: "sharedcore-limits", targets: ["sharedcore-limits"]),
     ],
@@ -87,6 +89,9 @@ let package = Package(
         room("Mailboxes", knows: ["CoreAPI", "ByteCoding"]),
         room("Wormholes", knows: ["CoreAPI", "ByteCoding", "Mailboxes"]),
         room("Coordination", knows: ["CoreAPI", "ByteCoding", "Mailboxes", "Platform"]),
+        room("Lifecycle", knows: ["CoreAPI"]),
+        room("KeeperWire", knows: ["Lifecycle"]),
+        room("KeptSockets", knows: ["CoreAPI", "KeeperWire", "Platform"]),
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
 
         // The contract as cases that run against any backend.
@@ -122,6 +127,11 @@ let package = Package(
             name: "sharedcore-executor",
             dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "ExecutorRun", "ProgramOutput", "Platform"],
             path: "Sources/Executor", swiftSettings: settings,
+            linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
+        .executableTarget(
+            name: "sharedcore-keeper",
+            dependencies: ["CoreAPI", "KeeperWire", "Lifecycle", "Platform", "ProgramOutput"],
+            path: "Sources/Keeper", swiftSettings: settings,
             linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
         .executableTarget(
             name: "sharedcore",
