@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "Mailboxes", targets: ["Mailboxes"]),
         .library(name: "Wormholes", targets: ["Wormholes"]),
         .library(name: "Coordination", targets: ["Coordination"]),
+        .library(name: "Lifecycle", targets: ["Lifecycle"]),
         .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
         .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
         .library(name: "KeptSockets", targets: ["KeptSockets"]),
@@ -203,6 +204,7 @@ let package = Package(
         tests(
             "CoordinationTests",
             of: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform", "Simulation"]),
+        tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests(
             "HostTests",

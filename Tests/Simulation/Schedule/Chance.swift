@@ -1,4 +1,4 @@
-package import Coordination
+package import CoreAPI
 
 /// Draws from seeded chance.
 extension SeededRandom {

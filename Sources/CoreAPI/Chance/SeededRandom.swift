@@ -1,5 +1,3 @@
-internal import CoreAPI
-
 /// The random numbers of the machines: the same seed gives the same schedule.
 ///
 /// SplitMix64, after Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).

@@ -1,0 +1,22 @@
+/// The application's side of the connectivity machine: carries out what a transition wants done.
+///
+/// ```swift
+/// struct Telephone: ConnectivityDelegate {
+///     func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityFinding {
+///         switch action {
+///         case .register: try await client.register()
+///         case .checkConnectivity: return .connection(await client.check())
+///         …
+///         }
+///         return .done
+///     }
+/// }
+/// ```
+///
+/// The runner calls it for one action at a time, in the order of the transitions. It returns when the action is done,
+/// throws when it cannot be done, and returns promptly when its task is cancelled: what it does then no longer fits,
+/// or its time is over.
+public protocol ConnectivityDelegate: Sendable {
+    /// Carries out one action.
+    func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityFinding
+}

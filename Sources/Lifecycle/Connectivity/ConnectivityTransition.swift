@@ -1,0 +1,45 @@
+public import CoreAPI
+
+/// One line of the connectivity machine's trace: what came, what it changed, what is done about it, and why.
+///
+/// Source: contract P2.
+public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertible {
+    /// What came.
+    public enum Cause: Hashable, Sendable {
+        /// Something happened.
+        case event(ConnectivityEvent)
+        /// An action was carried out.
+        case done(ConnectivityAction, ConnectivityFinding)
+        /// An action could not be carried out, with the reason.
+        case failed(ConnectivityAction, String)
+        /// An instant has come that the machine waited for.
+        case timePassed
+    }
+
+    /// The row of the table that decided; nil for a cell that is not listed, which changes nothing.
+    public let number: TransitionNumber?
+    /// Where the machine stood.
+    public let from: LifePosition
+    /// Where it stands now.
+    public let to: LifePosition
+    /// What came.
+    public let cause: Cause
+    /// When.
+    public let at: BootInstant
+    /// What is to be done about it, in this order, after what is still to be done from before.
+    public let actions: [OrderedAction]
+    /// What is no longer to be done; the first of all that were waiting may be under way, and is to be cancelled.
+    public let dropped: [OrderedAction]
+    /// One sentence for people.
+    public let reason: String
+
+    /// The event that came, if one did.
+    public var event: ConnectivityEvent? {
+        if case .event(let event) = cause { event } else { nil }
+    }
+
+    public var description: String {
+        let actions = actions.isEmpty ? "" : " → " + actions.map { "\($0.action)" }.joined(separator: ", ")
+        return "\(number.map(String.init(describing:)) ?? "–") \(from) → \(to) by \(cause): \(reason)\(actions)"
+    }
+}

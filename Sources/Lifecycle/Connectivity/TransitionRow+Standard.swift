@@ -1,0 +1,122 @@
+extension TransitionRow {
+    /// The row of the standard table. A number without a row does not compile.
+    ///
+    /// Source: Avaya Client SDK for iOS, "Backgrounding and battery considerations", and Apple's rules for voice over IP;
+    /// what they leave open is derived.
+    public static func standard(_ number: TransitionNumber) -> TransitionRow {
+        func row(
+            _ event: ConnectivityEvent.Kind, _ from: LifePosition..., to application: ApplicationState? = nil,
+            connectivity: Connectivity? = nil, doing actions: [ConnectivityAction], _ source: RuleSource,
+            _ sentence: String
+        ) -> TransitionRow {
+            TransitionRow(
+                number: number, events: [event], from: from, application: application, connectivity: connectivity,
+                actions: actions, source: source, sentence: sentence)
+        }
+        let avaya = RuleSource.documented(.avayaBackgrounding)
+        let apple = RuleSource.documented(.appleVoiceOverIP)
+
+        switch number {
+        case .t1:
+            return row(
+                .networkLost, .foregroundConnected, connectivity: .disconnected,
+                doing: [.tellServices(.disconnected), .flagCallsUnavailable], avaya,
+                "Every service is told, calls are out of reach, their media is not touched.")
+        case .t2:
+            return row(
+                .networkBack, .foregroundDisconnected, connectivity: .connected,
+                doing: [.reconnect, .register, .subscribe, .restorePresence, .restoreHTTP, .reportLastKnownState],
+                .derived,
+                "Everything is restored, with back-off until it is. That it is so is documented, the order is derived.")
+        case .t3:
+            return row(
+                .toBackground, .foregroundDisconnected, to: .background, doing: [.applyLevels(.background)], .derived,
+                "The levels of the background; nobody tries to connect.")
+        case .t4:
+            return row(
+                .networkBack, .backgroundDisconnected, connectivity: .connected,
+                doing: [.reconnect, .register, .subscribe],
+                .derived, "One attempt; neither presence of others nor HTTP.")
+        case .t5:
+            return row(
+                .networkLost, .backgroundConnected, connectivity: .disconnected,
+                doing: [.suspendSignaling, .flagCallsUnavailable, .failPendingRequests], .derived,
+                "Signaling rests, calls are out of reach, pending requests fail.")
+        case .t6:
+            return row(
+                .suspendedBySystem, .backgroundConnected, to: .suspended,
+                doing: [.giveUpOwnershipAndLocks, .prepareForBackground(interval: .seconds(600))], avaya,
+                "Ownership and locks are given up first; where registrations would lapse, the application stays awake or"
+                    + " warns.")
+        case .t7:
+            return row(
+                .suspendedBySystem, .backgroundDisconnected, to: .suspended,
+                doing: [.giveUpOwnershipAndLocks, .relyOnKeepAlive, .allowSuspension], .derived,
+                "Only the keep-alive will wake the application.")
+        case .t8:
+            return row(
+                .toBackground, .foregroundConnected, to: .background, doing: [.applyLevels(.background)], avaya,
+                "The levels of the background.")
+        case .t9:
+            return row(
+                .toForeground, .backgroundConnected, to: .foreground,
+                doing: [.applyLevels(.foreground), .restorePresence, .restoreHTTP], .derived,
+                "Presence and HTTP are restored.")
+        case .t10:
+            return row(
+                .toForeground, .backgroundDisconnected, to: .foreground, doing: [.applyLevels(.foreground)], .derived,
+                "The levels of the foreground are what is aimed at; the network is waited for.")
+        case .t11:
+            return row(
+                .dataOnKeptSocket, .suspendedConnected, to: .background,
+                doing: [.beginBudget(.seconds(10)), .processSocketData, .alertUser], apple,
+                "At most 10 s to process and alert; then suspended again.")
+        case .t12:
+            return row(
+                .keepAlive, .suspendedConnected,
+                doing: [.beginBudget(.seconds(10)), .refreshRegistration, .refreshSubscriptions], avaya,
+                "Registration and subscriptions are refreshed.")
+        case .t13:
+            return row(
+                .networkLost, .suspendedConnected, connectivity: .disconnected, doing: [], .derived,
+                "Nobody sees it until the next wake.")
+        case .t14:
+            return row(.networkBack, .suspendedDisconnected, doing: [], avaya, "Nothing until the keep-alive.")
+        case .t15:
+            return row(
+                .keepAlive, .suspendedDisconnected, doing: [.beginBudget(.seconds(10)), .openNewSocket, .register],
+                apple,
+                "A new socket and a registration, in at most 10 s.")
+        case .t16:
+            return row(
+                .toForeground, .suspendedConnected, .suspendedDisconnected, to: .foreground,
+                doing: [.checkConnectivity],
+                .derived, "The connection is checked first; then as T2 if it must be made anew.")
+        case .t17:
+            var call = row(
+                .cellularCallBegan, .foregroundConnected, .backgroundConnected, .suspendedConnected,
+                doing: [.holdActiveCalls, .takeMediaAway], avaya,
+                "Active calls are held by signaling and have no media; at the end resuming is offered (the end is"
+                    + " derived).")
+            call.events.append(.cellularCallEnded)
+            return call
+        case .t18:
+            var relaunch = row(
+                .killedOrRebooted, to: .background,
+                doing: [.relaunchWithoutUserInterface, .reconnect, .register, .subscribe], apple,
+                "Relaunched without a user interface; the socket is connected again. That it is registered again, as in"
+                    + " T4, is derived.")
+            relaunch.from = LifePosition.all
+            return relaunch
+        }
+    }
+}
+
+extension LifePosition {
+    static let foregroundConnected = LifePosition(.foreground, .connected)
+    static let foregroundDisconnected = LifePosition(.foreground, .disconnected)
+    static let backgroundConnected = LifePosition(.background, .connected)
+    static let backgroundDisconnected = LifePosition(.background, .disconnected)
+    static let suspendedConnected = LifePosition(.suspended, .connected)
+    static let suspendedDisconnected = LifePosition(.suspended, .disconnected)
+}

@@ -1,0 +1,24 @@
+/// A reason why an application cannot sleep for an interval.
+///
+/// Source: contract P5.
+public enum BackgroundObstacle: Hashable, Sendable, CustomStringConvertible {
+    /// The registration lapses in less time than the interval. Refresh it and ask again.
+    case lapses(registration: String, in: Duration, interval: Duration)
+    /// The registration is never valid for as long as the interval, however fresh it is.
+    case tooShort(registration: String, lifetime: Duration, interval: Duration)
+    /// The registration has lapsed already.
+    case lapsed(registration: String)
+    /// The question could not be answered.
+    case unanswered(String)
+
+    public var description: String {
+        switch self {
+        case .lapses(let registration, let rest, let interval):
+            "the registration “\(registration)” lapses in \(rest), before \(interval) have passed: refresh it first"
+        case .tooShort(let registration, let lifetime, let interval):
+            "the registration “\(registration)” is valid for \(lifetime) only and cannot survive \(interval)"
+        case .lapsed(let registration): "the registration “\(registration)” has lapsed"
+        case .unanswered(let reason): "nobody could tell: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// One row of the table: the levels of a service while the application runs.
+///
+/// There is no column for a suspended application, whose every level is ``ServiceLevel/none`` until it is woken.
+public struct ServiceLevelRow: Hashable, Sendable {
+    /// The level while the user looks at the application.
+    public var foreground: ServiceLevel
+    /// The level while nobody does.
+    public var background: ServiceLevel
+    /// What goes with it, for people.
+    public var note: String
+    /// Where the row comes from.
+    public var source: RuleSource
+
+    public init(foreground: ServiceLevel, background: ServiceLevel, note: String, source: RuleSource) {
+        self.foreground = foreground
+        self.background = background
+        self.note = note
+        self.source = source
+    }
+
+    /// The row of a service that nothing was changed in. A service without a row does not compile.
+    ///
+    /// Source: Avaya Client SDK for iOS, "Backgrounding and battery considerations", and Apple's rules for voice over IP.
+    public static func standard(_ service: Service) -> ServiceLevelRow {
+        switch service {
+        case .registration: row(.normal, .normal, "It is needed to receive events.")
+        case .subscriptions: row(.normal, .normal, "An event wakes the application.")
+        case .outgoingCall: row(.normal, .normal, "While it is in progress or active.")
+        case .incomingCall: row(.normal, .normal, "Its INVITE wakes the application, then the user is alerted.")
+        case .activeCall: row(.normal, .normal, "Media stays.")
+        case .heldCall: row(.normal, .signalingOnly, "No media in the background.")
+        case .remotelyHeldCall:
+            row(
+                .normal, .normal,
+                "Hold music plays if the network sends it; the end of the hold wakes the application, and media may"
+                    + " return if there is no other active call.")
+        case .presenceSubscription: row(.normal, .none, "Of all contacts but oneself.")
+        case .presencePublish:
+            row(
+                .normal, .limited,
+                "Published by itself when the state of a call changes, and not otherwise. The documents say both none"
+                    + " and this.", .derived)
+        case .httpServices:
+            row(.normal, .none, "Pending requests finish, then the connection closes and new requests are refused.")
+        }
+    }
+
+    private static func row(
+        _ foreground: ServiceLevel, _ background: ServiceLevel, _ note: String,
+        _ source: RuleSource = .documented(.avayaBackgrounding)
+    ) -> ServiceLevelRow {
+        ServiceLevelRow(foreground: foreground, background: background, note: note, source: source)
+    }
+}

@@ -1,0 +1,76 @@
+/// The level of each service in each situation, as data.
+///
+/// ```swift
+/// let table = ServiceLevelTable.standard
+/// table.level(of: .heldCall, in: Situation(.background))  // .signalingOnly
+/// print(table.explain(.heldCall, in: Situation(.background)))
+/// ```
+///
+/// Source: contract P1, P3.
+public struct ServiceLevelTable: Hashable, Sendable {
+    /// The table that nothing was changed in.
+    public static let standard = ServiceLevelTable()
+
+    private var overrides: [Service: [ApplicationState: ServiceLevel]] = [:]
+
+    private init() {}
+
+    /// The standard table with some levels replaced; of two overrides of one level the last one counts.
+    public init(replacing overrides: [ServiceLevelOverride]) {
+        for override in overrides {
+            self.overrides[override.service, default: [:]][override.application] = override.level
+        }
+    }
+
+    /// The row of a service, as it was replaced.
+    public subscript(service: Service) -> ServiceLevelRow {
+        var row = ServiceLevelRow.standard(service)
+        guard let replaced = overrides[service] else { return row }
+        row.foreground = replaced[.foreground] ?? row.foreground
+        row.background = replaced[.background] ?? row.background
+        row.source = .configured
+        return row
+    }
+
+    /// How much of a service there is in a situation.
+    public func level(of service: Service, in situation: Situation) -> ServiceLevel {
+        explain(service, in: situation).level
+    }
+
+    /// The level of a service in a situation, with the rule that decided it.
+    public func explain(_ service: Service, in situation: Situation) -> ServiceLevelAnswer {
+        let row = self[service]
+        let isReplaced = overrides[service]?[situation.application] != nil
+        let source = isReplaced ? .configured : ServiceLevelRow.standard(service).source
+        func answer(
+            _ level: ServiceLevel, by rule: ServiceLevelAnswer.Rule, _ reason: String, _ source: RuleSource
+        ) -> ServiceLevelAnswer {
+            ServiceLevelAnswer(
+                service: service, situation: situation, level: level, rule: rule, source: source, reason: reason)
+        }
+
+        let level: ServiceLevel
+        switch situation.application {
+        case .suspended:
+            return answer(
+                .none, by: .suspended, "A suspended application has no service until it is woken.",
+                .documented(.appleVoiceOverIP))
+        case .foreground: level = row.foreground
+        case .background: level = row.background
+        }
+        if situation.hasCellularCall, service.hasMedia, level == .normal {
+            return answer(
+                .signalingOnly, by: .cellularCall,
+                service == .activeCall
+                    ? "A cellular call takes media away: the call is held by signaling until it ends."
+                    : "A cellular call takes media away until it ends.", .documented(.avayaBackgrounding))
+        }
+        if situation.hasOtherActiveCall, situation.application == .background, service == .remotelyHeldCall,
+            level == .normal
+        {
+            return answer(
+                .signalingOnly, by: .otherActiveCall, "Media returns only if there is no other active call.", .derived)
+        }
+        return answer(level, by: .table, isReplaced ? "The configuration says so." : row.note, source)
+    }
+}
