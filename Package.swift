@@ -204,6 +204,14 @@ let package = Package(
         tests(
             "CoordinationTests",
             of: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform", "Simulation"]),
+        .executableTarget(
+            name: "sharedcore-test-main", dependencies: ["KeptSockets", "Platform"], path: "Tests/KeptMain",
+            swiftSettings: settings),
+        tests(
+            "KeeperTests",
+            of: [
+                "CoreAPI", "Lifecycle", "KeeperWire", "KeptSockets", "Platform", "sharedcore-test-main",
+            ]),
         tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests(

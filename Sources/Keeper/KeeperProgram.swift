@@ -11,6 +11,7 @@ internal import ProgramOutput
 enum KeeperProgram {
     static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
+        hearSignals()
         if arguments.first == MainStart.word { MainStart.run(Array(arguments.dropFirst())) }
         do {
             try keep(arguments)
@@ -21,6 +22,13 @@ enum KeeperProgram {
         } catch {
             fail(.unavailable, "\(error)")
         }
+    }
+
+    /// Lets signals come, whatever the thread that started this program blocked: one of a pool blocks nearly all.
+    private static func hearSignals() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
     }
 
     private static func keep(_ arguments: [String]) throws {

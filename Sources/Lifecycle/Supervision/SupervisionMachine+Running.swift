@@ -22,8 +22,8 @@ extension SupervisionMachine {
     mutating func heard(_ event: SupervisionEvent, at now: BootInstant) {
         switch event {
         case .connected:
-            // It says again what is active. A budget that runs is not escaped by connecting anew.
-            calls = 0
+            // Its calls are those of which it spoke last, until it speaks of them: none is cut for a lost connection. A
+            // budget that runs is not escaped by connecting anew.
             if isStartedForData {
                 beginBudget(at: now)
             } else if !hasBudget {

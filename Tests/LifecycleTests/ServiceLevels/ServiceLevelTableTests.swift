@@ -3,7 +3,7 @@ import Testing
 
 /// The table of service levels, written down a second time.
 struct ServiceLevelTableTests {
-    private static let rows: [(Service, foreground: ServiceLevel, background: ServiceLevel)] = [
+    private static let listed: [(Service, foreground: ServiceLevel, background: ServiceLevel)] = [
         (.registration, .normal, .normal),
         (.subscriptions, .normal, .normal),
         (.outgoingCall, .normal, .normal),
@@ -22,16 +22,16 @@ struct ServiceLevelTableTests {
 
     @Test("P1, scenario 33: every service has its row")
     func everyServiceHasARow() {
-        #expect(Self.rows.map(\.0) == Service.allCases)
+        #expect(Self.listed.map(\.0) == Service.allCases)
     }
 
-    @Test("P1, scenario 33: every row in the foreground and in the background", arguments: rows)
+    @Test("P1, scenario 33: every row in the foreground and in the background", arguments: listed)
     func rows(service: Service, foreground: ServiceLevel, background: ServiceLevel) {
         #expect(table.level(of: service, in: Situation(.foreground)) == foreground)
         #expect(table.level(of: service, in: Situation(.background)) == background)
     }
 
-    @Test("P3, scenario 33: a cellular call leaves no media to any call, and changes nothing else", arguments: rows)
+    @Test("P3, scenario 33: a cellular call leaves no media to any call, and changes nothing else", arguments: listed)
     func cellularCall(service: Service, foreground: ServiceLevel, background: ServiceLevel) {
         for (application, usual) in [(ApplicationState.foreground, foreground), (.background, background)] {
             let answer = table.explain(service, in: Situation(application, hasCellularCall: true))
