@@ -82,4 +82,18 @@ public enum ConnectivityAction: Hashable, Sendable {
             false
         }
     }
+
+    /// Whether it still has to be done when the time of a wake is over.
+    var outlivesWake: Bool {
+        switch self {
+        case .tellServices, .flagCallsUnavailable, .suspendSignaling, .failPendingRequests, .applyLevels, .warn,
+            .holdActiveCalls, .takeMediaAway, .offerResume, .relaunchWithoutUserInterface:
+            true
+        case .reconnect, .openNewSocket, .register, .subscribe, .restorePresence, .restoreHTTP, .reportLastKnownState,
+            .refreshRegistration, .refreshSubscriptions, .checkConnectivity, .giveUpOwnershipAndLocks,
+            .prepareForBackground, .stayAwake, .relyOnKeepAlive, .allowSuspension, .beginBudget, .endBudget, .stopWork,
+            .processSocketData, .alertUser:
+            false
+        }
+    }
 }

@@ -1,0 +1,26 @@
+public import CoreAPI
+
+/// What everybody in the group has said about the state of their application, at one revision.
+public struct ApplicationOverview: Hashable, Sendable {
+    /// Everything up to this revision is in it.
+    public let revision: Revision
+    /// The statements in the order of their sessions. What this version does not understand is not among them.
+    public let applications: [StatedApplication]
+
+    /// Whether a user looks at any of them, so that no alert is needed.
+    public var isAnyInForeground: Bool { applications.contains { $0.state == .foreground } }
+
+    /// What a session has said; nil when it has said nothing.
+    public subscript(session: SessionID) -> ApplicationState? {
+        applications.first { $0.session == session }?.state
+    }
+
+    init(_ snapshot: Snapshot) {
+        self.init(revision: snapshot.revision, entries: snapshot.entries)
+    }
+
+    init(revision: Revision, entries: some Sequence<Entry>) {
+        self.revision = revision
+        self.applications = entries.compactMap(StatedApplication.init).sorted { $0.session < $1.session }
+    }
+}

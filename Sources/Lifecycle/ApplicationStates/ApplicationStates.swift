@@ -1,0 +1,52 @@
+public import CoreAPI
+
+/// The state of each application of a group, in the group, for all to read and watch.
+///
+/// A process says how its application stands, and whoever wants to know looks: a program that shows an alert only when
+/// nobody looks at the application, a Host, a status command. What a process has said is gone with its session.
+///
+/// ```swift
+/// let states = ApplicationStates(store)
+/// try await states.set(.background)
+/// for try await overview in try await states.watch() { print(overview.isAnyInForeground) }
+/// ```
+///
+/// Source: contract P1, P2.
+public struct ApplicationStates: Sendable {
+    /// Where they stand in the store, one entry for each session that has said something.
+    static let path: KeyPrefix = ".sharedcore/application-states/"
+
+    private let store: any SharedStore
+
+    public init(_ store: any SharedStore) {
+        self.store = store
+    }
+
+    /// Says how this process's application stands.
+    ///
+    /// - Returns: The revision from which on everybody reads it.
+    @discardableResult
+    public func set(_ state: ApplicationState) async throws(SharedCoreError) -> Revision {
+        try await store.put(key(), Array(state.rawValue.utf8), lifetime: .session).revision
+    }
+
+    /// Takes back what this process has said.
+    public func clear() async throws(SharedCoreError) {
+        try await store.delete(key())
+    }
+
+    /// What everybody has said.
+    public func all() async throws(SharedCoreError) -> ApplicationOverview {
+        ApplicationOverview(try await store.list(Self.path))
+    }
+
+    /// What everybody has said, now and after every change. A consumer that is slow misses what was said in between,
+    /// never what stands at last.
+    public func watch() async throws(SharedCoreError) -> ApplicationStateWatch {
+        ApplicationStateWatch(try await store.watch([Self.path], from: .snapshot))
+    }
+
+    private func key() throws(SharedCoreError) -> Key {
+        try Key(Self.path.path + store.session.id.description)
+    }
+}

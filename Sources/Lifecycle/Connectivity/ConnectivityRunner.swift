@@ -1,0 +1,173 @@
+public import CoreAPI
+
+/// Runs a ``ConnectivityMachine``: feeds it what happens and has its actions carried out, one at a time, in order.
+///
+/// ```swift
+/// let runner = ConnectivityRunner(ConnectivityMachine(seed: .random(in: .min ... .max)), delegate: telephone,
+///                                 clock: SystemClock()) { transition in log("\(transition)") }
+/// await runner.handle(.networkBack)
+/// ```
+///
+/// An action that no longer fits is cancelled. The next one waits for its end, but not for longer than a second: what
+/// ignores its cancellation is given up and named in ``abandoned``.
+///
+/// Source: contract P2.
+public actor ConnectivityRunner {
+    /// How long a cancelled action is waited for.
+    static let patience = Duration.seconds(1)
+
+    private let delegate: any ConnectivityDelegate
+    private let clock: any TimeSource
+    private let onTransition: (@Sendable (ConnectivityTransition) -> Void)?
+    private let traceCapacity: Int
+    private var machine: ConnectivityMachine
+    private var underWay: UnderWay?
+    private var alarm: (at: BootInstant, task: Task<Void, Never>)?
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var isClosed = false
+
+    /// The last transitions, the oldest first.
+    public private(set) var trace: [ConnectivityTransition] = []
+    /// The actions that were cancelled and did not end.
+    public private(set) var abandoned: [OrderedAction] = []
+
+    private struct UnderWay {
+        let action: OrderedAction
+        let task: Task<Void, Never>
+        var patience: Task<Void, Never>?
+    }
+
+    /// - Parameters:
+    ///   - traceCapacity: How many transitions ``trace`` keeps.
+    ///   - onTransition: Is told of each, in order; failures are among them. Returns at once.
+    public init(
+        _ machine: ConnectivityMachine, delegate: any ConnectivityDelegate, clock: any TimeSource,
+        traceCapacity: Int = 256, onTransition: (@Sendable (ConnectivityTransition) -> Void)? = nil
+    ) {
+        self.machine = machine
+        self.delegate = delegate
+        self.clock = clock
+        self.traceCapacity = max(0, traceCapacity)
+        self.onTransition = onTransition
+    }
+
+    deinit {
+        alarm?.task.cancel()
+        underWay?.task.cancel()
+        underWay?.patience?.cancel()
+    }
+
+    /// Where the machine stands.
+    public var position: LifePosition { machine.position }
+
+    /// Whether the connection to the server was made and registered on.
+    public var isRegistered: Bool { machine.isRegistered }
+
+    /// What decides the levels of services now.
+    public var situation: Situation { machine.situation() }
+
+    /// Takes an event. Returns when it is decided what is to be done, not when it is done.
+    ///
+    /// - Returns: The transition; nil after ``close()``.
+    @discardableResult
+    public func handle(_ event: ConnectivityEvent) -> ConnectivityTransition? {
+        guard !isClosed else { return nil }
+        let transition = machine.handle(event, at: clock.now())
+        note(transition)
+        carryOn()
+        return transition
+    }
+
+    /// Returns when nothing is left to be done now. An attempt that waits for its time is not waited for.
+    public func settle() async {
+        while !isClosed, underWay != nil || !machine.pending.isEmpty {
+            await withCheckedContinuation { waiting.append($0) }
+        }
+    }
+
+    /// Ends it: what is under way is cancelled, nothing more is done. Idempotent.
+    public func close() {
+        isClosed = true
+        alarm?.task.cancel()
+        alarm = nil
+        underWay?.task.cancel()
+        underWay?.patience?.cancel()
+        underWay = nil
+        wakeWaiting()
+    }
+
+    private func note(_ transition: ConnectivityTransition) {
+        trace.append(transition)
+        if trace.count > traceCapacity { trace.removeFirst(trace.count - traceCapacity) }
+        if let underWay, underWay.patience == nil, transition.dropped.contains(underWay.action) {
+            underWay.task.cancel()
+            self.underWay?.patience = wait(until: clock.now().advanced(by: Self.patience)) { runner in
+                await runner.giveUp(underWay.action)
+            }
+        }
+        onTransition?(transition)
+    }
+
+    private func carryOn() {
+        setAlarm()
+        guard underWay == nil, !isClosed else { return }
+        guard let next = machine.pending.first else {
+            wakeWaiting()
+            return
+        }
+        let task = Task { [weak self, delegate] in
+            let outcome: ConnectivityMachine.Outcome
+            do {
+                outcome = .done(try await delegate.carryOut(next.action))
+            } catch {
+                outcome = .failed(String(describing: error))
+            }
+            await self?.ended(next, outcome)
+        }
+        underWay = UnderWay(action: next, task: task)
+    }
+
+    private func ended(_ action: OrderedAction, _ outcome: ConnectivityMachine.Outcome) {
+        guard !isClosed, underWay?.action == action else { return }
+        underWay?.patience?.cancel()
+        underWay = nil
+        if let transition = machine.finished(action.number, outcome, at: clock.now()) { note(transition) }
+        carryOn()
+    }
+
+    private func giveUp(_ action: OrderedAction) {
+        guard !isClosed, underWay?.action == action else { return }
+        underWay = nil
+        abandoned.append(action)
+        carryOn()
+    }
+
+    private func setAlarm() {
+        let next = isClosed ? nil : machine.nextStep
+        guard alarm?.at != next else { return }
+        alarm?.task.cancel()
+        alarm = next.map { next in (next, wait(until: next) { await $0.rang(at: next) }) }
+    }
+
+    private func rang(at instant: BootInstant) {
+        guard !isClosed, alarm?.at == instant else { return }
+        alarm = nil
+        if let transition = machine.timePassed(at: clock.now()) { note(transition) }
+        carryOn()
+    }
+
+    private func wait(
+        until instant: BootInstant, then act: @escaping @Sendable (ConnectivityRunner) async -> Void
+    ) -> Task<Void, Never> {
+        Task { [weak self, clock] in
+            do { try await clock.sleep(until: instant) } catch { return }
+            if let self { await act(self) }
+        }
+    }
+
+    private func wakeWaiting() {
+        let resumed = waiting
+        waiting = []
+        for continuation in resumed { continuation.resume() }
+    }
+}

@@ -1,0 +1,117 @@
+internal import CoreAPI
+
+/// The application goes to the background, to sleep and to the foreground.
+extension ConnectivityMachine {
+    /// T3, T8.
+    mutating func toBackground(_ row: TransitionRow?) -> Step {
+        guard let row else { return .unlisted() }
+        go(by: row)
+        var step = Step(row.number, row.sentence, actions(of: row.number))
+        retryAt = nil
+        if isAttempting {
+            // Levels first: what was begun in the foreground goes on as an attempt of the background.
+            drop(into: &step) { $0.needsNetwork }
+            step.actions += actions(of: .t4)
+        } else {
+            drop(into: &step) { $0 == .restorePresence || $0 == .restoreHTTP }
+        }
+        return step
+    }
+
+    /// T9, T10, T16.
+    mutating func toForeground(_ row: TransitionRow?) -> Step {
+        guard let row else { return .unlisted() }
+        go(by: row)
+        var step = Step(row.number, row.sentence, wake == nil ? [] : [.endBudget])
+        wake = nil
+        postponed = nil
+        forgetSuspension(&step)
+        switch row.number {
+        case .t16:
+            drop(into: &step) { $0.needsNetwork }
+            question = .connection
+            step.actions += actions(of: .t16)
+        case .t9 where question == .connection:
+            // What the check finds brings the rest.
+            step.actions += actions(of: .t10)
+        case .t9 where !isRegistered:
+            drop(into: &step) { $0.needsNetwork }
+            backOff.reset()
+            step.actions += actions(of: .t10) + actions(of: .t2)
+            step.reason = "The connection had not been made again: everything is restored, as in T2."
+        default:
+            step.actions += actions(of: row.number)
+        }
+        return step
+    }
+
+    /// T6, T7.
+    mutating func suspend(_ row: TransitionRow?, for interval: Duration) -> Step {
+        guard let row else { return .unlisted() }
+        self.interval = interval
+        if activeCalls > 0 {
+            postponed = interval
+            return Step(row.number, "An active call keeps the application awake: this waits for its end.")
+        }
+        if case .preparation = question { return Step(row.number, "The same question is being asked already.") }
+        return fallAsleep(by: row.number, row.sentence)
+    }
+
+    /// Begins a suspension: asks first where there are registrations to lose, sleeps at once where there are none.
+    mutating func fallAsleep(by number: TransitionNumber, _ reason: String) -> Step {
+        var step = Step(number, reason, wake == nil ? [] : [.endBudget])
+        wake = nil
+        postponed = nil
+        retryAt = nil
+        question = nil
+        drop(into: &step) { $0.needsNetwork }
+        if position.connectivity == .connected {
+            question = .preparation(interval: interval, number: number)
+            step.actions += actions(of: .t6)
+        } else {
+            sleep()
+            step.actions += actions(of: .t7)
+        }
+        return step
+    }
+
+    /// The second half of a suspension: whether the registrations survive it.
+    mutating func prepared(_ preparation: BackgroundPreparation, by number: TransitionNumber) -> Step {
+        question = nil
+        var warning: [ConnectivityAction] = []
+        if case .notReady(let obstacles) = preparation {
+            guard rules.unprepared == .warn else {
+                return Step(
+                    number, "The registrations would not survive: the application stays awake.", [.stayAwake(obstacles)]
+                )
+            }
+            warning = [.warn(obstacles)]
+        }
+        sleep()
+        let isConnected = position.connectivity == .connected
+        var step = Step(
+            isConnected ? number : .t7,
+            warning.isEmpty ? "The registrations survive." : "The registrations lapse, and the user is warned.",
+            warning + (isConnected ? [] : [.relyOnKeepAlive]) + [.allowSuspension])
+        drop(into: &step) { $0.needsNetwork }
+        return step
+    }
+
+    /// Nothing runs from here on. No call is left that could be held or resumed.
+    mutating func sleep() {
+        position.application = .suspended
+        holdsForCellularCall = false
+        owesHold = false
+    }
+
+    /// Takes back a suspension that is on its way.
+    mutating func forgetSuspension(_ step: inout Step) {
+        if case .preparation = question { question = nil }
+        drop(into: &step) { action in
+            switch action {
+            case .prepareForBackground, .allowSuspension, .relyOnKeepAlive, .stayAwake, .warn: true
+            default: false
+            }
+        }
+    }
+}

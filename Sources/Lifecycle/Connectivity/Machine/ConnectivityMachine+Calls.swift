@@ -1,0 +1,81 @@
+internal import CoreAPI
+
+/// Calls begin and end, the application's and the telephone's.
+extension ConnectivityMachine {
+    /// T17, its beginning.
+    mutating func beginCellularCall(_ row: TransitionRow?) -> Step {
+        guard !hasCellularCall else { return .unlisted("The cellular call is known already.") }
+        hasCellularCall = true
+        guard let row else {
+            owesHold = true
+            return .unlisted("Without a connection nothing can be held; it is made up for later.")
+        }
+        go(by: row)
+        var step = Step(row.number, row.sentence, actions(of: row.number))
+        if isAttempting, position.application != .suspended {
+            // Media cannot wait for an attempt to connect.
+            drop(into: &step) { $0.needsNetwork }
+            step.actions += actions(of: position.application == .foreground ? .t2 : .t4)
+        }
+        return step
+    }
+
+    /// T17, its end.
+    mutating func endCellularCall(_ row: TransitionRow?) -> Step {
+        guard hasCellularCall else { return .unlisted("No cellular call is known.") }
+        hasCellularCall = false
+        owesHold = false
+        guard let row else { return .unlisted("Without a connection nothing can be resumed; it is offered later.") }
+        holdsForCellularCall = false
+        return Step(row.number, "The cellular call is over.", [.offerResume])
+    }
+
+    /// What a cellular call that began or ended without a connection has left to do.
+    mutating func cellularDebt() -> [ConnectivityAction] {
+        if hasCellularCall { return owesHold ? actions(of: .t17) : [] }
+        guard holdsForCellularCall else { return [] }
+        holdsForCellularCall = false
+        return [.offerResume]
+    }
+
+    /// A call has media from now on: the application is not suspended while it lasts (contract P6).
+    mutating func beginActiveCall() -> Step {
+        activeCalls += 1
+        var step = Step.unlisted("An active call began.")
+        if position.application == .suspended {
+            position.application = .background
+            postponed = interval
+            step.reason = "An active call began: the application is awake until it ends."
+            // A stop that has not begun would cut this call off.
+            let isStopPending = pending.contains { $0.action == .stopWork }
+            drop(into: &step) { $0 == .stopWork }
+            if wake != nil || isStopPending { step.actions.append(.endBudget) }
+            wake = nil
+        }
+        if case .preparation(let interval, _) = question {
+            postponed = interval
+            step.reason = "An active call began: the suspension waits for its end."
+        }
+        forgetSuspension(&step)
+        guard hasCellularCall else { return step }
+        if position.connectivity == .connected {
+            step.number = .t17
+            step.actions += actions(of: .t17)
+        } else {
+            owesHold = true
+        }
+        return step
+    }
+
+    mutating func endActiveCall() -> Step {
+        guard activeCalls > 0 else { return .unlisted("No active call is known.") }
+        activeCalls -= 1
+        guard activeCalls == 0, postponed != nil, wake == nil, position.application == .background else {
+            return .unlisted("An active call ended.")
+        }
+        let number: TransitionNumber = position.connectivity == .connected ? .t6 : .t7
+        return fallAsleep(
+            by: number,
+            "The last active call is over: the suspension that waited for it. " + rules.table[number].sentence)
+    }
+}

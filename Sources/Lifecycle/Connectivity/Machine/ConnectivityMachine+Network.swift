@@ -1,0 +1,101 @@
+internal import CoreAPI
+
+/// The network comes and goes.
+extension ConnectivityMachine {
+    /// T1, T5, T13.
+    mutating func loseNetwork(_ row: TransitionRow?) -> Step {
+        guard let row else { return .unlisted() }
+        go(by: row)
+        var step = Step(row.number, row.sentence, actions(of: row.number))
+        isRegistered = false
+        retryAt = nil
+        drop(into: &step) { $0.needsNetwork }
+        forgetCheck(&step)
+        return step
+    }
+
+    /// T2, T4, T14.
+    mutating func regainNetwork(_ row: TransitionRow?) -> Step {
+        guard let row else { return .unlisted() }
+        go(by: row)
+        var step = Step(row.number, row.sentence, actions(of: row.number))
+        guard row.number != .t14 else { return step }
+        backOff.reset()
+        forgetCheck(&step)
+        return step
+    }
+
+    /// The network itself has answered what was being checked. The levels would have come with the answer.
+    private mutating func forgetCheck(_ step: inout Step) {
+        guard question == .connection else { return }
+        question = nil
+        drop(into: &step) { $0 == .checkConnectivity }
+        if position.application == .foreground { step.actions.insert(.applyLevels(.foreground), at: 0) }
+    }
+
+    /// T18.
+    mutating func relaunch(_ row: TransitionRow?, with connectivity: Connectivity) -> Step {
+        guard let row else { return .unlisted() }
+        go(by: row)
+        position.connectivity = connectivity
+        var step = Step(row.number, row.sentence, actions(of: row.number))
+        if connectivity == .disconnected {
+            step.actions.removeAll(where: \.needsNetwork)
+            step.reason += " There is no network yet."
+        }
+        drop(into: &step) { _ in true }
+        isRegistered = false
+        activeCalls = 0
+        hasCellularCall = false
+        holdsForCellularCall = false
+        owesHold = false
+        wake = nil
+        question = nil
+        postponed = nil
+        retryAt = nil
+        backOff.reset()
+        return step
+    }
+
+    /// An attempt to connect has failed. In the foreground another one follows; elsewhere the table has none.
+    mutating func attemptFailed(at now: BootInstant) -> Step {
+        isRegistered = false
+        var step: Step
+        switch position.application {
+        case .foreground:
+            let wait = backOff.failed()
+            retryAt = now.advanced(by: wait)
+            step = Step(.t2, "The attempt failed; the next one comes in \(wait).")
+        case .background:
+            step = Step(.t4, "The attempt failed; there is no other one in the background.")
+        case .suspended:
+            step = Step(wake?.number, "The attempt failed; the next keep-alive tries again.")
+        }
+        drop(into: &step) { $0.needsNetwork }
+        return step
+    }
+
+    /// The second half of T16: what the check has found.
+    mutating func checked(_ check: ConnectionCheck) -> Step {
+        question = nil
+        let wasConnected = position.connectivity == .connected
+        let isInFront = position.application == .foreground
+        let levels: [ConnectivityAction] = isInFront ? [.applyLevels(.foreground)] : []
+        switch check {
+        case .stands where isRegistered:
+            return Step(
+                .t16, "The connection stands.", isInFront ? actions(of: .t9) : [])
+        case .stands, .networkOnly:
+            position.connectivity = .connected
+            isRegistered = false
+            backOff.reset()
+            return Step(
+                .t16, "The connection must be made anew.", levels + actions(of: isInFront ? .t2 : .t4))
+        case .noNetwork:
+            position.connectivity = .disconnected
+            isRegistered = false
+            return Step(
+                .t16, "There is no network.", levels + (wasConnected ? actions(of: isInFront ? .t1 : .t5) : []))
+        }
+    }
+}

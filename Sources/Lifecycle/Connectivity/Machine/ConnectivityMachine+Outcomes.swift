@@ -1,0 +1,111 @@
+public import CoreAPI
+
+extension ConnectivityMachine {
+    /// How carrying out an action went.
+    public enum Outcome: Hashable, Sendable {
+        /// It is done, and this was found.
+        case done(ConnectivityFinding)
+        /// It could not be done, for this reason.
+        case failed(String)
+    }
+
+    /// Takes note of how the first of ``pending`` went.
+    ///
+    /// - Returns: What it led to; nil when it led to nothing, or when the action had been dropped meanwhile.
+    public mutating func finished(
+        _ number: UInt64, _ outcome: Outcome, at now: BootInstant
+    ) -> ConnectivityTransition? {
+        guard let first = pending.first, first.number == number else { return nil }
+        let from = position
+        pending.removeFirst()
+        let cause: ConnectivityTransition.Cause
+        var step: Step
+        var isNews: Bool
+        switch outcome {
+        case .done(let finding):
+            cause = .done(first.action, finding)
+            let answer = done(first.action, finding)
+            step = answer ?? .unlisted("Done.")
+            isNews = answer != nil
+        case .failed(let reason):
+            cause = .failed(first.action, reason)
+            step = failed(first.action, reason, at: now)
+            isNews = true
+        }
+        let wasAwake = wake != nil
+        concludeWake(&step)
+        isNews = isNews || (wasAwake && wake == nil)
+        return isNews ? trace(step, from: from, cause: cause, at: now) : nil
+    }
+
+    private mutating func done(_ action: ConnectivityAction, _ finding: ConnectivityFinding) -> Step? {
+        switch action {
+        case .register:
+            return registered()
+        case .holdActiveCalls:
+            holdsForCellularCall = hasCellularCall && position.application != .suspended
+            owesHold = false
+            return nil
+        case .prepareForBackground:
+            guard case .preparation(_, let number) = question else { return nil }
+            guard case .preparation(let preparation) = finding else {
+                return prepared(.notReady([.unanswered("there was no answer")]), by: number)
+            }
+            return prepared(preparation, by: number)
+        case .checkConnectivity:
+            guard question == .connection else { return nil }
+            guard case .connection(let check) = finding else { return checked(unknownCheck) }
+            return checked(check)
+        default:
+            return nil
+        }
+    }
+
+    private mutating func failed(_ action: ConnectivityAction, _ reason: String, at now: BootInstant) -> Step {
+        switch action {
+        case .reconnect, .openNewSocket, .register:
+            return attemptFailed(at: now)
+        case .refreshRegistration where position == .suspendedConnected && wake != nil:
+            // T13, seen at this wake. What is left of its time is used as in T15.
+            isRegistered = false
+            position.connectivity = .disconnected
+            var step = Step(
+                .t13, "The refresh shows that the connection is gone; the rest of the time is for a new one.",
+                actions(of: .t15).filter(\.needsNetwork))
+            drop(into: &step) { $0.needsNetwork }
+            return step
+        case .refreshRegistration:
+            isRegistered = false
+            return Step(nil, "The registration could not be refreshed.")
+        case .holdActiveCalls:
+            owesHold = hasCellularCall
+        case .prepareForBackground:
+            guard case .preparation(_, let number) = question else { break }
+            return prepared(.notReady([.unanswered(reason)]), by: number)
+        case .checkConnectivity where question == .connection:
+            return checked(unknownCheck)
+        default:
+            break
+        }
+        return Step(nil, "It could not be done; the next one follows.")
+    }
+
+    /// What to believe when a check tells nothing: a connection that cannot be checked is made anew.
+    private var unknownCheck: ConnectionCheck {
+        position.connectivity == .connected ? .networkOnly : .noNetwork
+    }
+
+    private mutating func registered() -> Step? {
+        isRegistered = true
+        backOff.reset()
+        retryAt = nil
+        if position == .suspendedDisconnected {
+            // T15, the half that its actions had to find out.
+            position.connectivity = .connected
+            return Step(.t15, "Registered on a new socket.")
+        }
+        guard position.application != .suspended else { return nil }
+        let debt = cellularDebt()
+        return debt.isEmpty ? nil : Step(.t17, "What a cellular call had left to do.", debt)
+    }
+}

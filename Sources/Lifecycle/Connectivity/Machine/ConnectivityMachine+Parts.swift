@@ -1,0 +1,66 @@
+internal import CoreAPI
+
+extension ConnectivityMachine {
+    /// What a wake of a suspended application is for.
+    struct Wake: Hashable, Sendable {
+        /// The row that began it.
+        let number: TransitionNumber
+        /// When it is cut off.
+        let endsAt: BootInstant
+    }
+
+    /// An answer that is awaited before a transition can end.
+    enum Question: Hashable, Sendable {
+        /// Whether the registrations survive the interval; by this row the application is to be suspended.
+        case preparation(interval: Duration, number: TransitionNumber)
+        /// Whether the connection stands (T16).
+        case connection
+    }
+
+    /// What one event leads to.
+    struct Step {
+        var number: TransitionNumber?
+        var reason: String
+        var actions: [ConnectivityAction] = []
+        var dropped: [OrderedAction] = []
+
+        init(_ number: TransitionNumber?, _ reason: String, _ actions: [ConnectivityAction] = []) {
+            self.number = number
+            self.reason = reason
+            self.actions = actions
+        }
+
+        /// A cell that is not listed.
+        static func unlisted(_ reason: String = "Not listed for this position: nothing changes.") -> Step {
+            Step(nil, reason)
+        }
+    }
+
+    /// Goes where a row leads.
+    mutating func go(by row: TransitionRow) {
+        position.application = row.application ?? position.application
+        position.connectivity = row.connectivity ?? position.connectivity
+    }
+
+    /// The actions of a row, with the times of the rules in them.
+    func actions(of number: TransitionNumber) -> [ConnectivityAction] {
+        rules.table[number].actions.map { action in
+            switch action {
+            case .beginBudget: .beginBudget(rules.budget)
+            case .prepareForBackground: .prepareForBackground(interval: interval)
+            default: action
+            }
+        }
+    }
+
+    /// Takes out what is no longer to be done.
+    mutating func drop(into step: inout Step, where condition: (ConnectivityAction) -> Bool) {
+        step.dropped += pending.filter { condition($0.action) }
+        pending.removeAll { condition($0.action) }
+    }
+
+    /// Whether an attempt to connect and register is under way.
+    var isAttempting: Bool {
+        pending.contains { $0.action == .reconnect || $0.action == .openNewSocket || $0.action == .register }
+    }
+}

@@ -1,0 +1,74 @@
+internal import CoreAPI
+
+/// A suspended application is woken for a short time.
+extension ConnectivityMachine {
+    /// T11.
+    mutating func wakeForData(_ row: TransitionRow?, at now: BootInstant) -> Step {
+        guard let row else { return .unlisted() }
+        go(by: row)
+        var step = Step(row.number, row.sentence, wake == nil ? [] : [.endBudget])
+        forgetSuspension(&step)
+        wake = Wake(number: row.number, endsAt: now.advanced(by: rules.budget))
+        step.actions += actions(of: row.number)
+        return step
+    }
+
+    /// T12, T15.
+    mutating func wakeForKeepAlive(_ row: TransitionRow?, at now: BootInstant) -> Step {
+        guard let row else { return .unlisted() }
+        go(by: row)
+        guard wake == nil else { return Step(row.number, "A wake is under way already.") }
+        wake = Wake(number: row.number, endsAt: now.advanced(by: rules.budget))
+        if row.number == .t12, !isRegistered {
+            return Step(
+                row.number, "The connection had not been made again: a new socket in place of a refresh.",
+                actions(of: .t15) + [.subscribe])
+        }
+        return Step(row.number, row.sentence, actions(of: row.number))
+    }
+
+    /// The time of a wake is over. An active call is exempt (contract P6).
+    mutating func endBudget() -> Step {
+        guard let wake else { return .unlisted() }
+        self.wake = nil
+        if activeCalls > 0 {
+            postponed = interval
+            return Step(wake.number, "An active call is exempt from the budget.", [.endBudget])
+        }
+        var step = Step(wake.number, "The time is over: what still runs is stopped.", [.stopWork])
+        drop(into: &step) { _ in true }
+        question = nil
+        retryAt = nil
+        // Even what is under way is ended; what is no work of the wake is begun again behind that.
+        if position.application != .suspended || step.dropped.contains(where: { $0.action == .giveUpOwnershipAndLocks })
+        {
+            sleep()
+            step.actions.append(.giveUpOwnershipAndLocks)
+        }
+        step.actions += step.dropped.map(\.action).filter(\.outlivesWake)
+        if position.connectivity == .disconnected { step.actions.append(.relyOnKeepAlive) }
+        step.actions.append(.allowSuspension)
+        return step
+    }
+
+    /// Ends a wake when all of its work is done: back to sleep.
+    mutating func concludeWake(_ step: inout Step) {
+        guard let wake, pending.isEmpty, step.actions.isEmpty else { return }
+        if position.application == .suspended {
+            self.wake = nil
+            step.number = step.number ?? wake.number
+            step.reason += " The wake is over in time."
+            step.actions = [.endBudget, .allowSuspension]
+        } else if activeCalls > 0 {
+            self.wake = nil
+            postponed = interval
+            step.number = step.number ?? wake.number
+            step.reason += " The work is done; an active call keeps the application awake."
+            step.actions = [.endBudget]
+        } else {
+            let dropped = step.dropped
+            step = fallAsleep(by: wake.number, "The work is done: suspended again.")
+            step.dropped = dropped + step.dropped
+        }
+    }
+}

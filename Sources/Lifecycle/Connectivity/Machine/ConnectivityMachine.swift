@@ -1,0 +1,124 @@
+public import CoreAPI
+
+/// Application state and connectivity as one machine: events and the time in, ordered actions out.
+///
+/// A value without a clock, without I/O and without chance of its own: the same events at the same times with the same
+/// seed give the same actions. ``handle(_:at:)`` takes an event; what is then to be done stands in ``pending``, in order;
+/// whoever carries it out tells with ``finished(_:_:at:)`` how the first of these went. ``ConnectivityRunner`` does both.
+///
+/// The table (``TransitionTable``) decides where an event leads and what is done. The machine adds what a table cannot
+/// say: that an active call puts a suspension off, what an answer leads to, and that what no longer fits is dropped.
+///
+/// Source: contract P2, P3, P6.
+public struct ConnectivityMachine: Hashable, Sendable {
+    /// The table and the choices.
+    public let rules: ConnectivityRules
+    /// Where it stands.
+    public internal(set) var position: LifePosition
+    /// What is still to be done, in order. The first is the next, or under way.
+    public internal(set) var pending: [OrderedAction] = []
+    /// Whether the connection to the server was made and registered on, as far as is known.
+    public internal(set) var isRegistered = false
+    /// How many calls of the application have media or would have it.
+    public internal(set) var activeCalls = 0
+    /// Whether the telephone of the device is in a call.
+    public internal(set) var hasCellularCall = false
+
+    /// Whether active calls were held because of a cellular call.
+    var holdsForCellularCall = false
+    /// Whether calls are still to be held because of one.
+    var owesHold = false
+    /// A wake that is under way.
+    var wake: Wake?
+    /// The answer that is awaited.
+    var question: Question?
+    /// A suspension that waits for the end of the last active call.
+    var postponed: Duration?
+    /// For how long the application sleeps, as the system said last.
+    var interval: Duration
+    var backOff: BackOff
+    var retryAt: BootInstant?
+    private var lastNumber: UInt64 = 0
+
+    /// - Parameters:
+    ///   - position: Where the application begins. One that begins with a network has not used it yet: feed
+    ///     ``ConnectivityEvent/networkBack`` to a machine that begins disconnected.
+    ///   - isRegistered: Whether the connection already stands, as in a test.
+    public init(
+        startingIn position: LifePosition = LifePosition(.foreground, .disconnected), isRegistered: Bool = false,
+        rules: ConnectivityRules = ConnectivityRules(), seed: UInt64
+    ) {
+        self.position = position
+        self.isRegistered = isRegistered && position.connectivity == .connected
+        self.rules = rules
+        self.interval = rules.interval
+        self.backOff = BackOff(rules: rules.backOff, seed: seed)
+    }
+
+    /// What decides the levels of services now.
+    public func situation(hasOtherActiveCall: Bool = false) -> Situation {
+        Situation(position.application, hasCellularCall: hasCellularCall, hasOtherActiveCall: hasOtherActiveCall)
+    }
+
+    /// When to call ``timePassed(at:)`` if nothing happens before; nil when there is nothing to wait for.
+    public var nextStep: BootInstant? {
+        guard let wake else { return retryAt }
+        return min(wake.endsAt, retryAt ?? wake.endsAt)
+    }
+
+    /// Takes an event. A cell of position and event that is not listed changes nothing and is traced, too.
+    public mutating func handle(_ event: ConnectivityEvent, at now: BootInstant) -> ConnectivityTransition {
+        let from = position
+        let row = rules.table.row(for: event.kind, at: position)
+        var step =
+            switch event {
+            case .networkLost: loseNetwork(row)
+            case .networkBack: regainNetwork(row)
+            case .toBackground: toBackground(row)
+            case .toForeground: toForeground(row)
+            case .suspendedBySystem(let interval): suspend(row, for: interval)
+            case .dataOnKeptSocket: wakeForData(row, at: now)
+            case .keepAlive: wakeForKeepAlive(row, at: now)
+            case .cellularCallBegan: beginCellularCall(row)
+            case .cellularCallEnded: endCellularCall(row)
+            case .killedOrRebooted(let connectivity): relaunch(row, with: connectivity)
+            case .activeCallBegan: beginActiveCall()
+            case .activeCallEnded: endActiveCall()
+            case .budgetOver: wake == nil ? .unlisted("No wake is under way.") : endBudget()
+            }
+        concludeWake(&step)
+        return trace(step, from: from, cause: .event(event), at: now)
+    }
+
+    /// Takes note that time has passed, where ``nextStep`` asked for it.
+    ///
+    /// - Returns: What it led to; nil when nothing was due.
+    public mutating func timePassed(at now: BootInstant) -> ConnectivityTransition? {
+        let from = position
+        var step: Step
+        if let wake, wake.endsAt <= now {
+            step = endBudget()
+        } else if let retryAt, retryAt <= now {
+            self.retryAt = nil
+            step = Step(.t2, "The next attempt after a failed one.", actions(of: .t2))
+        } else {
+            return nil
+        }
+        concludeWake(&step)
+        return trace(step, from: from, cause: .timePassed, at: now)
+    }
+
+    /// Makes the line of the trace, and puts what is to be done behind what was.
+    mutating func trace(
+        _ step: Step, from: LifePosition, cause: ConnectivityTransition.Cause, at now: BootInstant
+    ) -> ConnectivityTransition {
+        let ordered = step.actions.map { action in
+            lastNumber += 1
+            return OrderedAction(number: lastNumber, action: action)
+        }
+        pending += ordered
+        return ConnectivityTransition(
+            number: step.number, from: from, to: position, cause: cause, at: now, actions: ordered,
+            dropped: step.dropped, reason: step.reason)
+    }
+}

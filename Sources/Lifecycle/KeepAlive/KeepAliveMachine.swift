@@ -1,0 +1,139 @@
+public import CoreAPI
+
+/// The rules of the keep-alive: handlers that run once in each of their intervals, and the registrations that they are
+/// there for.
+///
+/// A value without a clock: the time is given with each call. ``step(at:)`` says what is to be done now, and
+/// ``nextStep`` when to ask again. A handler's intervals are equal windows of time; it runs in the last part of each, its
+/// slack, as soon as some handler must run, so that one wake serves several. An interval in which nobody ran is made up
+/// for once, as soon as somebody does.
+///
+/// Source: contract P4, P5.
+public struct KeepAliveMachine: Hashable, Sendable {
+    /// The times.
+    public let rules: KeepAliveRules
+    var handlers: [String: KeepAliveHandlerState] = [:]
+    var registrations: [String: KeepAliveRegistration] = [:]
+
+    public init(rules: KeepAliveRules = KeepAliveRules()) {
+        self.rules = rules
+    }
+
+    /// The names of the handlers, in their order.
+    public var handlerNames: [String] { handlers.keys.sorted() }
+
+    /// The handlers that run now, in the order of their names.
+    public var running: [String] { handlerNames.filter { handlers[$0]?.run != nil } }
+
+    /// Adds a handler, or changes the interval of one.
+    ///
+    /// Its first interval is cut short where that lets it run together with those that are there. One that is added
+    /// again with the interval that it had, as after a restart, keeps its place in it.
+    ///
+    /// - Throws: ``LifecycleError/Code/intervalTooShort`` for less than 600 s, ``LifecycleError/Code/invalidName``.
+    public mutating func add(
+        handler name: String, every interval: Duration, at now: BootInstant
+    ) throws(LifecycleError) {
+        try KeepAliveName.check(name, of: "keep-alive handler")
+        guard interval >= KeepAliveRules.minimumInterval, interval <= KeepAliveRules.maximumInterval else {
+            throw LifecycleError(
+                .intervalTooShort,
+                "A keep-alive interval has \(KeepAliveRules.minimumInterval) at least and"
+                    + " \(KeepAliveRules.maximumInterval) at most; this one has \(interval).", at: name)
+        }
+        if handlers[name]?.window.interval == interval {
+            handlers[name]?.isPresent = true
+            return
+        }
+        let limit = now.advanced(by: interval)
+        let ends = handlers.filter { $0.key != name }.values
+            .compactMap { Self.lastEnd(of: $0.window, after: now, upTo: limit) }
+        let window = KeepAliveWindow(endingAt: ends.max() ?? limit, interval: interval)
+        handlers[name] = KeepAliveHandlerState(
+            window: window, ranIn: window.number(at: now) - 1, run: handlers[name]?.run)
+    }
+
+    /// Removes a handler. A call that is under way is no longer watched.
+    public mutating func remove(handler name: String) {
+        handlers[name] = nil
+    }
+
+    /// What is to be done now, in this order.
+    public mutating func step(at now: BootInstant) -> [KeepAliveDirective] {
+        var directives = watchRunning(at: now)
+        let waiting = handlerNames.filter { name in
+            handlers[name].map { $0.isPresent && $0.run == nil } ?? false
+        }
+        guard waiting.contains(where: { name in handlers[name].map { $0.latest <= now } ?? false }) else {
+            return directives
+        }
+        for name in waiting {
+            guard let handler = handlers[name],
+                handler.slackBegins(of: handler.ranIn + 1, share: rules.slackShare) <= now
+            else { continue }
+            directives.append(.run(begin(name, handler, at: now)))
+        }
+        return directives
+    }
+
+    /// Takes note that a handler has returned.
+    ///
+    /// - Returns: Whether it was in time; false as well for one that was cut off before.
+    @discardableResult
+    public mutating func finished(handler name: String, at now: BootInstant) -> Bool {
+        guard let run = handlers[name]?.run else { return false }
+        handlers[name]?.run = nil
+        return now < run.endsAt
+    }
+
+    /// When to call ``step(at:)`` if nothing happens before; nil when there is nothing to wait for.
+    public var nextStep: BootInstant? {
+        handlers.values.filter(\.isPresent).map { handler in
+            guard let run = handler.run else { return handler.latest }
+            return handler.isWarned ? run.endsAt : run.warnedAt
+        }.min()
+    }
+
+    private mutating func begin(
+        _ name: String, _ handler: KeepAliveHandlerState, at now: BootInstant
+    ) -> KeepAliveRun {
+        // The call stands for every interval that has ended, and for the present one when it comes in its slack.
+        let present = handler.window.number(at: now)
+        let due = handler.ranIn + 1
+        let isInSlack = handler.slackBegins(of: present, share: rules.slackShare) <= now
+        let stands = max(due, isInSlack ? present : present - 1)
+        let split = proofs(for: handler.window.interval, at: now)
+        let run = KeepAliveRun(
+            handler: name, startedAt: now, warnedAt: now.advanced(by: rules.warning),
+            endsAt: now.advanced(by: rules.budget), missed: Int(clamping: stands - due), toRefresh: split.toRefresh,
+            provenAlive: split.provenAlive)
+        handlers[name]?.ranIn = stands
+        handlers[name]?.run = run
+        handlers[name]?.isWarned = false
+        return run
+    }
+
+    private mutating func watchRunning(at now: BootInstant) -> [KeepAliveDirective] {
+        var directives: [KeepAliveDirective] = []
+        for name in running {
+            guard let handler = handlers[name], let run = handler.run else { continue }
+            if !handler.isWarned, run.warnedAt <= now {
+                handlers[name]?.isWarned = true
+                directives.append(.warn(handler: name, endsAt: run.endsAt))
+            }
+            if run.endsAt <= now {
+                handlers[name]?.run = nil
+                directives.append(.cutOff(handler: name))
+            }
+        }
+        return directives
+    }
+
+    /// The last end of a window within a time; nil when none ends there.
+    private static func lastEnd(
+        of window: KeepAliveWindow, after now: BootInstant, upTo limit: BootInstant
+    ) -> BootInstant? {
+        let end = window.end(of: window.number(at: limit) - 1)
+        return end > now && end <= limit ? end : nil
+    }
+}

@@ -1,0 +1,117 @@
+import CoreAPI
+import CoreAPITesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Lifecycle
+
+/// The runner: actions one at a time, in order, with failures told, and what no longer fits cancelled.
+struct ConnectivityRunnerTests {
+    private func runner(
+        _ delegate: ScriptedDelegate, _ clock: ManualClock, in application: ApplicationState = .foreground,
+        _ connectivity: Connectivity = .disconnected
+    ) -> ConnectivityRunner {
+        let machine = ConnectivityMachine(
+            startingIn: LifePosition(application, connectivity), isRegistered: connectivity == .connected, seed: 1)
+        return ConnectivityRunner(machine, delegate: delegate, clock: clock) { delegate.told($0) }
+    }
+
+    @Test("P2: actions are carried out in the order of the transitions, each after the end of the one before")
+    func order() async {
+        let delegate = ScriptedDelegate()
+        let runner = runner(delegate, ManualClock())
+        await runner.handle(.networkBack)
+        await runner.settle()
+        await runner.handle(.toBackground)
+        await runner.handle(.toForeground)
+        await runner.settle()
+        #expect(
+            delegate.carriedOut == [
+                .reconnect, .register, .subscribe, .restorePresence, .restoreHTTP,
+                .reportLastKnownState, .applyLevels(.background), .applyLevels(.foreground), .restorePresence,
+                .restoreHTTP,
+            ])
+        #expect(delegate.mostAtOnce == 1)
+        #expect(await runner.trace.map(\.number) == [.t2, .t8, .t9])
+        #expect(await runner.trace == delegate.transitions)
+        #expect(await runner.isRegistered)
+        #expect(await runner.situation == Situation(.foreground))
+    }
+
+    @Test("P2: a failure is told and traced, and tried again after the back-off")
+    func failure() async throws {
+        let delegate = ScriptedDelegate()
+        let clock = ManualClock()
+        let runner = runner(delegate, clock)
+        delegate.failures = [.reconnect: "refused"]
+        await runner.handle(.networkBack)
+        await runner.settle()
+        #expect(delegate.carriedOut == [.reconnect])
+        #expect(delegate.transitions.last?.cause == .failed(.reconnect, "refused"))
+        delegate.failures = [:]
+        try await eventually("the runner waits for its next attempt") { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(2))
+        try await eventually("everything is restored") { delegate.carriedOut.last == .reportLastKnownState }
+        #expect(await runner.isRegistered)
+    }
+
+    @Test("P2: an action whose network is lost is cancelled, and the next one waits for its end")
+    func cancelled() async throws {
+        let delegate = ScriptedDelegate()
+        let runner = runner(delegate, ManualClock())
+        delegate.holding = [.reconnect]
+        await runner.handle(.networkBack)
+        try await eventually("it connects") { delegate.underWay == .reconnect }
+        await runner.handle(.networkLost)
+        await runner.settle()
+        #expect(delegate.carriedOut == [.reconnect, .tellServices(.disconnected), .flagCallsUnavailable])
+        #expect(delegate.mostAtOnce == 1)
+        #expect(await runner.abandoned.isEmpty)
+    }
+
+    @Test("P2, P6: an action that ignores its cancellation is given up and named")
+    func abandoned() async throws {
+        let delegate = ScriptedDelegate()
+        let clock = ManualClock()
+        let runner = runner(delegate, clock, in: .suspended, .connected)
+        delegate.stubborn = [.processSocketData]
+        await runner.handle(.dataOnKeptSocket)
+        try await eventually("it processes") { delegate.underWay == .processSocketData }
+        try await eventually("the budget is watched") { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(10))
+        try await eventually("the time is over") { await runner.position.application == .suspended }
+        try await eventually("its end is waited for") { clock.sleeperCount == 1 }
+        #expect(!delegate.carriedOut.contains(.stopWork))
+        clock.advance(by: ConnectivityRunner.patience)
+        try await eventually("it was stopped") { delegate.carriedOut.last == .allowSuspension }
+        #expect(await runner.abandoned.map(\.action) == [.processSocketData])
+        delegate.release()
+    }
+
+    @Test("P2: after its close a runner does nothing, and nobody waits for it")
+    func close() async throws {
+        let delegate = ScriptedDelegate()
+        let runner = runner(delegate, ManualClock())
+        delegate.holding = [.reconnect]
+        await runner.handle(.networkBack)
+        try await eventually("it connects") { delegate.underWay == .reconnect }
+        async let settled: Void = runner.settle()
+        await runner.close()
+        await settled
+        await runner.close()
+        #expect(await runner.handle(.networkLost) == nil)
+        try await eventually("what was under way has ended") { delegate.underWay == nil }
+        #expect(delegate.carriedOut == [.reconnect])
+    }
+
+    @Test("P2: a trace is bounded")
+    func bounded() async {
+        let delegate = ScriptedDelegate()
+        let runner = ConnectivityRunner(
+            ConnectivityMachine(seed: 1), delegate: delegate, clock: ManualClock(), traceCapacity: 3)
+        for _ in 0..<10 { await runner.handle(.keepAlive) }
+        #expect(await runner.trace.count == 3)
+        #expect(await runner.trace.allSatisfy { $0.number == nil })
+    }
+}

@@ -1,0 +1,206 @@
+import CoreAPI
+import Testing
+
+@testable import Lifecycle
+
+/// Short wakes of a suspended application, checks on its return, and cellular calls.
+struct ConnectivityWakeTests {
+    @Test("T11: process, alert, suspended again as in T6")
+    func data() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.dataOnKeptSocket)
+        #expect(driver.machine.position == LifePosition(.background, .connected))
+        driver.carryOutAll()
+        #expect(
+            driver.carriedOut == [
+                .beginBudget(.seconds(10)), .processSocketData, .alertUser, .endBudget, .giveUpOwnershipAndLocks,
+                .prepareForBackground(interval: .seconds(600)), .allowSuspension,
+            ])
+        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(Set(driver.trace.map(\.number)) == [.t11])
+    }
+
+    @Test("T11, P6: after 10 s, not before, what still runs is stopped")
+    func dataOverBudget() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.dataOnKeptSocket)
+        driver.carryOutOne()
+        driver.pass(.milliseconds(9_999))
+        #expect(driver.machine.pending.first?.action == .processSocketData)
+        driver.pass(.milliseconds(1))
+        #expect(driver.trace.last?.dropped.map(\.action) == [.processSocketData, .alertUser])
+        driver.carryOutAll()
+        #expect(driver.carriedOut.suffix(3) == [.stopWork, .giveUpOwnershipAndLocks, .allowSuspension])
+        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+    }
+
+    @Test("P6: an active call is exempt from the budget, and the application sleeps after its end")
+    func callIsExempt() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.dataOnKeptSocket)
+        driver.carryOutOne()
+        driver.feed(.activeCallBegan)
+        driver.pass(.seconds(60))
+        #expect(driver.machine.position.application == .background)
+        driver.carryOutAll()
+        #expect(!driver.carriedOut.contains(.stopWork))
+        #expect(driver.carriedOut.contains(.alertUser))
+        driver.run(.activeCallEnded)
+        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+    }
+
+    @Test("T12: registration and subscriptions are refreshed within the time")
+    func keepAlive() {
+        var driver = MachineDriver(.suspended, .connected)
+        #expect(
+            driver.run(.keepAlive) == [
+                .beginBudget(.seconds(10)), .refreshRegistration, .refreshSubscriptions, .endBudget, .allowSuspension,
+            ])
+        #expect(driver.machine.nextStep == nil)
+    }
+
+    @Test("T12, P6: a keep-alive that takes 10 s is cut off")
+    func keepAliveOverBudget() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.keepAlive)
+        driver.carryOutOne()
+        driver.pass(.seconds(10))
+        driver.carryOutAll()
+        #expect(driver.carriedOut == [.beginBudget(.seconds(10)), .stopWork, .allowSuspension])
+        #expect(driver.run(.keepAlive).contains(.refreshRegistration), "the next one runs again")
+    }
+
+    @Test("T13: a loss shows at the next wake, when the refresh fails; what is left of the time makes a new connection")
+    func lossIsSeenAtWake() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.outcome = { $0 == .refreshRegistration ? .failed("broken pipe") : MachineDriver.well($0) }
+        let done = driver.run(.keepAlive)
+        #expect(
+            done == [
+                .beginBudget(.seconds(10)), .refreshRegistration, .openNewSocket, .register, .endBudget,
+                .allowSuspension,
+            ])
+        #expect(driver.trace.map(\.number).contains(.t13))
+        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+    }
+
+    @Test("T15: a new socket that cannot be had leaves the application disconnected; the next keep-alive tries again")
+    func keepAliveDisconnected() {
+        var driver = MachineDriver(.suspended, .disconnected)
+        driver.outcome = { $0 == .openNewSocket ? .failed("no route") : MachineDriver.well($0) }
+        #expect(driver.run(.keepAlive) == [.beginBudget(.seconds(10)), .openNewSocket, .endBudget, .allowSuspension])
+        #expect(driver.machine.position == LifePosition(.suspended, .disconnected))
+        #expect(driver.machine.nextStep == nil, "no attempts beyond the table")
+        driver.outcome = MachineDriver.well
+        driver.run(.keepAlive)
+        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.machine.isRegistered)
+    }
+
+    @Test("T14: the network's return wakes nobody")
+    func networkBackWhileSuspended() {
+        var driver = MachineDriver(.suspended, .disconnected)
+        #expect(driver.run(.networkBack).isEmpty)
+        #expect(driver.machine.position == LifePosition(.suspended, .disconnected))
+    }
+
+    @Test("T16: the connection stands: presence and HTTP are restored, nothing is made anew")
+    func stands() {
+        var driver = MachineDriver(.suspended, .connected)
+        #expect(
+            driver.run(.toForeground) == [
+                .checkConnectivity, .applyLevels(.foreground), .restorePresence, .restoreHTTP,
+            ])
+    }
+
+    @Test(
+        "T16: there is a network, and the connection is made anew as in T2",
+        arguments: [(Connectivity.connected, ConnectionCheck.networkOnly), (.disconnected, .networkOnly)])
+    func networkOnly(connectivity: Connectivity, check: ConnectionCheck) {
+        var driver = MachineDriver(.suspended, connectivity)
+        driver.outcome = { $0 == .checkConnectivity ? .done(.connection(check)) : MachineDriver.well($0) }
+        #expect(
+            driver.run(.toForeground)
+                == [.checkConnectivity, .applyLevels(.foreground)] + TransitionTable.standard[.t2].actions)
+        #expect(driver.machine.position == LifePosition(.foreground, .connected))
+        #expect(driver.machine.isRegistered)
+    }
+
+    @Test("T16: there is no network: told as in T1 where that is news, waited for")
+    func noNetwork() {
+        for connectivity in Connectivity.allCases {
+            var driver = MachineDriver(.suspended, connectivity)
+            driver.outcome = { $0 == .checkConnectivity ? .done(.connection(.noNetwork)) : MachineDriver.well($0) }
+            let news = connectivity == .connected ? TransitionTable.standard[.t1].actions : []
+            #expect(driver.run(.toForeground) == [.checkConnectivity, .applyLevels(.foreground)] + news)
+            #expect(driver.machine.position == LifePosition(.foreground, .disconnected))
+            #expect(driver.run(.networkBack) == TransitionTable.standard[.t2].actions)
+        }
+    }
+
+    @Test("T16: what the check finds in the background, after a quick return, is for the background")
+    func checkInBackground() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.outcome = { $0 == .checkConnectivity ? .done(.connection(.networkOnly)) : MachineDriver.well($0) }
+        driver.feed(.toForeground)
+        driver.feed(.toBackground)
+        driver.carryOutAll()
+        #expect(
+            driver.carriedOut == [
+                .checkConnectivity, .applyLevels(.background), .reconnect, .register, .subscribe,
+            ])
+    }
+
+    @Test("T17, P3: held by signaling without media, and at the end resuming is offered")
+    func cellularCall() {
+        var driver = MachineDriver(.foreground, .connected)
+        driver.run(.activeCallBegan)
+        #expect(driver.run(.cellularCallBegan) == [.holdActiveCalls, .takeMediaAway])
+        #expect(driver.machine.situation().hasCellularCall)
+        #expect(ServiceLevelTable.standard.level(of: .activeCall, in: driver.machine.situation()) == .signalingOnly)
+        #expect(driver.run(.cellularCallBegan).isEmpty)
+        #expect(driver.run(.cellularCallEnded) == [.offerResume])
+        #expect(!driver.machine.situation().hasCellularCall)
+    }
+
+    @Test("T17, P3: a call that becomes active during a cellular call is held, too")
+    func callDuringCellularCall() {
+        var driver = MachineDriver(.background, .connected)
+        driver.run(.cellularCallBegan)
+        #expect(driver.run(.activeCallBegan) == [.holdActiveCalls, .takeMediaAway])
+    }
+
+    @Test("T17: what could not be signaled without a connection is made up for when there is one")
+    func cellularDebt() {
+        var driver = MachineDriver(.foreground, .disconnected)
+        #expect(driver.run(.cellularCallBegan).isEmpty)
+        #expect(driver.run(.networkBack).suffix(2) == [.holdActiveCalls, .takeMediaAway])
+        driver.run(.networkLost)
+        #expect(driver.run(.cellularCallEnded).isEmpty)
+        #expect(driver.run(.networkBack).last == .offerResume)
+        driver.run(.networkLost)
+        #expect(!driver.run(.networkBack).contains(.offerResume), "once")
+    }
+
+    @Test("T17: media does not wait for an attempt to connect")
+    func mediaFirst() {
+        var driver = MachineDriver(.foreground, .disconnected)
+        driver.feed(.networkBack)
+        driver.feed(.cellularCallBegan)
+        #expect(driver.machine.pending.prefix(3).map(\.action) == [.holdActiveCalls, .takeMediaAway, .reconnect])
+    }
+
+    @Test("T18: a new process knows nothing of what was before")
+    func relaunch() {
+        var driver = MachineDriver(.foreground, .connected)
+        driver.run(.activeCallBegan)
+        driver.run(.cellularCallBegan)
+        driver.feed(.networkLost)
+        let relaunch = driver.feed(.killedOrRebooted(finds: .disconnected))
+        #expect(relaunch.actions.map(\.action) == [.relaunchWithoutUserInterface])
+        #expect(relaunch.dropped.count == 2)
+        driver.carryOutAll()
+        #expect(driver.run(.networkBack) == [.reconnect, .register, .subscribe])
+        #expect(driver.machine.activeCalls == 0 && !driver.machine.hasCellularCall)
+    }
+}

@@ -1,0 +1,64 @@
+import CoreAPI
+
+@testable import Lifecycle
+
+extension ConnectivityMutant {
+    static let all: [ConnectivityMutant] = [
+        ConnectivityMutant("does not hear of active calls") {
+            $0.changeEvent = { $0 == .activeCallBegan ? nil : $0 }
+        },
+        ConnectivityMutant("does not hear that active calls end") {
+            $0.changeEvent = { $0 == .activeCallEnded ? nil : $0 }
+        },
+        ConnectivityMutant("goes on with what was dropped") {
+            $0.damageAfter = { machine, transition, _ in machine.pending = transition.dropped + machine.pending }
+        },
+        ConnectivityMutant("does the last thing first") {
+            $0.damageAfter = { machine, _, _ in machine.pending.reverse() }
+        },
+        ConnectivityMutant("T6 keeps ownership and locks", .t6) {
+            $0.removeAll { $0 == .giveUpOwnershipAndLocks }
+        },
+        ConnectivityMutant("T7 keeps ownership and locks", .t7) {
+            $0.removeAll { $0 == .giveUpOwnershipAndLocks }
+        },
+        ConnectivityMutant("sleeps whatever the answer is") {
+            $0.changeOutcome = { outcome in
+                if case .done(.preparation) = outcome { .done(.preparation(.ready)) } else { outcome }
+            }
+        },
+        ConnectivityMutant("T17 leaves the media", .t17) { $0.removeAll { $0 == .takeMediaAway } },
+        ConnectivityMutant("T17 does not signal the hold", .t17) { $0.removeAll { $0 == .holdActiveCalls } },
+        ConnectivityMutant("forgets what a cellular call left to do") {
+            $0.damageAfter = { machine, _, _ in machine.holdsForCellularCall = machine.hasCellularCall }
+        },
+        ConnectivityMutant("tries again in the background") {
+            $0.damageAfter = { machine, _, now in
+                guard machine.position == .backgroundConnected, !machine.isRegistered else { return }
+                machine.retryAt = machine.retryAt ?? now.advanced(by: .seconds(1))
+            }
+        },
+        ConnectivityMutant("never tries again") { $0.damageAfter = { machine, _, _ in machine.retryAt = nil } },
+        ConnectivityMutant("gives a wake 11 s") { $0.changeRules = { $0.budget = .seconds(11) } },
+        ConnectivityMutant("does not watch the time of a wake") {
+            $0.damageAfter = { machine, _, _ in machine.wake = nil }
+        },
+        ConnectivityMutant("cuts active calls off") {
+            $0.damageBefore = { machine in
+                if machine.wake != nil { machine.activeCalls = 0 }
+            }
+        },
+        ConnectivityMutant("T4 restores presence", .t4) { $0.append(.restorePresence) },
+        ConnectivityMutant("T4 restores HTTP", .t4) { $0.append(.restoreHTTP) },
+        ConnectivityMutant("T9 restores no HTTP", .t9) { $0.removeAll { $0 == .restoreHTTP } },
+        ConnectivityMutant("T9 restores no presence", .t9) { $0.removeAll { $0 == .restorePresence } },
+        ConnectivityMutant("T2 registers before it connects", .t2) { $0.swapAt(0, 1) },
+        ConnectivityMutant("T16 does not check", .t16) { $0 = [] },
+        ConnectivityMutant("T12 is not listed", row: .t12) { $0.from = [] },
+        ConnectivityMutant("T14 connects", row: .t14) { $0.connectivity = .connected },
+        ConnectivityMutant("T18 comes back in the foreground", row: .t18) { $0.application = .foreground },
+        ConnectivityMutant("T13 is not noted", row: .t13) { $0.connectivity = nil },
+        ConnectivityMutant("T8 leaves the levels", .t8) { $0 = [] },
+        ConnectivityMutant("T11 does not say how long", .t11) { $0.removeFirst() },
+    ]
+}

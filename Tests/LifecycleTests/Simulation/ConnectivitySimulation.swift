@@ -1,0 +1,122 @@
+import CoreAPI
+
+@testable import Lifecycle
+
+/// One schedule of a connectivity machine: events, times and outcomes drawn from a seed, watched by a judge.
+struct ConnectivitySimulation {
+    static let kinds = ConnectivityEvent.Kind.allCases
+
+    private(set) var judge: ConnectivityJudge
+    private var machine: ConnectivityMachine
+    private var random: SeededRandom
+    private var now = BootInstant(nanoseconds: 1_000_000_000_000)
+    private let mutant: ConnectivityMutant?
+
+    /// Runs the schedule of a seed.
+    static func run(seed: UInt64, _ mutant: ConnectivityMutant? = nil) -> ConnectivityJudge {
+        var simulation = ConnectivitySimulation(seed: seed, mutant)
+        for _ in 0..<60 where simulation.judge.breaches.isEmpty { simulation.step() }
+        simulation.rest()
+        return simulation.judge
+    }
+
+    private init(seed: UInt64, _ mutant: ConnectivityMutant?) {
+        random = SeededRandom(seed: seed)
+        self.mutant = mutant
+        let position = LifePosition.all[Int(random.next() % 6)]
+        var rules = ConnectivityRules(unprepared: .stayAwake)
+        mutant?.changeRules?(&rules)
+        machine = ConnectivityMachine(
+            startingIn: position, isRegistered: position.connectivity == .connected, rules: rules, seed: seed)
+        judge = ConnectivityJudge(startingIn: position)
+    }
+
+    private mutating func chance(_ share: UInt64) -> Bool { random.next() % share == 0 }
+
+    private mutating func step() {
+        let event = drawEvent()
+        judge.happened(event)
+        if let heard = mutant?.changeEvent.map({ $0(event) }) ?? event {
+            mutant?.damageBefore?(&machine)
+            note(machine.handle(heard, at: now))
+        }
+        switch random.next() % 4 {
+        case 0: break
+        case 1: for _ in 0..<(random.next() % 4) { carryOutOne() }
+        default: rest()
+        }
+        switch random.next() % 3 {
+        case 0: break
+        case 1: pass(random.duration(below: .seconds(12)))
+        default: pass(random.duration(below: .seconds(900)))
+        }
+    }
+
+    private mutating func drawEvent() -> ConnectivityEvent {
+        switch Self.kinds[Int(random.next() % UInt64(Self.kinds.count))] {
+        case .networkLost: .networkLost
+        case .networkBack: .networkBack
+        case .toBackground: .toBackground
+        case .toForeground: .toForeground
+        case .suspendedBySystem: .suspendedBySystem(interval: .seconds(600))
+        case .dataOnKeptSocket: .dataOnKeptSocket
+        case .keepAlive: .keepAlive
+        case .cellularCallBegan: .cellularCallBegan
+        case .cellularCallEnded: .cellularCallEnded
+        case .killedOrRebooted:
+            chance(2) ? .killedOrRebooted(finds: .connected) : .killedOrRebooted(finds: .disconnected)
+        case .activeCallBegan: .activeCallBegan
+        case .activeCallEnded: .activeCallEnded
+        case .budgetOver: .budgetOver
+        }
+    }
+
+    private mutating func drawOutcome(of action: ConnectivityAction) -> ConnectivityMachine.Outcome {
+        if chance(7) { return .failed("it is so") }
+        switch action {
+        case .prepareForBackground:
+            return .done(.preparation(chance(3) ? .notReady([.lapsed(registration: "sip")]) : .ready))
+        case .checkConnectivity:
+            return .done(.connection(ConnectionCheck.allCases[Int(random.next() % 3)]))
+        default:
+            return .done(.done)
+        }
+    }
+
+    private mutating func carryOutOne() {
+        guard let next = machine.pending.first, judge.breaches.isEmpty else { return }
+        let outcome = drawOutcome(of: next.action)
+        judge.carriedOut(next, outcome, at: machine.position)
+        let heard = mutant?.changeOutcome?(outcome) ?? outcome
+        mutant?.damageBefore?(&machine)
+        if let transition = machine.finished(next.number, heard, at: now) { note(transition) }
+    }
+
+    private mutating func rest() {
+        var count = 0
+        while !machine.pending.isEmpty, count < 500, judge.breaches.isEmpty {
+            carryOutOne()
+            count += 1
+        }
+        judge.atRest(machine, at: now)
+    }
+
+    private mutating func pass(_ duration: Duration) {
+        let end = now.advanced(by: duration)
+        var count = 0
+        while let next = machine.nextStep, next <= end, count < 500 {
+            now = max(now, next)
+            mutant?.damageBefore?(&machine)
+            if let transition = machine.timePassed(at: now) { note(transition) }
+            judge.timePassed(to: now)
+            count += 1
+        }
+        now = end
+        judge.timePassed(to: now)
+    }
+
+    private mutating func note(_ transition: ConnectivityTransition) {
+        mutant?.damageAfter?(&machine, transition, now)
+        judge.judge(transition, machine)
+    }
+}

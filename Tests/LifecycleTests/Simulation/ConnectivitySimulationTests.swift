@@ -1,0 +1,40 @@
+import CoreAPI
+import Testing
+
+@testable import Lifecycle
+
+/// Thousands of schedules, each replayed from its seed, and the mutants that they must catch.
+struct ConnectivitySimulationTests {
+    @Test("P2, P3, P6, C16: no schedule breaks a rule, and every cell and every row come up")
+    func campaign() {
+        var cells: Set<String> = []
+        var numbers: Set<TransitionNumber> = []
+        for seed in UInt64(1)...3_000 {
+            let judge = ConnectivitySimulation.run(seed: seed)
+            if !judge.breaches.isEmpty {
+                Issue.record("seed \(seed): \(judge.breaches.joined(separator: "\n"))")
+                return
+            }
+            cells.formUnion(judge.cells)
+            numbers.formUnion(judge.numbers)
+        }
+        let all = LifePosition.all.flatMap { position in ConnectivityEvent.Kind.allCases.map { "\(position) \($0)" } }
+        #expect(Set(all).subtracting(cells).isEmpty)
+        #expect(numbers == Set(TransitionNumber.allCases))
+    }
+
+    @Test("P2: every mutant breaks a rule in some schedule", arguments: ConnectivityMutant.all)
+    func caught(mutant: ConnectivityMutant) {
+        let isCaught = (UInt64(1)...2_000).contains { !ConnectivitySimulation.run(seed: $0, mutant).breaches.isEmpty }
+        #expect(isCaught)
+    }
+
+    @Test("C16: a seed gives the same schedule again")
+    func replay() {
+        let mutant = ConnectivityMutant.all[0]
+        let seeds = (UInt64(1)...50)
+        #expect(
+            seeds.map { ConnectivitySimulation.run(seed: $0, mutant).breaches }
+                == seeds.map { ConnectivitySimulation.run(seed: $0, mutant).breaches })
+    }
+}
