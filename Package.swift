@@ -68,6 +68,7 @@ let package = Package(
         // What several rooms need of the language and the system.
         room("ByteCoding"),
         .target(name: "CLinux"),
+        .target(name: "CBus"),
         room("Platform", knows: ["CoreAPI", "CLinux"]),
 
         // One order, and those who follow it.
@@ -138,7 +139,7 @@ let package = Package(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
-                "Coordination",
+                "Coordination", "CBus", "KeeperWire", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 "BenchmarkRun", zmqBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

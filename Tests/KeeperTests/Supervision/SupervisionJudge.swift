@@ -14,7 +14,8 @@ struct SupervisionJudge {
     private var endedAt = at(0)
     private var failures = 0
     private var restarts: [BootInstant] = []
-    private var isHastened = false
+    /// Since when data has been waiting for a Main that failed.
+    private var hastenedAt: BootInstant?
     private var isStartWanted = false
     private var isStopping = false
     private var isDying = false
@@ -110,7 +111,7 @@ struct SupervisionJudge {
                 expected.append(.wake(budget: .seconds(10)))
                 wake(at: now)
             } else if !isUp, !isDown {
-                isHastened = true
+                hastenedAt = hastenedAt ?? now
             }
         }
         if isUp { silentUntil = event == .timePassed || event == .stopWanted ? silentUntil : speak(event, at: now) }
@@ -133,7 +134,7 @@ struct SupervisionJudge {
     private mutating func ended(_ end: MainEnd, at now: BootInstant) {
         isUp = false
         endedAt = now
-        isHastened = false
+        hastenedAt = nil
         defer { (isStopping, isDying, isAsleep, calls, killAt) = (false, false, false, 0, nil) }
         if isStopping || end == .exited(status: 0) && !isDying {
             isDown = !isStartWanted
@@ -146,8 +147,8 @@ struct SupervisionJudge {
     private var restartTime: BootInstant {
         let delays = [0, 0, 1, 2, 4, 8, 16, 32, 60]
         var delay = delays[min(failures, 8)]
-        if isHastened { delay = min(delay, 1) }
-        let time = endedAt.advanced(by: .seconds(delay))
+        if hastenedAt != nil { delay = min(delay, 1) }
+        let time = max(endedAt.advanced(by: .seconds(delay)), hastenedAt ?? endedAt)
         guard restarts.count >= Self.restartLimit else { return time }
         return max(time, restarts[restarts.count - Self.restartLimit].advanced(by: Self.window))
     }
@@ -163,8 +164,8 @@ struct SupervisionJudge {
             if now != restartTime { problems.append("a restart at the wrong time") }
             restarts.append(now)
         }
-        isForData = isHastened && !isStartWanted
-        (isUp, isStartWanted, isHastened, keepsSockets) = (true, false, false, true)
+        isForData = hastenedAt != nil && !isStartWanted
+        (isUp, isStartWanted, hastenedAt, keepsSockets) = (true, false, nil, true)
         (startedAt, warnAt, limit) = (now, nil, nil)
         silentUntil = now.advanced(by: .seconds(30))
     }
