@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CLinux.h"
+#include "CLinuxMessages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,25 +34,12 @@ static int bind_and_listen(int socket_descriptor, const struct sockaddr *address
     return listen(socket_descriptor, 64);
 }
 
-int clinux_listen(const char *path) {
+int clinux_listen_for_messages(const char *path) {
     return open_at(path, bind_and_listen);
 }
 
-int clinux_connect(const char *path) {
+int clinux_connect_for_messages(const char *path) {
     return open_at(path, connect);
-}
-
-int clinux_accept(int socket_descriptor) {
-    return result(accept4(socket_descriptor, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
-}
-
-int clinux_peer(int socket_descriptor, uint32_t *user, pid_t *process) {
-    struct ucred credentials;
-    socklen_t size = sizeof credentials;
-    if (getsockopt(socket_descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) return -errno;
-    *user = credentials.uid;
-    *process = credentials.pid;
-    return 0;
 }
 
 int clinux_send_message(int socket_descriptor, const void *bytes, size_t count, int descriptor) {

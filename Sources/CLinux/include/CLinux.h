@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "CLinuxMessages.h"
+#include "CLinuxSockets.h"
+
 // Locks of one byte that belong to an open file description, not to a process.
 
 /// Takes the lock of a byte for writing; -EAGAIN when another description has it.
@@ -150,29 +153,12 @@ bool clinux_ignores_signal(int signal);
 /// the kernel sent it.
 int clinux_report_signals(const int *signals, int count, int descriptor);
 
+// The kernel's reports of links, addresses and routes (rtnetlink).
 
-// Sockets between the processes of one machine that keep messages apart and carry descriptors.
-
-/// Makes a socket at the path, at which nothing may stand yet, and listens. Non-blocking.
-int clinux_listen(const char *path);
-/// Connects to whoever listens at the path. The connection does not block.
-int clinux_connect(const char *path);
-/// Takes the next connection; -EAGAIN when nobody waits. The connection does not block.
-int clinux_accept(int socket);
-/// Who made the other end of a connection.
-int clinux_peer(int socket, uint32_t *user, pid_t *process);
-/// Sends a message, with a descriptor unless it is -1.
-int clinux_send_message(int socket, const void *bytes, size_t count, int descriptor);
-/// Receives a message: its number of bytes, 0 at the end. Descriptors that came with it are closed but for one, which is
-/// -1 when none came. -EMSGSIZE when the message was longer than the space.
-int clinux_receive_message(int socket, void *bytes, size_t count, int *descriptor);
-
-// A lock of a file that belongs to a process: it lives on in the program that the process becomes, no child has it, and it
-// ends with the process, or when that closes any descriptor of the file.
-
-/// Takes the lock; -EAGAIN when another process has it.
-int clinux_lock_for_process(int descriptor);
-/// The number of the process that has the lock; 0 when none has.
-int clinux_lock_holder(int descriptor);
-/// Lets a program that this process becomes have the descriptor.
-int clinux_let_inherit(int descriptor);
+/// A new socket that hears of every change of links, addresses and routes, non-blocking.
+int clinux_route_socket(void);
+/// Asks for all links, addresses or routes; `kind` is RTM_GETLINK, RTM_GETADDR or RTM_GETROUTE.
+int clinux_ask_routes(int socket, uint16_t kind, uint32_t sequence);
+/// Takes one datagram of the kernel; its length, 0 for one of somebody else, -ENOBUFS when reports were dropped, -EMSGSIZE
+/// for one that did not fit, -EAGAIN when there is none.
+int clinux_take_routes(int socket, void *bytes, size_t count);

@@ -9,7 +9,7 @@ internal import Synchronization
 /// the keeper's, so nothing is lost when this process ends or begins (decision 19).
 ///
 /// ```swift
-/// let supervisor = try MainSupervisor(place, configuration, program: path, logger: logger)
+/// let supervisor = try MainSupervisor(for: context)
 /// try supervisor.begin()          // returns at once
 /// supervisor.configure(changed)   // when the configuration was read again
 /// supervisor.end()                // leaves the keeper and Main to the next host
@@ -17,6 +17,7 @@ internal import Synchronization
 final class MainSupervisor: Sendable {
     private let client: KeeperClient
     private let program: String
+    private let variables: [String: String]
     private let logger: Logger
     private let configuration: Mutex<KeeperConfiguration>
     /// Raised when there is something new to do.
@@ -31,13 +32,16 @@ final class MainSupervisor: Sendable {
     /// - Parameters:
     ///   - place: The group's runtime directory, which is made when it is not there.
     ///   - program: The path of `sharedcore-keeper`.
+    ///   - variables: What the environment of a keeper that is started, and so of Main, has more than this one.
     init(
-        _ place: KeeperPlace, _ configuration: KeeperConfiguration, program: String, logger: Logger
+        _ place: KeeperPlace, _ configuration: KeeperConfiguration, program: String, variables: [String: String] = [:],
+        logger: Logger
     ) throws(SharedCoreError) {
         _ = try PrivateDirectory.open(place.directory)
         client = KeeperClient(place: place)
         self.configuration = Mutex(configuration)
         self.program = program
+        self.variables = variables
         self.logger = logger
         bell = try SharedCoreError.wrapping { () throws(SystemCallError) in try EventCounter() }
     }
@@ -95,7 +99,7 @@ final class MainSupervisor: Sendable {
         let log = try log()
         let nothing = try OpenFile(path: "/dev/null", .write)
         let keeper = try StartedProgram(
-            program, ["--directory", client.place.directory] + configuration.arguments,
+            program, ["--directory", client.place.directory] + configuration.arguments, variables: variables,
             streams: [nothing, nothing, log], ownSession: true)
         logger.notice("the keeper of Main (pid \(keeper.pid)) is started")
         let ended = try EventCounter()

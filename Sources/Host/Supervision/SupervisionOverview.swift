@@ -18,9 +18,12 @@ struct SupervisionOverview: Sendable {
 
     /// `keeper state main presence calls failures starts restartInMs budgetLeftMs lastEnd keptSockets[]`; null where there
     /// is no keeper.
-    var json: JSONValue {
-        guard let status else { return .null }
-        return .object([
+    var json: JSONValue { status == nil ? .null : .object(object) }
+
+    /// The same; without fields where there is no keeper.
+    var object: JSONObject {
+        guard let status else { return [:] }
+        return [
             "keeper": .integer(Int64(status.keeper)), "state": .text(status.state),
             "main": status.main.map { .integer(Int64($0)) } ?? .null, "presence": .optional(status.presence),
             "calls": .integer(Int64(status.calls)), "failures": .integer(Int64(status.failures)),
@@ -28,7 +31,7 @@ struct SupervisionOverview: Sendable {
             "restartInMs": status.restartIn.map { .integer($0.milliseconds) } ?? .null,
             "budgetLeftMs": status.budgetLeft.map { .integer($0.milliseconds) } ?? .null,
             "lastEnd": .optional(status.lastEnd), "keptSockets": .array(status.kept.map { .text($0) }),
-        ])
+        ]
     }
 
     /// The same for people.

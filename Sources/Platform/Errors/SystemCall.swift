@@ -25,13 +25,4 @@ enum SystemCall {
             if result != -EINTR { throw SystemCallError(name, number: -result, at: location()) }
         }
     }
-
-    /// Whether the error number says that there is nothing to do yet.
-    static func isLater(_ number: Int32) -> Bool { number == EAGAIN }
-
-    /// Whether the error number says that a signal came.
-    static func isInterruption(_ number: Int32) -> Bool { number == EINTR }
-
-    /// Whether the error number says that a message was longer than the space for it.
-    static func isTooLong(_ number: Int32) -> Bool { number == EMSGSIZE }
 }

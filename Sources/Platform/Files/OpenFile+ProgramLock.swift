@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// The lock of a whole file that belongs to a process and to the program that it becomes, but to none of its children:
 /// it ends with the process, whatever else is open. A process that closes any descriptor of the file gives it back, so
@@ -9,7 +10,7 @@ extension OpenFile {
     /// - Returns: Whether this process has it now.
     package func tryLockForProgram() throws(SystemCallError) -> Bool {
         let result = clinux_lock_for_process(descriptor)
-        if SystemCall.isLater(-result) { return false }
+        if result == -EAGAIN { return false }
         if result < 0 { throw SystemCallError("fcntl(F_SETLK)", number: -result, at: path) }
         try SystemCall.negated("fcntl(F_SETFD)", at: path) { clinux_let_inherit(descriptor) }
         return true

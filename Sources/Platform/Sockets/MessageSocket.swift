@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// One end of a connection between two processes of this machine, which keeps messages apart and can carry descriptors.
 /// Nothing of it blocks.
@@ -22,12 +23,12 @@ package final class MessageSocket: Sendable {
 
     /// Connects to whoever listens at a path.
     package convenience init(connectingTo path: String) throws(SystemCallError) {
-        self.init(try SystemCall.negated("connect", at: path) { clinux_connect(path) }, path: path)
+        self.init(try SystemCall.negated("connect", at: path) { clinux_connect_for_messages(path) }, path: path)
     }
 
     /// Listens at a path, at which nothing may stand yet.
     package convenience init(listeningAt path: String) throws(SystemCallError) {
-        self.init(try SystemCall.negated("bind", at: path) { clinux_listen(path) }, path: path)
+        self.init(try SystemCall.negated("bind", at: path) { clinux_listen_for_messages(path) }, path: path)
     }
 
     /// The descriptor to poll for reading.
@@ -36,15 +37,15 @@ package final class MessageSocket: Sendable {
     /// The next connection to one that listens; nil when nobody waits.
     package func accept() throws(SystemCallError) -> MessageSocket? {
         let result = clinux_accept(descriptor)
-        if SystemCall.isLater(-result) { return nil }
+        if result == -EAGAIN { return nil }
         if result < 0 { throw SystemCallError("accept4", number: -result, at: file.path) }
         return MessageSocket(result, path: file.path)
     }
 
     /// Who made the other end.
     package func peer() throws(SystemCallError) -> (user: UInt32, process: Int32) {
-        var user: UInt32 = 0
-        var process: Int32 = 0
+        var user: uid_t = 0
+        var process: pid_t = 0
         try SystemCall.negated("getsockopt(SO_PEERCRED)", at: file.path) { clinux_peer(descriptor, &user, &process) }
         return (user, process)
     }
@@ -63,15 +64,15 @@ package final class MessageSocket: Sendable {
         var bytes = [UInt8](repeating: 0, count: count)
         var carried: Int32 = -1
         var result = clinux_receive_message(descriptor, &bytes, count, &carried)
-        while SystemCall.isInterruption(-result) {
+        while result == -EINTR {
             result = clinux_receive_message(descriptor, &bytes, count, &carried)
         }
         if result > 0 {
             let file = carried >= 0 ? OpenFile(owning: carried, path: "received") : nil
             return .message(Array(bytes.prefix(Int(result))), file)
         }
-        if SystemCall.isLater(-result) { return .nothing }
-        if SystemCall.isTooLong(-result) { return .tooLong }
+        if result == -EAGAIN { return .nothing }
+        if result == -EMSGSIZE { return .tooLong }
         // An empty message cannot be told from the end, and nobody sends one. A connection that fails has ended.
         if carried >= 0 { _ = OpenFile(owning: carried, path: "received") }
         return .end

@@ -84,6 +84,7 @@ actor HubService {
         listenToDoors()
         duty.turn = { [unowned self] _ in self.assumeIsolated { $0.turn() } }
         thread.take(duty)
+        tellNames(isServing: true)
         let follower = order.replica.follow(after: published)
         // The task keeps the service until that stops, which whoever starts it sees to.
         followsNews = Task {
@@ -98,12 +99,20 @@ actor HubService {
         close()
     }
 
+    /// Tells clients of this process, which have no connection that is reported.
+    private func tellNames(isServing: Bool) {
+        for door in doors {
+            if case .inproc(let name) = door.endpoint { NamedHubs.shared.set(name, isServing: isServing) }
+        }
+    }
+
     private func close() {
         isStopped = true
         followsNews?.cancel()
         followsNews = nil
         duty.isOver = true
         for door in doors { door.close() }
+        tellNames(isServing: false)
         intake = []
         intakeByteCount = 0
         if options.keys != nil { try? Authenticator.shared().forget(domain) }
