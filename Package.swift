@@ -220,7 +220,8 @@ let package = Package(
         tests(
             "KeeperTests",
             of: [
-                "CoreAPI", "Lifecycle", "KeeperWire", "KeptSockets", "Platform", "sharedcore-test-main",
+                "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeeperWire", "KeptSockets", "Platform", "sharedcore",
+                "sharedcore-test-main",
             ]),
         tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),

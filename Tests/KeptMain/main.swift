@@ -8,6 +8,9 @@ import Platform
 let arguments = CommandLine.arguments
 guard arguments.count == 3, let port = UInt16(arguments[1]) else { fatalError("usage: PORT NOTEBOOK") }
 let notebook = try Notebook(path: arguments[2])
+// That it is the only one, seen by a lock that its supervision knows nothing of.
+let witness = try OpenFile(path: arguments[2] + ".witness", .create)
+if try !witness.tryLock(byteAt: 0) { try notebook.write("second") }
 try notebook.write("start background=\(KeptSockets.isInBackground)")
 let sockets = try await KeptSockets.connect()
 let connection: Connection
@@ -26,11 +29,12 @@ while true {
     let words = line.split(separator: " ").map(String.init)
     switch words.first {
     case "sleep":
-        try await sockets.fallAsleep()
+        // Where there is no keeper now, the next one is told.
+        try? await sockets.fallAsleep()
         await wakes.next()
     case "exit": try Connection.exit(Int32(words[1]) ?? 0)
-    case "calls": try await sockets.setActiveCalls(Int(words[1]) ?? 0)
-    case "alive": try await sockets.sayAlive()
+    case "calls": try? await sockets.setActiveCalls(Int(words[1]) ?? 0)
+    case "alive": try? await sockets.sayAlive()
     case "release": try await sockets.release("line")
     default: break
     }

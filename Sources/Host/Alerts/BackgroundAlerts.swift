@@ -29,7 +29,10 @@ struct BackgroundAlerts: Sendable {
     @discardableResult
     func show(_ alert: Alert) async -> Bool {
         // Where nobody can tell who looks, an alert too many is better than none.
-        if let overview = try? await states.all(), overview.isAnyInForeground { return false }
+        if let overview = try? await states.all(), overview.isAnyInForeground {
+            logger.info("no alert, because a user looks at the application: \(ValueText.oneLine(alert.title))")
+            return false
+        }
         do throws(AlertFailure) {
             try await alerts.show(alert)
             return true

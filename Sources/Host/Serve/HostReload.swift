@@ -42,7 +42,7 @@ struct HostReload: Sendable {
         let differing = try new.overview().filter { before[$0.key] != $0.value }
         let supervision = try new.supervision()
         await host.adopt(settings)
-        if let supervision { supervisor?.configure(supervision) }
+        if let supervision { supervisor?.configure(supervision.options) }
         let changed = differing.map(\.key).filter(ExecutorSettings.changeable.contains)
         let others = differing.map(\.key).filter { !ExecutorSettings.changeable.contains($0) }
         context.logger.notice(

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import FileNotifyBackend
 internal import KeeperWire
+internal import Lifecycle
 internal import Logging
 internal import Platform
 internal import Synchronization
@@ -11,7 +12,7 @@ internal import Synchronization
 /// ```swift
 /// let supervisor = try MainSupervisor(for: context)
 /// try supervisor.begin()          // returns at once
-/// supervisor.configure(changed)   // when the configuration was read again
+/// supervisor.configure(options)   // when the configuration was read again
 /// supervisor.end()                // leaves the keeper and Main to the next host
 /// ```
 final class MainSupervisor: Sendable {
@@ -57,9 +58,9 @@ final class MainSupervisor: Sendable {
         }
     }
 
-    /// Tells the keeper another configuration. It holds for Main from its next start.
-    func configure(_ changed: KeeperConfiguration) {
-        configuration.withLock { $0 = changed }
+    /// Tells the keeper how it supervises from now on. Another command is for the next host.
+    func configure(_ options: SupervisionOptions) {
+        configuration.withLock { $0.options = options }
         bell.raise()
     }
 

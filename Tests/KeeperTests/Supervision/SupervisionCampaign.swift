@@ -8,6 +8,8 @@ enum SupervisionCampaign {
         var chance = SplitMix(state: seed)
         var options = SupervisionOptions()
         options.restart.limit = SupervisionJudge.restartLimit
+        // Short, so that a story reaches it before the limit of the window.
+        options.restart.longestDelay = .seconds(4)
         options.watchdog = .seconds(30)
         mutant.options(&options)
         var machine = SupervisionMachine(options)

@@ -145,8 +145,8 @@ struct SupervisionJudge {
 
     /// When a Main that failed must be back.
     private var restartTime: BootInstant {
-        let delays = [0, 0, 1, 2, 4, 8, 16, 32, 60]
-        var delay = delays[min(failures, 8)]
+        let delays = [0, 0, 1, 2, 4]
+        var delay = delays[min(failures, 4)]
         if hastenedAt != nil { delay = min(delay, 1) }
         let time = max(endedAt.advanced(by: .seconds(delay)), hastenedAt ?? endedAt)
         guard restarts.count >= Self.restartLimit else { return time }

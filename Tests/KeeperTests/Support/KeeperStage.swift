@@ -10,20 +10,24 @@ final class KeeperStage {
     let directory: TemporaryDirectory
     private(set) var keeper: ChildProcess?
 
-    init() throws {
-        directory = try TemporaryDirectory()
+    let place: KeeperPlace
+
+    /// A keeper's directory of its own, or that of a group.
+    init(in directory: TemporaryDirectory? = nil, place: KeeperPlace? = nil) throws {
+        let directory = try directory ?? TemporaryDirectory()
+        self.directory = directory
+        self.place = place ?? KeeperPlace(directory: directory.path)
     }
 
     deinit {
         // In order, so that no Main is left that is just about to begin.
-        keeper?.signal(SIGTERM)
-        for _ in 0..<500 where keeper?.ended == nil { usleep(10_000) }
+        try? (try? connect())?.send(Array(KeeperRequest.quit.text.utf8))
+        for _ in 0..<500 where (try? connect()) != nil { usleep(10_000) }
         keeper?.signal(SIGKILL)
         // A Main outlives a keeper that is killed. Its number means it while its lock says that it is there.
         if let main = mainPid { kill(main, SIGKILL) }
     }
 
-    var place: KeeperPlace { KeeperPlace(directory: directory.path) }
     var notebook: String { directory.path(of: "notebook") }
 
     /// The process that has Main's lock.
