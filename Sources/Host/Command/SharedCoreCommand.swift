@@ -17,7 +17,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
     private static var subcommands: [any ParsableCommand.Type] {
         var subcommands: [any ParsableCommand.Type] = [
             DemoCommand.self, StoreCommand.self, NotifyCommand.self, MailboxCommand.self, MainCommand.self,
-            ExecutorCommand.self, ExclusiveCommand.self, PushCommand.self, ServeCommand.self, StatusCommand.self, KeeperCommand.self,
+            ExecutorCommand.self, ExclusiveCommand.self, PushCommand.self, ServeCommand.self, StatusCommand.self,
+            KeeperCommand.self,
             TimelineCommand.self, CheckCommand.self,
             ConformanceCommand.self,
             BenchCommand.self, SoakCommand.self, ConfigCommand.self, ConformancePeerCommand.self,

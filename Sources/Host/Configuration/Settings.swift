@@ -102,7 +102,7 @@ enum Settings {
         "How long Main may run after data on a kept socket has woken it.")
     static let alerts = Setting(
         "alerts", .choice(["desktop", "log", "none"]), default: .text("desktop"),
-        "How the host tells the user what an Executor brought: on the desktop, else in the log; in the log; not at all.")
+        "How the host tells the user what an Executor brought: on the desktop or else in the log, there only, or not.")
 
     /// Every setting, in the order in which people read them.
     static let all: [AnySetting] = [

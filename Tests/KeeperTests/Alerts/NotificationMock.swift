@@ -7,7 +7,7 @@ internal import TestSupport
 final class NotificationMock {
     /// Why it cannot be had; nil where it can.
     static let obstacle: String? = {
-        for path in [python, "/usr/bin/dbus-daemon", "/usr/lib/python3/dist-packages/dbusmock/__init__.py"]
+        for path in [python, "/usr/bin/dbus-daemon", question, "/usr/lib/python3/dist-packages/dbusmock/__init__.py"]
         where access(path, R_OK) != 0 {
             return "the packages dbus and python3-dbusmock are not installed (\(path))"
         }
@@ -15,6 +15,7 @@ final class NotificationMock {
     }()
 
     private static let python = "/usr/bin/python3"
+    private static let question = "/usr/bin/dbus-send"
 
     let address: String
     private let bus: ChildProcess
@@ -30,6 +31,18 @@ final class NotificationMock {
         service = try ChildProcess(
             Self.python, ["-u", "-m", "dbusmock", "--template", "notification_daemon"],
             environment: ["DBUS_SESSION_BUS_ADDRESS": address], errors: directory.path(of: "mock.log"))
+        try await eventually("the service is on the bus") { [address] in try await Self.isServed(address) }
+    }
+
+    private static func isServed(_ address: String) async throws -> Bool {
+        let asked = try ChildProcess(
+            question,
+            [
+                "--bus=\(address)", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
+                "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.Notifications",
+            ])
+        _ = await asked.end()
+        return asked.lines.contains { $0.contains("boolean true") }
     }
 
     deinit {
