@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import FoundationEssentials
+internal import KeeperWire
 internal import Logging
 internal import Platform
 internal import UnixSignals
@@ -11,6 +12,7 @@ struct HostReload: Sendable {
     let global: GlobalOptions
     let notifier: ServiceNotifier
     let changes: ChangeBell
+    let supervisor: MainSupervisor?
 
     /// Works until the task is cancelled.
     func run() async {
@@ -39,7 +41,9 @@ struct HostReload: Sendable {
         let settings = try ExecutorSettings(new)
         let before = Dictionary(try former.overview().map { ($0.key, $0.value) }) { first, _ in first }
         let differing = try new.overview().filter { before[$0.key] != $0.value }
+        let supervision = try new.supervision()
         await host.adopt(settings)
+        if let supervision { supervisor?.configure(supervision.options) }
         let changed = differing.map(\.key).filter(ExecutorSettings.changeable.contains)
         let others = differing.map(\.key).filter { !ExecutorSettings.changeable.contains($0) }
         context.logger.notice(
