@@ -214,6 +214,20 @@ struct LifeTests {
         await next.close()
     }
 
+    @Test("A connection that died in the sleep, though the network is there, is found dead when the user looks")
+    func deadConnection() async throws {
+        let stage = try await Stage()
+        try await stage.reach(asleep)
+        // As behind a router that has forgotten it: neither end is told.
+        stage.server.cut()
+        try stage.server.heal()
+        let accepted = stage.server.accepted
+        try await stage.after(.t16) { await stage.bring(to: .foreground) }
+        #expect(stage.server.takeRequests() == everything)
+        #expect(stage.server.accepted == accepted + 1)
+        await stage.life.close()
+    }
+
     @Test("A message is shown at once where somebody looks, and is an alert in the background")
     func messages() async throws {
         let stage = try await Stage()
