@@ -80,6 +80,9 @@ extension KeeperTests {
             var crowd: [MessageSocket] = []
             for _ in 0..<(2 * KeeperLimits.visitorCount) { crowd.append(try stage.connect()) }
             #expect(try await stage.ask(Array("STATUS".utf8), over: first) != nil)
+            try await eventually("those that are too many are closed") {
+                crowd.count { if case .end = $0.receive(upTo: 10) { true } else { false } } > KeeperLimits.visitorCount
+            }
             crowd = []
             try await stage.until("it answers again") { $0.main != nil }
         }
