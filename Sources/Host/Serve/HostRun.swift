@@ -18,11 +18,10 @@ struct HostRun: Sendable {
 
     /// Becomes the host of the group.
     init(
-        _ group: any SharedGroup, settings: ExecutorSettings, context: CommandContext, global: GlobalOptions
+        _ group: any SharedGroup, settings: ExecutorSettings, cage: MemoryCage?, context: CommandContext,
+        global: GlobalOptions
     ) async throws {
         let process = ProcessIdentity.current.pid
-        let isLimited = settings.limits.memory != nil
-        let cage = isLimited ? MemoryCage.ownPath().flatMap { MemoryCage(at: $0, process: process) } : nil
         notifier = ServiceNotifier(environment: context.resolution.environment, process: process)
         let report = HostReport(to: context.output)
         self.report = report

@@ -53,6 +53,8 @@ final class MemoryCage: Sendable {
     func enclose(_ process: Int32, byteCount: UInt64) -> Cell? {
         let index = number.add(1, ordering: .relaxed).newValue
         let cell = Cell(path: path + "/executor-\(index)")
+        // A host that was killed may have left one of this name.
+        rmdir(cell.path)
         guard mkdir(cell.path, 0o755) == 0 else { return nil }
         guard Self.write("\(byteCount)", to: cell.path + "/memory.max"),
             Self.write("\(process)", to: cell.path + "/cgroup.procs")

@@ -108,9 +108,10 @@ actor PushHost {
         guard var push = taken.push, let callID = PushID.callID(push.callID) else {
             slots.giveBack()
             logger.error("a push cannot be read here; it is given up: \(taken.delivery.item)")
-            return await insist("a push cannot be given up") { () async throws(SharedCoreError) in
+            _ = await insist("a push cannot be given up") { () async throws(SharedCoreError) in
                 try await self.queue.giveUp(taken.delivery.bytes, taken)
             }
+            return
         }
         tell(.taken(callID: push.callID))
         while true {
@@ -128,9 +129,10 @@ actor PushHost {
             }
             tell(.postponed(callID: push.callID, failures: push.failures, pause: pause, reason: end.reason))
             let noted = push
-            await insist("a failure cannot be written down") { () async throws(SharedCoreError) in
+            let isOurs = await insist("a failure cannot be written down") { () async throws(SharedCoreError) in
                 try await self.queue.note(noted, for: taken)
             }
+            guard isOurs else { return }
             retrying += 1
             await stopping.pause(pause)
             retrying -= 1
@@ -163,34 +165,43 @@ actor PushHost {
     }
 
     private func acknowledge(_ push: Push, _ taken: PushQueue.Taken) async {
-        await insist("a push cannot be acknowledged") { () async throws(SharedCoreError) in
+        let isDone = await insist("a push cannot be acknowledged") { () async throws(SharedCoreError) in
             try await self.queue.acknowledge(taken)
         }
+        guard isDone else { return }
         tell(.served(callID: push.callID, after: queue.age(of: push)))
     }
 
     private func giveUp(_ push: Push, _ taken: PushQueue.Taken) async {
-        await insist("a push cannot be given up") { () async throws(SharedCoreError) in
+        let isDone = await insist("a push cannot be given up") { () async throws(SharedCoreError) in
             try await self.queue.giveUp(push.bytes, taken)
         }
+        guard isDone else { return }
         logger.error(
             "the push “\(ValueText.oneLine(push.callID))” is given up after \(push.failures) attempts: \(push.lastFailure ?? "")"
         )
         tell(.givenUp(callID: push.callID, failures: push.failures, reason: push.lastFailure ?? ""))
     }
 
-    /// Does a step in the store until it is done, or until nothing can be done any more.
-    private func insist(
-        _ problem: String, _ step: @Sendable () async throws(SharedCoreError) -> Void
-    ) async {
-        for _ in 0..<60 {
+    /// Does a step in the store until it is done, or until it cannot be done any more.
+    ///
+    /// - Returns: Whether it is done; if not, the push is another one's, or goes back with the session.
+    private func insist(_ problem: String, _ step: @Sendable () async throws(SharedCoreError) -> Void) async -> Bool {
+        // A host that is to stop does not wait for a store for ever.
+        var patience = 5
+        while true {
             do throws(SharedCoreError) {
-                return try await step()
+                try await step()
+                return true
             } catch {
                 // Another hand has it by now.
-                if error.code == .guardFailed { return }
+                if error.code == .guardFailed { return false }
                 await note(error, at: problem)
-                if failure != nil { return }
+                if failure != nil { return false }
+                if stopping.isRaised {
+                    patience -= 1
+                    guard patience > 0 else { return false }
+                }
             }
         }
     }
