@@ -3,6 +3,7 @@ internal import Lifecycle
 internal import Logging
 internal import Platform
 internal import ProgramOutput
+internal import UnixSignals
 
 /// One run of the host, from its claim of the group to its end.
 struct HostRun: Sendable {
@@ -32,13 +33,15 @@ struct HostRun: Sendable {
         let registry = PrometheusRegistry()
         let figures = HostFigures(registry)
         host = PushHost(queue, settings: settings, cage: cage, logger: context.logger) { event in
-            report.print(event)
             figures.count(event)
+            report.print(event)
             changes.ring()
         }
         publication = HostPublication(
             of: host, as: process, claim: claim, queue: queue, notifier: notifier, figures: figures, changes: changes)
-        reload = HostReload(host: host, context: context, global: global, notifier: notifier, changes: changes)
+        reload = HostReload(
+            host: host, context: context, global: global, notifier: notifier, changes: changes,
+            signals: await UnixSignalsSequence(trapping: .sighup))
         logger = context.logger
         maildir = try context.resolution.absolutePath(Settings.pushMaildir).map { [stopping] path in
             PushMaildir(path, queue, logger: context.logger, stopping: stopping)

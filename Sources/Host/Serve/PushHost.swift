@@ -20,7 +20,8 @@ actor PushHost {
     private let stopping = StopSignal()
 
     private var settings: ExecutorSettings
-    private var executors: [Int32: (callID: CallID, process: ExecutorProcess)] = [:]
+    private var executors: [Int: (callID: CallID, process: ExecutorProcess)] = [:]
+    private var startCount = 0
     private var retrying = 0
     /// Why it cannot go on.
     private var failure: SharedCoreError?
@@ -114,6 +115,7 @@ actor PushHost {
             return
         }
         tell(.taken(callID: push.callID))
+        var outages = 0
         while true {
             let end = await runExecutor(for: callID, attempt: push.failures + 1)
             slots.giveBack()
@@ -122,18 +124,25 @@ actor PushHost {
             case .served: return await acknowledge(push, taken)
             case .failed: break
             }
-            push.failures += 1
-            push.lastFailure = end.reason
-            guard case .again(let pause) = settings.retry.decision(after: push.failures) else {
-                return await giveUp(push, taken)
+            outages = end.isOutage ? outages + 1 : 0
+            let pause: Duration
+            if end.isOutage {
+                pause = settings.retry.pause(after: outages)
+            } else {
+                push.failures += 1
+                push.lastFailure = end.reason
+                guard case .again(let next) = settings.retry.decision(after: push.failures) else {
+                    return await giveUp(push, taken)
+                }
+                pause = next
+                let noted = push
+                let isOurs = await insist("a failure cannot be written down") { () async throws(SharedCoreError) in
+                    try await self.queue.note(noted, for: taken)
+                }
+                guard isOurs else { return }
             }
-            tell(.postponed(callID: push.callID, failures: push.failures, pause: pause, reason: end.reason))
-            let noted = push
-            let isOurs = await insist("a failure cannot be written down") { () async throws(SharedCoreError) in
-                try await self.queue.note(noted, for: taken)
-            }
-            guard isOurs else { return }
             retrying += 1
+            tell(.postponed(callID: push.callID, failures: push.failures, pause: pause, reason: end.reason))
             await stopping.pause(pause)
             retrying -= 1
             guard await slots.take() else { return }
@@ -144,6 +153,8 @@ actor PushHost {
     private struct Attempt {
         let verdict: ExecutorEnd.Verdict
         let reason: String
+        /// Whether that says nothing about the push, which then is tried until it works.
+        let isOutage: Bool
     }
 
     private func runExecutor(for callID: CallID, attempt: Int) async -> Attempt {
@@ -152,16 +163,19 @@ actor PushHost {
             executor = try await ExecutorProcess.start(
                 settings.launch.program(for: callID), limits: settings.limits, cage: cage)
         } catch {
-            return Attempt(verdict: .failed, reason: "its Executor cannot be started: \(error)")
+            return Attempt(verdict: .failed, reason: "its Executor cannot be started: \(error)", isOutage: true)
         }
         let pid = executor.process.pid
-        executors[pid] = (callID, executor)
+        // Not by its number, which another one may have before this end is heard of.
+        startCount += 1
+        let key = startCount
+        executors[key] = (callID, executor)
         tell(.started(callID: callID.text, pid: pid, attempt: attempt))
         if stopping.isRaised { executor.stop() }
         let end = await executor.end()
-        executors[pid] = nil
+        executors[key] = nil
         tell(.ended(callID: callID.text, pid: pid, end))
-        return Attempt(verdict: end.verdict, reason: end.description)
+        return Attempt(verdict: end.verdict, reason: end.description, isOutage: end.isOutage)
     }
 
     private func acknowledge(_ push: Push, _ taken: PushQueue.Taken) async {

@@ -23,6 +23,8 @@ struct ServeCommand: HostCommand {
         let cage =
             settings.limits.memory == nil
             ? nil : MemoryCage.ownPath().flatMap { MemoryCage(at: $0, process: ProcessIdentity.current.pid) }
+        // Each Executor takes a few descriptors here.
+        OpenFile.raiseLimit()
         let description = SessionDescription(role: SessionRole(rawValue: "host"), name: "sharedcore serve")
         try await context.withGroup(as: description, for: "serve") { group in
             let run = try await HostRun(group, settings: settings, cage: cage, context: context, global: global)
