@@ -39,7 +39,9 @@ extension ZMQTests {
             let last = try #require(revisions.max())
             try await eventually("all is told") {
                 while let message = stream.receive(upTo: 1) {
-                    guard case .news(let news, _) = try StreamMessage(try #require(message.frames.first)) else { continue }
+                    guard case .news(let news, _) = try StreamMessage(try #require(message.frames.first)) else {
+                        continue
+                    }
                     frames.append(news)
                 }
                 return frames.last?.effects.last.flatMap { News.revision(of: $0) } == last
