@@ -16,7 +16,7 @@ extension HubLink {
         requests = socket
         self.events = events
         duty.sources = [.socket(socket), .socket(events.socket)]
-        duty.turn = { [unowned self] _ in self.assumeIsolated { $0.turn() } }
+        duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
         thread.take(duty)
         // Within a process there is no connection to report on; a hub that comes is heard of.
         if namedRun != nil { greet() }

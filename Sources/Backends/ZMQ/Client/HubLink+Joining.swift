@@ -11,16 +11,26 @@ extension HubLink {
     /// echoed the client's mark: from then on, everything that is published comes through.
     func join() async throws(SharedCoreError) -> (Reply.Welcome, Replica) {
         let deadline = options.openTimeout.map { clock.now().advanced(by: $0) }
+        let timer = deadline.map { deadline in
+            Task { [clock] in
+                guard (try? await clock.sleep(until: deadline)) != nil else { return }
+                self.resumeJoining()
+            }
+        }
+        defer { timer?.cancel() }
         do throws(SharedCoreError) {
             listenToName()
             try SharedCoreError.wrapping { () throws(MessagingError) in try self.connect() }
+            // Over a network the welcome says where the stream is; elsewhere both ways are made side by side.
+            if !endpoint.isOverNetwork {
+                try SharedCoreError.wrapping { () throws(MessagingError) in try self.listen(at: nil) }
+            }
             let welcome = try await reach(by: deadline, "No hub answers") { $0.welcome }
             try SharedCoreError.wrapping { () throws(MessagingError) in try self.listen(at: welcome.streamPort) }
             _ = try await reach(by: deadline, "The hub's stream is not heard") { $0.isArmed ? true : nil }
-            askForMissing()
+            if replica == nil { askForMissing() }
+            // It is cut after the join began, and what was published since then is taken or asked for.
             let replica = try await reach(by: deadline, "The hub does not send its state") { $0.replica }
-            // What was published while there was no replica.
-            _ = try await ask(.read, by: deadline)
             return (welcome, replica)
         } catch {
             // The session is there already, or may be.
@@ -43,14 +53,6 @@ extension HubLink {
                     "\(trouble) at \(endpoint). Is it running? “sharedcore hub” starts one.", at: "\(endpoint)",
                     cause: lastTrouble)
             }
-            let timer = deadline.map { deadline in
-                Task { [clock] in
-                    // One that was cancelled must not wake the next step's wait, which would go round without an end.
-                    guard (try? await clock.sleep(until: deadline)) != nil else { return }
-                    self.resumeJoining()
-                }
-            }
-            defer { timer?.cancel() }
             await withTaskCancellationHandler {
                 await withCheckedContinuation { joining = $0 }
             } onCancel: {

@@ -28,8 +28,7 @@ extension HubLink {
     /// Whether a hub may keep the session as long as this process lives.
     private var isOutlivedBySession: Bool {
         if let welcome { return welcome.lease == nil }
-        if case .tcp = endpoint { return false }
-        return greeting > 0
+        return greeting > 0 && !endpoint.isOverNetwork
     }
 
     /// Asks the hub to end the session; tells whether a hub knows of it.

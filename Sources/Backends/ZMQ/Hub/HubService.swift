@@ -24,6 +24,10 @@ actor HubService {
     var intake: [(address: HubAddress, message: IncomingMessage)] = []
     var intakeByteCount = 0
     var isServing = false
+    /// How many of them are answered, or are about to be.
+    private var servedCount = 0
+    /// Whether another one is behind them.
+    private var isMoreTakenIn: Bool { servedCount < intake.count }
     /// How many messages are taken in before those before them are answered: what is beyond waits in the library, and
     /// then with the clients.
     static let intakeLimit = 1_024
@@ -44,6 +48,10 @@ actor HubService {
     /// Everything up to here was told to all who listen.
     var published: Revision
     var followsNews: Task<Void, Never>?
+    /// When something was told for the last time, and when it is the next time if something waits for that.
+    var pace = NewsPace()
+    private var lastNews = BootInstant(nanoseconds: 0)
+    private var nextNews: BootInstant?
     /// When the place of the order is told, so that a loss is noticed.
     var nextBeacon: BootInstant?
 
@@ -75,14 +83,14 @@ actor HubService {
         if let keys = options.keys { try Authenticator.shared().allow(keys.clients, in: domain) }
         for endpoint in options.endpoints {
             do throws(MessagingError) {
-                doors.append(try Door(endpoint, keys: endpoint.usesKeys ? options.keys : nil, domain: domain))
+                doors.append(try Door(endpoint, keys: endpoint.isOverNetwork ? options.keys : nil, domain: domain))
             } catch {
                 close()
                 throw SharedCoreError(error)
             }
         }
         listenToDoors()
-        duty.turn = { [unowned self] _ in self.assumeIsolated { $0.turn() } }
+        duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
         thread.take(duty)
         tellNames(isServing: true)
         let follower = order.replica.follow(after: published)
@@ -114,6 +122,7 @@ actor HubService {
         for door in doors { door.close() }
         tellNames(isServing: false)
         intake = []
+        servedCount = 0
         intakeByteCount = 0
         if options.keys != nil { try? Authenticator.shared().forget(domain) }
     }
@@ -125,9 +134,11 @@ actor HubService {
         for number in doors.indices {
             let index = (firstDoor + number) % doors.count
             let door = doors[index]
-            while !isIntakeFull, let message = door.requests.receive(upTo: 3) { takeIn(message, at: index) }
+            while !isIntakeFull,
+                let message = door.requests.next(upTo: 3, peer: { $0.count > 1 && Request.isHello($0[1]) })
+            { takeIn(message, at: index) }
             var taken = 0
-            while taken < Self.intakeLimit, let message = door.stream.receive(upTo: 1) {
+            while taken < Self.intakeLimit, let message = door.stream.next(upTo: 1) {
                 taken += 1
                 answerSubscription(message, at: door)
             }
@@ -138,6 +149,7 @@ actor HubService {
             Task { await self.serve() }
         }
         countLeases()
+        publishDueNews()
         sendBeacon()
         listenToDoors()
         return untilNextTurn()
@@ -165,22 +177,24 @@ actor HubService {
 
     /// Answers what was taken in, in its order.
     private func serve() async {
-        var position = 0
-        while position < intake.count, !isStopped {
-            let (address, message) = intake[position]
+        while isMoreTakenIn, !isStopped {
+            let (address, message) = intake[servedCount]
             intakeByteCount -= message.byteCount
-            position += 1
-            if position == 256 || position == intake.count {
-                intake.removeFirst(position)
-                position = 0
+            servedCount += 1
+            if servedCount == 256 || !isMoreTakenIn {
+                intake.removeFirst(servedCount)
+                servedCount = 0
             }
             await answer(message, from: address)
+            // The last of those that came together may have recorded nothing.
+            if !isMoreTakenIn { publishNews() }
         }
         isServing = false
     }
 
     private func untilNextTurn() -> Duration? {
         var pauses: [Duration] = []
+        if let nextNews { pauses.append(runningClock.now().duration(to: nextNews)) }
         if let nextBeacon { pauses.append(runningClock.now().duration(to: nextBeacon)) }
         if clients.values.contains(where: { $0.leaseLeft != nil }) { pauses.append(RunningTime.interval) }
         return pauses.min()
@@ -188,9 +202,36 @@ actor HubService {
 
     // MARK: - News
 
-    /// Tells all who listen what was recorded since the last time.
+    /// How many effects are told at once, when requests come faster than they are answered. Answers carry as many.
+    static let newsLimit = 16
+
+    /// Tells what was recorded; a little later when more comes at once.
+    func publishNewsSoon() {
+        if isMoreTakenIn {
+            let recorded = order.replica.read { $0.revision }
+            if recorded.rawValue &- published.rawValue < UInt64(Self.newsLimit) { return }
+        }
+        publishNews()
+    }
+
+    /// Tells all who listen what was recorded since the last time, now or as soon as the pace allows.
     func publishNews() {
         guard !isStopped else { return }
+        let earliest = lastNews.advanced(by: pace.pause(forClients: clients.count))
+        if runningClock.now() >= earliest {
+            tellNews()
+        } else if nextNews == nil, order.replica.read({ $0.revision }) > published {
+            nextNews = earliest
+        }
+    }
+
+    private func publishDueNews() {
+        guard let due = nextNews, due <= runningClock.now() else { return }
+        tellNews()
+    }
+
+    private func tellNews() {
+        nextNews = nil
         while true {
             let news: News?
             do throws(SharedCoreError) {
@@ -216,7 +257,8 @@ actor HubService {
             let isLarge = news.effects.reduce(0) { $0 + $1.count } > Self.streamByteLimit
             if !isLarge, !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
             published = last
-            nextBeacon = runningClock.now().advanced(by: isLarge ? .zero : Self.beaconDelay)
+            lastNews = runningClock.now()
+            nextBeacon = lastNews.advanced(by: isLarge ? .zero : Self.beaconDelay)
         }
     }
 
@@ -242,12 +284,5 @@ actor HubService {
         else { return }
         if FailPoint.fails("hub.echo") { return }
         _ = door.stream.send([StreamMessage.armed(Array(frame.dropFirst(2))).bytes])
-    }
-}
-
-extension HubEndpoint {
-    /// Whether connections are proved by keys, when the hub has some.
-    var usesKeys: Bool {
-        if case .tcp = self { true } else { false }
     }
 }
