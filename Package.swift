@@ -41,9 +41,11 @@ let package = Package(
         .library(name: "NetworkMonitor", targets: ["NetworkMonitor"]),
         .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
         .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
+        .library(name: "KeptSockets", targets: ["KeptSockets"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
+        .executable(name: "sharedcore-keeper", targets: ["sharedcore-keeper"]),
         .executable(name: "sharedcore-bench-participant", targets: ["sharedcore-bench-participant"]),
         .executable(name: "sharedcore-limits", targets: ["sharedcore-limits"]),
     ],
@@ -68,6 +70,7 @@ let package = Package(
         // What several rooms need of the language and the system.
         room("ByteCoding"),
         .target(name: "CLinux"),
+        .target(name: "CBus"),
         room("Platform", knows: ["CoreAPI", "CLinux"]),
 
         // One order, and those who follow it.
@@ -91,6 +94,8 @@ let package = Package(
         room("Wormholes", knows: ["CoreAPI", "ByteCoding", "Mailboxes"]),
         room("Coordination", knows: ["CoreAPI", "ByteCoding", "Mailboxes", "Platform"]),
         room("Lifecycle", knows: ["CoreAPI"]),
+        room("KeeperWire", knows: ["Lifecycle"]),
+        room("KeptSockets", knows: ["CoreAPI", "KeeperWire", "Platform"]),
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
 
         // What the kernel tells of the machine's networks.
@@ -131,10 +136,15 @@ let package = Package(
             path: "Sources/Executor", swiftSettings: settings,
             linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
         .executableTarget(
+            name: "sharedcore-keeper",
+            dependencies: ["CoreAPI", "KeeperWire", "Lifecycle", "Platform", "ProgramOutput"],
+            path: "Sources/Keeper", swiftSettings: settings,
+            linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
+        .executableTarget(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
-                "Coordination", "Lifecycle",
+                "Coordination", "CBus", "KeeperWire", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 "BenchmarkRun", zmqBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -204,6 +214,15 @@ let package = Package(
         tests(
             "CoordinationTests",
             of: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform", "Simulation"]),
+        .executableTarget(
+            name: "sharedcore-test-main", dependencies: ["KeptSockets", "Platform"], path: "Tests/KeptMain",
+            swiftSettings: settings),
+        tests(
+            "KeeperTests",
+            of: [
+                "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeeperWire", "KeptSockets", "Platform", "sharedcore",
+                "sharedcore-test-main",
+            ]),
         tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests(

@@ -227,6 +227,13 @@ int clinux_wait_for_child(pid_t process) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+int clinux_reap(pid_t process, int *signal) {
+    int status = 0;
+    if (waitpid(process, &status, 0) < 0) return -errno;
+    *signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
 int clinux_pipe(int ends[2]) {
     return result(pipe2(ends, O_CLOEXEC));
 }

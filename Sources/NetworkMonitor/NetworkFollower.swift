@@ -8,30 +8,34 @@ final class NetworkFollower: Sendable {
         var current: NetworkState?
         var losses = 0
         var isStopped = false
-        var opening: CheckedContinuation<Result<Void, SystemCallError>, Never>?
+        var opening: CheckedContinuation<Result<Void, SharedCoreError>, Never>?
         var listeners: [Int: AsyncStream<NetworkState>.Continuation] = [:]
         var lastListener = 0
     }
 
-    private let socket: RouteSocket
+    private let reports: any RouteReports
     private let wake: EventCounter
     private let clock = SystemClock()
     private let shared = Mutex(Shared())
 
-    init() throws(SystemCallError) {
-        socket = try RouteSocket()
+    init(_ reports: any RouteReports) throws(SystemCallError) {
+        self.reports = reports
         wake = try EventCounter()
     }
 
     /// Starts the thread; returns with the first state.
-    func start() async throws(SystemCallError) {
-        let result: Result<Void, SystemCallError> = await withCheckedContinuation { continuation in
-            shared.withLock { $0.opening = continuation }
-            do throws(SystemCallError) {
-                try OwnedThread.start("network") { [self] in run() }
-            } catch {
-                finish(failure: error)
+    func start() async throws(SharedCoreError) {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<Void, SharedCoreError>, Never>) in
+                shared.withLock { $0.opening = continuation }
+                do throws(SystemCallError) {
+                    try OwnedThread.start("network") { [self] in run() }
+                } catch {
+                    finish(failure: error)
+                }
             }
+        } onCancel: {
+            stop()
         }
         try result.get()
     }
@@ -69,23 +73,37 @@ final class NetworkFollower: Sendable {
         var tracker = NetworkTracker()
         do throws(SystemCallError) {
             try carryOut(tracker.start(at: clock.now()))
-            while !shared.withLock({ $0.isStopped }) {
-                let now = clock.now()
-                let ready = Poll.wait(
-                    for: [socket.descriptor, wake.descriptor], timeout: tracker.deadline.map { now.duration(to: $0) })
-                if ready[0] { try receive(&tracker) }
-                try carryOut(tracker.timePassed(at: clock.now()))
-            }
-            finish(failure: nil)
         } catch {
-            finish(failure: error)
+            return finish(failure: error)
         }
+        while !shared.withLock({ $0.isStopped }) {
+            do throws(SystemCallError) {
+                try turn(&tracker)
+            } catch {
+                // Whoever never had an answer has none to wait for. Later it is a matter of the moment, such as a lack of
+                // memory: everything is read again when it is over, and meanwhile nobody turns in circles.
+                guard shared.withLock({ $0.current }) != nil else { return finish(failure: error) }
+                _ = Poll.wait(for: [wake.descriptor], timeout: Self.pauseAfterFailure)
+                _ = tracker.overflow(at: clock.now())
+            }
+        }
+        finish(failure: nil)
+    }
+
+    private static let pauseAfterFailure = Duration.milliseconds(200)
+
+    private func turn(_ tracker: inout NetworkTracker) throws(SystemCallError) {
+        let now = clock.now()
+        let ready = Poll.wait(
+            for: [reports.descriptor, wake.descriptor], timeout: tracker.deadline.map { now.duration(to: $0) })
+        if ready[0] { try receive(&tracker) }
+        try carryOut(tracker.timePassed(at: clock.now()))
     }
 
     private func receive(_ tracker: inout NetworkTracker) throws(SystemCallError) {
         // A bound, so that a flood of reports does not keep the thread from its other duties.
         for _ in 0..<64 {
-            guard let taken = try socket.take() else { return }
+            guard let taken = try reports.take() else { return }
             switch taken {
             case .overflow: try carryOut(tracker.overflow(at: clock.now()))
             case .messages(let bytes):
@@ -101,7 +119,7 @@ final class NetworkFollower: Sendable {
     private func carryOut(_ directives: [NetworkTracker.Directive]) throws(SystemCallError) {
         for directive in directives {
             switch directive {
-            case .ask(let kind, let sequence): try socket.ask(for: kind, sequence: sequence)
+            case .ask(let kind, let sequence): try reports.ask(for: kind, sequence: sequence)
             case .tell(let state): tell(state)
             case .giveUp(let number): throw SystemCallError("rtnetlink", number: number, at: "network monitor")
             }
@@ -128,7 +146,7 @@ final class NetworkFollower: Sendable {
             return (Array(shared.listeners.values), shared.opening)
         }
         for listener in listeners { listener.finish() }
-        let stopped = SystemCallError("rtnetlink", number: SystemCallError.unsupportedOperation, at: "network monitor")
-        opening?.resume(returning: .failure(failure ?? stopped))
+        // Nobody has the monitor yet, so nobody but a cancelled task has stopped it.
+        opening?.resume(returning: .failure(failure.map(SharedCoreError.init) ?? .cancelled("network monitor")))
     }
 }

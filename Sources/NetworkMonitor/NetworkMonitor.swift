@@ -1,5 +1,5 @@
 public import CoreAPI
-internal import Platform
+package import Platform
 internal import Synchronization
 
 /// Tells whether this machine is connected to other networks, and hears of every change from the kernel.
@@ -25,21 +25,17 @@ public final class NetworkMonitor: Sendable {
     /// Opens a monitor, which knows the present state when this returns.
     ///
     /// - Throws: ``SharedCoreError/Code-swift.struct/system`` or ``SharedCoreError/Code-swift.struct/forbidden`` where the
-    ///   kernel gives no socket for its reports.
+    ///   kernel gives no socket for its reports, and ``SharedCoreError/Code-swift.struct/cancelled``.
     public static func open() async throws(SharedCoreError) -> NetworkMonitor {
-        let follower: NetworkFollower
-        do throws(SystemCallError) {
-            follower = try NetworkFollower()
-        } catch {
-            throw SharedCoreError(error)
-        }
-        // From here on the monitor's end is the follower's, also when the caller is cancelled.
+        try await open(SharedCoreError.wrapping { () throws(SystemCallError) in try RouteSocket() })
+    }
+
+    /// Opens a monitor of what something else reports.
+    package static func open(_ reports: any RouteReports) async throws(SharedCoreError) -> NetworkMonitor {
+        let follower = try SharedCoreError.wrapping { () throws(SystemCallError) in try NetworkFollower(reports) }
+        // From here on the monitor's end is the follower's.
         let monitor = NetworkMonitor(follower)
-        do throws(SystemCallError) {
-            try await follower.start()
-        } catch {
-            throw SharedCoreError(error)
-        }
+        try await follower.start()
         return monitor
     }
 

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import NetworkMonitor
 internal import Testing
@@ -42,6 +43,46 @@ struct MonitorTests {
         await task.value
         var other = monitor.states.makeAsyncIterator()
         #expect(await other.next() == monitor.current)
+    }
+
+    @Test("Where the kernel gives nothing from the start, none is opened, and the error says why")
+    func refused() async throws {
+        let reports = try FailingReports()
+        reports.failNext(1)
+        await #expect {
+            _ = try await NetworkMonitor.open(reports)
+        } throws: { error in
+            (error as? SharedCoreError)?.code == .system
+        }
+    }
+
+    @Test("Calls that fail for a while end nothing: everything is read again after them")
+    func failures() async throws {
+        let reports = try FailingReports()
+        let monitor = try await NetworkMonitor.open(reports)
+        var states = monitor.states.makeAsyncIterator()
+        #expect(await states.next() == monitor.current)
+        reports.failNext(3)
+        try reports.provoke()
+        try await eventually("the failures are over") { reports.remaining == 0 }
+        let calls = reports.callCount
+        try await eventually("it goes on to ask") { reports.callCount > calls + 3 }
+        monitor.close()
+        while await states.next() != nil {}
+    }
+
+    @Test("A cancelled task opens none")
+    func cancelledOpening() async throws {
+        let task = Task { () -> SharedCoreError.Code? in
+            withUnsafeCurrentTask { $0?.cancel() }
+            do throws(SharedCoreError) {
+                _ = try await NetworkMonitor.open()
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(await task.value == .cancelled)
     }
 
     @Test("A monitor gives everything back: its descriptors and its thread")

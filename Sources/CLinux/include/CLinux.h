@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "CLinuxMessages.h"
 #include "CLinuxSockets.h"
 
 // Locks of one byte that belong to an open file description, not to a process.
@@ -51,6 +52,8 @@ int clinux_start_program(
     bool own_session);
 /// Waits for the end of a child; its exit status, or 128 and the number of the signal that ended it.
 int clinux_wait_for_child(pid_t process);
+/// Waits for the end of a child; its exit status, or 0 and the number of the signal that ended it.
+int clinux_reap(pid_t process, int *signal);
 /// A pipe: where it is read, where it is written.
 int clinux_pipe(int ends[2]);
 /// Another number of the same description, `minimum` or more, closed in programs that are started.
@@ -152,7 +155,6 @@ bool clinux_ignores_signal(int signal);
 /// Writes two bytes to the descriptor for each of these signals that comes, unless it is ignored: its number, and whether
 /// the kernel sent it.
 int clinux_report_signals(const int *signals, int count, int descriptor);
-
 
 // The kernel's reports of links, addresses and routes (rtnetlink).
 

@@ -85,6 +85,25 @@ enum Settings {
         "core.startDuration", .duration, default: .text("0s"),
         "How long the core takes to connect, to try things out with a slow one.")
 
+    static let mainCommand = Setting(
+        "main.command", .command, default: .none,
+        "The Main that the host has supervised by a keeper; none is without it.")
+    static let mainWatchdog = Setting(
+        "main.watchdog", .positiveDuration, default: .none,
+        "How long Main may be silent towards its keeper until it is killed.")
+    static let mainRestartLimit = Setting(
+        "main.restartLimit", .count, default: .text("10"),
+        "How many times Main is restarted in any main.restartWindow; what is more waits.")
+    static let mainRestartWindow = Setting(
+        "main.restartWindow", .positiveDuration, default: .text("10m"),
+        "The window that main.restartLimit counts in.")
+    static let mainWakeBudget = Setting(
+        "main.wakeBudget", .positiveDuration, default: .text("10s"),
+        "How long Main may run after data on a kept socket has woken it.")
+    static let alerts = Setting(
+        "alerts", .choice(["desktop", "log", "none"]), default: .text("desktop"),
+        "How the host tells the user what an Executor brought: on the desktop or else in the log, there only, or not.")
+
     /// Every setting, in the order in which people read them.
     static let all: [AnySetting] = [
         backend.erased, group.erased, directory.erased, durability.erased, zmqEndpoint.erased, zmqHub.erased,
@@ -93,6 +112,7 @@ enum Settings {
         executorWarning.erased, executorMemory.erased, executorLimit.erased, executorAttempts.erased,
         executorPause.erased, executorCommand.erased, inboxLifetime.erased, coreMaildir.erased,
         coreStartDuration.erased,
-        pushMaildir.erased, pushSocket.erased, metricsListen.erased,
+        pushMaildir.erased, pushSocket.erased, metricsListen.erased, mainCommand.erased, mainWatchdog.erased,
+        mainRestartLimit.erased, mainRestartWindow.erased, mainWakeBudget.erased, alerts.erased,
     ]
 }

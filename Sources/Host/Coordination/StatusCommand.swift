@@ -17,6 +17,7 @@ struct StatusCommand: HostCommand {
             let overview = StatusOverview(
                 backend: backend, group: name, owner: try await GroupOwner.current(in: group),
                 host: try await HostOverview(of: group),
+                supervision: await SupervisionOverview(at: try context.resolution.runtimeDirectory()),
                 // Asked for last, so that the owner and the sessions stand at this revision or before it.
                 sessions: try await group.sessions().filter { $0.id != group.session.id },
                 revision: try await group.list(KeyPrefix(stringLiteral: ".sharedcore/ownership")).revision,

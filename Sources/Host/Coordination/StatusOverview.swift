@@ -8,17 +8,19 @@ struct StatusOverview: Sendable {
     let group: String
     let owner: GroupOwner?
     let host: HostOverview
+    let supervision: SupervisionOverview
     let sessions: [Session]
     let revision: Revision
     let clock: WallTime
 
-    /// `backend group revision owner{role,state,epoch,pid,since} sessions[] host{...} pushes{...}`.
+    /// `backend group revision owner{role,state,epoch,pid,since} sessions[] host{...} pushes{...} main{...}`.
     var json: JSONObject {
         [
             "backend": .text(backend), "group": .text(group), "revision": .natural(revision.rawValue),
             "owner": owner.map { .object(json(of: $0)) } ?? .null,
             "sessions": .array(sessions.map { .object(json(of: $0)) }),
             "host": host.json, "pushes": .object(host.pushes),
+            "main": supervision.json,
         ]
     }
 
@@ -49,7 +51,7 @@ struct StatusOverview: Sendable {
             "backend   \(backend)", "group     \(group)", "revision  \(revision)", "owner     \(holder)",
             "sessions  \(sessions.count)",
         ]
-        return (lines + sessions.map(line) + host.lines).joined(separator: "\n")
+        return (lines + sessions.map(line) + host.lines + supervision.lines).joined(separator: "\n")
     }
 
     private func line(of session: Session) -> String {

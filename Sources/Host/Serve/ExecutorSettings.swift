@@ -15,6 +15,9 @@ struct ExecutorSettings: Sendable {
         Settings.executorCommand.name, Settings.inboxLifetime.name, Settings.coreMaildir.name,
         Settings.coreStartDuration.name, Settings.handoverDeadline.name, Settings.handoverHardMaximum.name,
         Settings.handoverOnDeadline.name,
+        // Of a Main that is supervised already; the host tells its keeper.
+        Settings.mainWatchdog.name, Settings.mainRestartLimit.name, Settings.mainRestartWindow.name,
+        Settings.mainWakeBudget.name,
     ]
 
     init(_ resolution: Resolution) throws(CommandFailure) {

@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import FoundationEssentials
+internal import KeeperWire
 internal import Logging
 internal import Platform
 internal import UnixSignals
@@ -13,6 +14,7 @@ struct HostReload: Sendable {
     let changes: ChangeBell
     /// Made before the host says that it is ready, so that no signal is lost or ends it.
     let signals: UnixSignalsSequence
+    let supervisor: MainSupervisor?
 
     /// What it goes by after a reload: as at its start, but for what can change.
     static func resolution(after start: Resolution, reading new: Resolution) -> Resolution {
@@ -48,7 +50,9 @@ struct HostReload: Sendable {
         let settings = try ExecutorSettings(adopted)
         let changed = try Self.differences(of: adopted, from: former)
         let pending = try Self.differences(of: new, from: start).filter { !ExecutorSettings.changeable.contains($0) }
+        let supervision = try adopted.supervision()
         await host.adopt(settings)
+        if let supervision { supervisor?.configure(supervision.options) }
         let sentence = changed.isEmpty ? "nothing changes" : "changed: " + changed.joined(separator: ", ")
         context.logger.notice("the configuration was read again; \(sentence)")
         if !pending.isEmpty {

@@ -15,6 +15,7 @@ struct HostRun: Sendable {
     private let logger: Logger
     private let maildir: PushMaildir?
     private let servers: [RequestServer]
+    private let supervisor: MainSupervisor?
     private let stopping = StopSignal()
 
     /// Becomes the host of the group.
@@ -32,16 +33,19 @@ struct HostRun: Sendable {
         let changes = ChangeBell()
         let registry = PrometheusRegistry()
         let figures = HostFigures(registry)
+        let alerts = try PushAlerts(of: group, for: context)
         host = PushHost(queue, settings: settings, cage: cage, logger: context.logger) { event in
+            alerts?.tell(event)
             figures.count(event)
             report.print(event)
             changes.ring()
         }
         publication = HostPublication(
             of: host, as: process, claim: claim, queue: queue, notifier: notifier, figures: figures, changes: changes)
+        supervisor = try MainSupervisor(for: context)
         reload = HostReload(
             host: host, context: context, global: global, notifier: notifier, changes: changes,
-            signals: await UnixSignalsSequence(trapping: .sighup))
+            signals: await UnixSignalsSequence(trapping: .sighup), supervisor: supervisor)
         logger = context.logger
         maildir = try context.resolution.absolutePath(Settings.pushMaildir).map { [stopping] path in
             PushMaildir(path, queue, logger: context.logger, stopping: stopping)
@@ -85,6 +89,7 @@ struct HostRun: Sendable {
     /// Serves until it is told to stop.
     func serve() async throws {
         report.print("The host serves.", ["event": "serving", "pid": .integer(Int64(ProcessIdentity.current.pid))])
+        try supervisor?.begin()
         notifier.ready("serving")
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -114,6 +119,7 @@ struct HostRun: Sendable {
     func stop() {
         notifier.stopping()
         stopping.raise()
+        supervisor?.end()
         for server in servers { server.stop() }
         host.stop()
     }

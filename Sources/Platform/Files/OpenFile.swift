@@ -17,6 +17,19 @@ package final class OpenFile: Sendable {
         self.path = path
     }
 
+    /// Another descriptor of the same description, which is the caller's to close.
+    package func duplicate() throws(SystemCallError) -> Int32 {
+        try SystemCall.negated("fcntl(F_DUPFD_CLOEXEC)", at: path) { clinux_duplicate(descriptor, 0) }
+    }
+
+    /// Opens another descriptor of what somebody else's descriptor means.
+    package convenience init(duplicating descriptor: Int32) throws(SystemCallError) {
+        let path = "descriptor \(descriptor)"
+        self.init(
+            owning: try SystemCall.negated("fcntl(F_DUPFD_CLOEXEC)", at: path) { clinux_duplicate(descriptor, 0) },
+            path: path)
+    }
+
     deinit {
         Glibc.close(descriptor)
     }

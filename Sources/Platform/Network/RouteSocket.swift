@@ -4,7 +4,7 @@ internal import Glibc
 /// A socket on which the kernel reports every change of links, addresses and routes (rtnetlink).
 ///
 /// It stays in the network namespace of the thread that opened it.
-package final class RouteSocket: Sendable {
+package final class RouteSocket: RouteReports {
     /// What can be asked for in whole.
     package enum Kind: UInt16, Hashable, Sendable, CaseIterable {
         // RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE

@@ -62,6 +62,13 @@ package struct StartedProgram: Sendable {
         try SystemCall.negated("waitpid", at: "process \(pid)") { clinux_wait_for_child(pid) }
     }
 
+    /// Waits for its end, once, and tells a status from a signal. Blocks.
+    package func reap() throws(SystemCallError) -> ProgramEnd {
+        var signal: Int32 = 0
+        let status = try SystemCall.negated("waitpid", at: "process \(pid)") { clinux_reap(pid, &signal) }
+        return signal == 0 ? .exited(status: status) : .killed(signal: signal)
+    }
+
     /// This process's environment with some variables set otherwise.
     private static func environment(with variables: [String: String], without omitted: Set<String>) -> [String] {
         var pairs: [String] = []

@@ -1,7 +1,5 @@
 internal import Testing
 
-@testable internal import sharedcore
-
 @Suite("The config commands")
 struct ConfigCommandTests {
     @Test("config show prints every setting as key, value, source and origin")
@@ -10,7 +8,9 @@ struct ConfigCommandTests {
         try program.write("handover:\n  deadline: 300ms\n", to: "sharedcore.yaml")
         program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "20s"
         let rows = try await program.run("--json", "config", "show", "--group", "chat").objects()
-        #expect(rows.count == Settings.all.count)
+        let help = try await program.run("config", "--help").output
+        let described = help.split(separator: "\n").filter { $0.contains("default:") }
+        #expect(rows.count == described.count && Set(rows.map { $0["key"] }).count == rows.count)
         #expect(rows.allSatisfy { Set($0.keys) == ["key", "value", "source", "origin"] })
         #expect(
             rows.contains([

@@ -16,6 +16,7 @@ public final class TelephoneServer: Sendable {
         var isMute = false
         var held: [(StreamSocket, Message)] = []
         var answers = 0
+        var accepted = 0
     }
 
     public let host: String
@@ -46,6 +47,9 @@ public final class TelephoneServer: Sendable {
     public var requests: [String] { state.withLock { $0.requests } }
     /// How many requests of its own were answered.
     public var answers: Int { state.withLock { $0.answers } }
+
+    /// How many connections were made.
+    public var accepted: Int { state.withLock { $0.accepted } }
 
     /// For how many seconds registrations are valid.
     public func grant(seconds: Int) {
@@ -95,17 +99,25 @@ public final class TelephoneServer: Sendable {
         accept(at: listener)
     }
 
-    /// Ends for good.
+    /// Closes all connections, and takes new ones.
+    public func drop() {
+        for connection in state.withLock({ Array($0.connections.values) }) { connection.shutDown() }
+    }
+
+    /// Ends, until it is healed.
     public func close() {
         cut()
-        for connection in state.withLock({ Array($0.connections.values) }) { connection.shutDown() }
+        drop()
     }
 
     private func accept(at listener: StreamSocket) {
         Thread.detachNewThread { [weak self] in
             while let socket = listener.accept() {
                 guard let self else { return }
-                state.withLock { $0.connections[ObjectIdentifier(socket)] = socket }
+                state.withLock { state in
+                    state.connections[ObjectIdentifier(socket)] = socket
+                    state.accepted += 1
+                }
                 Thread.detachNewThread { [weak self] in
                     var reader = MessageReader()
                     while case let bytes = socket.receive(), !bytes.isEmpty, let messages = try? reader.read(bytes) {

@@ -27,21 +27,26 @@ public final class Connection: Sendable {
     private let wake = Pipe()
     private let state = Mutex(State())
 
-    /// Connects, on a thread of its own.
+    /// Connects, on a thread of its own. A cancelled task does not wait for it.
     public static func open(to server: ServerAddress) async throws -> Connection {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                let (events, tell) = AsyncStream.makeStream(of: Event.self)
-                do {
-                    let connection = Connection(
-                        try StreamSocket.connect(to: server.host, port: server.port), events)
-                    continuation.resume(returning: connection)
-                    connection.run(tell)
-                } catch {
-                    continuation.resume(throwing: error)
+        let opening = Opening()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard opening.wait(continuation) else { return }
+                Thread.detachNewThread {
+                    let (events, tell) = AsyncStream.makeStream(of: Event.self)
+                    do {
+                        let socket = try StreamSocket.connect(to: server.host, port: server.port)
+                        let connection = Connection(socket, events)
+                        if opening.end(.success(connection)) { connection.run(tell) }
+                    } catch {
+                        opening.end(.failure(error))
+                    }
+                    tell.finish()
                 }
-                tell.finish()
             }
+        } onCancel: {
+            opening.end(.failure(CancellationError()))
         }
     }
 

@@ -5,6 +5,8 @@ struct Refresher: KeepAliveHandler {
     let runner: ConnectivityRunner
 
     func keepAlive(_ run: KeepAliveRun) async throws {
+        // What traffic has just proved alive, and what lasts until the next time, needs no wake.
+        if run.toRefresh.isEmpty, !run.provenAlive.isEmpty { return }
         await runner.handle(.keepAlive)
         await runner.settle()
     }

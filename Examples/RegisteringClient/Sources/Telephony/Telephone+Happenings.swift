@@ -33,9 +33,14 @@ extension Telephone {
     public func followConnection() async {
         for await incoming in client.incoming {
             switch incoming {
-            case .traffic: await keepAlive.traffic(on: Self.registration)
+            case .traffic:
+                await keepAlive.traffic(on: Self.registration)
+                // In a wake the machine says when the user is alerted.
+                if !isInWake { await showTexts() }
             case .unreadData: happen.yield(.dataOnKeptSocket)
-            case .ended: break
+            case .ended:
+                // In a wake, what is under way fails by itself.
+                if !isInWake { await loseConnection() }
             }
         }
     }
@@ -64,8 +69,11 @@ extension Telephone {
 
     public func hangUp() async throws {
         guard call != nil else { return }
-        call = nil
-        happen.yield(.activeCallEnded)
+        // The machine may let the application sleep after it, so the server is told first; whether it answers or not.
+        defer {
+            call = nil
+            happen.yield(.activeCallEnded)
+        }
         try await client.hangUp()
     }
 }

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import Lifecycle
 internal import NetworkMonitor
 
@@ -6,6 +7,43 @@ extension Telephone {
     func register() async throws {
         let lifetime = try await client.register()
         try await keepAlive.registered(Self.registration, for: lifetime)
+        refresh(after: lifetime / 2)
+    }
+
+    /// Refreshes the registration in time while the application is awake, which the machine leaves to its client. Asleep it
+    /// is the keep-alive's, since nothing else runs then.
+    private func refresh(after wait: Duration) {
+        refreshing?.cancel()
+        refreshing = Task { [weak self, clock] in
+            try await clock.sleep(until: clock.now().advanced(by: wait))
+            await self?.refresh()
+        }
+    }
+
+    private func refresh() async {
+        guard !isAsleep, await client.isConnected else { return }
+        do {
+            try await register()
+        } catch is CancellationError {
+            // Another registration has come before it.
+        } catch {
+            await loseConnection()
+        }
+    }
+
+    /// The way to the server is gone although the network is there. The table knows of networks only, and a network without
+    /// a server is none; so it is lost, and back at once.
+    func loseConnection() async {
+        await client.disconnect()
+        guard network?.isConnected == true else { return }
+        happen.yield(.networkLost)
+        happen.yield(.networkBack)
+    }
+
+    /// Ends without a word to the server.
+    func end() async {
+        refreshing?.cancel()
+        await client.disconnect()
     }
 
     func restorePresence() async throws {
@@ -16,6 +54,7 @@ extension Telephone {
 
     /// Gives up what the table has no level for. What is already away with the network is not asked for.
     func apply(levelsOf state: ApplicationState) async throws {
+        isInFront = state == .foreground
         let situation = Situation(state)
         await web.rest(levels.level(of: .httpServices, in: situation) == .none)
         guard levels.level(of: .presenceSubscription, in: situation) == .none, hasPresence else { return }
@@ -27,6 +66,10 @@ extension Telephone {
     func readWhatCame() async throws {
         await client.keepUnread(false)
         guard await client.isAnswered() else { throw TelephoneClient.Failure.noAnswer(to: "OPTIONS") }
+    }
+
+    func showTexts() async {
+        for text in await client.takeTexts() { show("\(isInFront ? "message" : "alert"): \(text)") }
     }
 
     func hold() async throws {

@@ -1,3 +1,4 @@
+public import CoreAPI
 public import Lifecycle
 internal import NetworkMonitor
 internal import SIPMessages
@@ -38,8 +39,17 @@ public actor Telephone: ConnectivityDelegate {
     var network: NetworkState?
     let levels = ServiceLevelTable.standard
     var hasPresence = false
+    var isInFront = true
+    var isInWake = false
+    var isAsleep = false
+    var refreshing: Task<Void, any Error>?
+    let clock: any TimeSource
 
-    public init(user: String, server: ServerAddress, keepAlive: KeepAlive, patience: Duration = .seconds(5)) {
+    public init(
+        user: String, server: ServerAddress, keepAlive: KeepAlive, clock: any TimeSource,
+        patience: Duration = .seconds(5)
+    ) {
+        self.clock = clock
         client = TelephoneClient(user: user, server: server, patience: patience)
         web = WebRequests(server: server)
         self.keepAlive = keepAlive
@@ -67,9 +77,10 @@ public actor Telephone: ConnectivityDelegate {
             call?.isReachable = true
             show("network: connected; \(await client.notice(of: "message-summary") ?? "nothing is known yet")")
         case .checkConnectivity:
+            isAsleep = false
             await client.keepUnread(false)
-            if await client.isAnswered() { return .connection(.stands) }
-            return .connection(network?.isConnected == false ? .noNetwork : .networkOnly)
+            if network?.isConnected == false { return .connection(.noNetwork) }
+            return .connection(await client.isAnswered() ? .stands : .networkOnly)
 
         // A client that runs a shared core closes its participant here; this one has no other process to share with.
         case .giveUpOwnershipAndLocks: show("gave up what others might wait for")
@@ -78,18 +89,24 @@ public actor Telephone: ConnectivityDelegate {
         case .stayAwake(let obstacles): show("stays awake: \(obstacles.map(\.description).joined(separator: "; "))")
         case .warn(let obstacles): show("warning: \(obstacles.map(\.description).joined(separator: "; "))")
         case .relyOnKeepAlive: show("only the keep-alive will wake it")
-        case .allowSuspension: await client.keepUnread(true)
+        case .allowSuspension:
+            isAsleep = true
+            await client.keepUnread(true)
 
-        case .beginBudget: await client.keepUnread(false)
-        case .endBudget, .stopWork: break
+        case .beginBudget:
+            (isInWake, isAsleep) = (true, false)
+            await client.keepUnread(false)
+        case .endBudget, .stopWork: isInWake = false
         case .processSocketData: try await readWhatCame()
-        case .alertUser: for text in await client.takeTexts() { show("alert: \(text)") }
+        case .alertUser: await showTexts()
 
         case .holdActiveCalls: try await hold()
         case .takeMediaAway: call?.hasMedia = false
         case .offerResume: if call != nil { show("resume the call?") }
 
-        case .relaunchWithoutUserInterface: show("relaunched in the background, without a window")
+        case .relaunchWithoutUserInterface:
+            (isInFront, isAsleep) = (false, false)
+            show("relaunched in the background, without a window")
         }
         return .done
     }

@@ -17,7 +17,7 @@ public actor TelephoneClient {
         case traffic
         /// Something lies in the socket, which is kept and not read.
         case unreadData
-        /// The connection is gone.
+        /// The server has closed the connection, and nobody was waiting for an answer, which would have failed.
         case ended
     }
 
@@ -37,6 +37,7 @@ public actor TelephoneClient {
     private var reading: Task<Void, Never>?
     private var waiting: [Int: Waiting] = [:]
     private var lastNumber = 0
+    private var attempts = 0
     private var texts: [String] = []
     private var notices: [String: String] = [:]
 
@@ -62,22 +63,33 @@ public actor TelephoneClient {
     /// Connects; nothing to do where the connection still stands.
     public func connect() async throws {
         if await isAnswered() { return }
+        // A question that was broken off says nothing of the connection.
+        try Task.checkCancellation()
         try await connectAnew()
     }
 
     /// Makes a new connection, whatever became of the old one.
     public func connectAnew() async throws {
         disconnect()
+        attempts += 1
+        let attempt = attempts
         let new = try await Connection.open(to: server)
+        // Another attempt may have begun meanwhile, and whoever wanted this one may want it no more.
+        guard attempt == attempts, !Task.isCancelled else {
+            new.close()
+            throw CancellationError()
+        }
         connection = new
         reading = Task {
             for await event in new.events { hear(event, on: new) }
-            lose(new)
+            let isSilent = waiting.isEmpty
+            if lose(new), isSilent { tell.yield(.ended) }
         }
     }
 
     /// Closes the connection.
     public func disconnect() {
+        attempts += 1
         guard let connection else { return }
         connection.close()
         lose(connection)
@@ -157,10 +169,12 @@ public actor TelephoneClient {
         try? source.send(message.response("200 OK"))
     }
 
-    private func lose(_ lost: Connection) {
-        guard connection === lost else { return }
+    /// - Returns: Whether it was the present connection.
+    @discardableResult
+    private func lose(_ lost: Connection) -> Bool {
+        guard connection === lost else { return false }
         connection = nil
         for number in waiting.keys { answer(number, .failure(Failure.notConnected)) }
-        tell.yield(.ended)
+        return true
     }
 }

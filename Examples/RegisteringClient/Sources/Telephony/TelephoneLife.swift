@@ -18,7 +18,7 @@ public final class TelephoneLife: Sendable {
         patience: Duration = .seconds(5), trace: @escaping @Sendable (ConnectivityTransition) -> Void = { _ in }
     ) async throws {
         let keepAlive = try KeepAlive(clock: clock)
-        let telephone = Telephone(user: user, server: server, keepAlive: keepAlive, patience: patience)
+        let telephone = Telephone(user: user, server: server, keepAlive: keepAlive, clock: clock, patience: patience)
         let runner = ConnectivityRunner(
             ConnectivityMachine(seed: .random(in: .min ... .max)), delegate: telephone, clock: clock,
             onTransition: trace)
@@ -38,6 +38,6 @@ public final class TelephoneLife: Sendable {
         for task in tasks { task.cancel() }
         await telephone.keepAlive.close()
         await runner.close()
-        await telephone.client.disconnect()
+        await telephone.end()
     }
 }

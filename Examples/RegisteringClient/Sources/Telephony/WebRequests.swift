@@ -11,7 +11,9 @@ public actor WebRequests {
 
     private let server: ServerAddress
     private var isResting = true
-    private var pending: [ObjectIdentifier: Connection] = [:]
+    /// What waits for an answer; without a connection as long as that is being opened.
+    private var pending: [Int: Connection?] = [:]
+    private var lastNumber = 0
 
     public init(server: ServerAddress) {
         self.server = server
@@ -24,17 +26,20 @@ public actor WebRequests {
 
     /// Ends what waits for an answer.
     public func failPending() {
-        for connection in pending.values { connection.close() }
+        for connection in pending.values { connection?.close() }
+        pending = [:]
     }
 
     public func get(_ path: String) async throws -> String {
         guard !isResting else { throw Failure.resting }
+        lastNumber += 1
+        let number = lastNumber
+        pending[number] = .some(nil)
+        defer { pending[number] = nil }
         let connection = try await Connection.open(to: server)
-        pending[ObjectIdentifier(connection)] = connection
-        defer {
-            pending[ObjectIdentifier(connection)] = nil
-            connection.close()
-        }
+        defer { connection.close() }
+        guard pending[number] != nil else { throw Failure.ended }
+        pending[number] = connection
         try connection.send(Message("GET \(path) HTTP/1.1", headers: [("Host", server.host)]))
         for await case .message(let message) in connection.events { return message.body }
         throw Failure.ended

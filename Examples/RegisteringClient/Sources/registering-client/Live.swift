@@ -10,11 +10,14 @@ enum Live {
     static func run() async throws {
         let server = try TelephoneServer()
         let monitor = try await NetworkMonitor.open()
-        say("\(monitor.current)")
+        let states = monitor.states
+        let network = Task { for await state in states { say("\(state)") } }
         let life = try await TelephoneLife(
             user: "zoe", server: ServerAddress(host: server.host, port: server.port), network: monitor.states
         ) { say($0.line) }
         for await line in lines() {
+            // One thing after another; what the network does comes in between as it likes.
+            await life.runner.settle()
             switch line {
             case "background": await life.telephone.bring(to: .background)
             case "foreground": await life.telephone.bring(to: .foreground)
@@ -24,6 +27,7 @@ enum Live {
         }
         await life.close()
         monitor.close()
+        await network.value
     }
 
     /// What is typed, read on a thread of its own, since reading waits.

@@ -16,6 +16,8 @@ struct RowPlay: Sendable {
     var to: LifePosition
     /// What the server is asked.
     var requests: [String] = []
+    /// How many connections it makes.
+    var connections = 0
     /// What else can be seen.
     var look: Act = { _ in }
 
@@ -43,7 +45,7 @@ struct RowPlay: Sendable {
         case .t2:
             return RowPlay(
                 from: foregroundWithout, happen: { try $0.gainNetwork() }, trace: [.t2], to: foreground,
-                requests: ["REGISTER"] + subscriptions + presence,
+                requests: ["REGISTER"] + subscriptions + presence, connections: 1,
                 look: {
                     try await $0.getsContacts()
                     #expect(await $0.telephone.screen.last == "network: connected; message-summary: nothing new")
@@ -56,7 +58,7 @@ struct RowPlay: Sendable {
         case .t4:
             return RowPlay(
                 from: backgroundWithout, happen: { try $0.gainNetwork() }, trace: [.t4], to: background,
-                requests: ["REGISTER"] + subscriptions,
+                requests: ["REGISTER"] + subscriptions, connections: 1,
                 look: { await $0.getsNothing() })
         case .t5:
             return RowPlay(
@@ -101,7 +103,7 @@ struct RowPlay: Sendable {
         case .t15:
             return RowPlay(
                 from: asleepWithout, prepare: { try $0.server.heal() }, happen: { $0.passTenMinutes() },
-                trace: [.t15, .t15], to: asleep, requests: ["REGISTER"])
+                trace: [.t15, .t15], to: asleep, requests: ["REGISTER"], connections: 1)
         case .t16:
             return RowPlay(
                 from: asleep, happen: { await $0.bring(to: .foreground) }, trace: [.t16, .t16], to: foreground,
@@ -116,8 +118,11 @@ struct RowPlay: Sendable {
                 })
         case .t18:
             return RowPlay(
-                from: foreground, happen: { await $0.life.runner.handle(.killedOrRebooted(finds: .connected)) },
-                trace: [.t18], to: background, requests: ["REGISTER"] + subscriptions,
+                from: foreground,
+                // Of a process that was killed nothing is left, and no connection.
+                prepare: { await $0.telephone.client.disconnect() },
+                happen: { await $0.life.runner.handle(.killedOrRebooted(finds: .connected)) },
+                trace: [.t18], to: background, requests: ["REGISTER"] + subscriptions, connections: 1,
                 look: { #expect(await $0.telephone.screen.last == "relaunched in the background, without a window") })
         }
     }

@@ -15,6 +15,7 @@ struct RowTests {
         try await stage.reach(play.from)
         try await play.prepare(stage)
         let requests = stage.server.requests
+        let accepted = stage.server.accepted
 
         let trace = try await stage.after(number) { try await play.happen(stage) }
 
@@ -28,6 +29,7 @@ struct RowTests {
         let position = await stage.life.runner.position
         #expect(position == play.to)
         #expect(Array(stage.server.requests.dropFirst(requests.count)) == play.requests)
+        #expect(stage.server.accepted - accepted == play.connections)
         try await play.look(stage)
         await stage.life.close()
     }

@@ -10,10 +10,10 @@ import Testing
 final class Stage: Sendable {
     let server: TelephoneServer
     let life: TelephoneLife
-    let clock = SteppingClock()
+    let clock = StandingClock()
     private let network: AsyncStream<NetworkState>.Continuation
 
-    init(grant: Int = 3600, patience: Duration = .seconds(20)) async throws {
+    init(grant: Int = 3600, patience: Duration = .seconds(60)) async throws {
         server = try TelephoneServer()
         server.grant(seconds: grant)
         let (states, network) = AsyncStream.makeStream(of: NetworkState.self)
@@ -73,25 +73,32 @@ final class Stage: Sendable {
     /// Brings the telephone to where a row begins, over the rows that lead there.
     func reach(_ position: LifePosition) async throws {
         try await after(.t2) { network.yield(Self.connected) }
-        switch position.application {
-        case .foreground: break
-        case .background: try await after(.t8) { await bring(to: .background) }
-        case .suspended:
-            try await after(.t8) { await bring(to: .background) }
-            try await after(.t6) { await bring(to: .suspended) }
-        }
-        if position.connectivity == .disconnected {
-            let number: TransitionNumber =
-                switch position.application {
-                case .foreground: .t1
-                case .background: .t5
-                case .suspended: .t13
-                }
-            try await after(number) { loseNetwork() }
-        }
+        try await move(from: .foreground, to: position.application)
+        if position.connectivity == .disconnected { try await after(position.application.loss) { loseNetwork() } }
         let reached = await life.runner.position
         try #require(reached == position)
         _ = server.takeRequests()
+    }
+
+    /// Brings it from one state to another, over those between.
+    func move(from: ApplicationState, to: ApplicationState) async throws {
+        guard from != to else { return }
+        let next: ApplicationState =
+            switch from {
+            case .foreground: .background
+            case .background: to
+            case .suspended: .foreground
+            }
+        let before = await life.runner.trace.count
+        await bring(to: next)
+        try await eventually("it is in the state \(next)") {
+            // A suspension is decided only when its actions are done.
+            await life.runner.settle()
+            let (count, position) = (await life.runner.trace.count, await life.runner.position)
+            return count > before && position.application == next
+        }
+        await life.runner.settle()
+        try await move(from: next, to: to)
     }
 
     // MARK: What becomes of it

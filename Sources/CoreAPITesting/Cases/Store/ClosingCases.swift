@@ -151,9 +151,9 @@ enum ClosingCases {
         try await context.withGroup { group in
             let handles = try await group.open(count: 4)
             let seed = context.seed.rawValue
-            let counts = try await together(4) { number -> Int in
+            let counts = try await together(4) { number -> (done: Int, unknown: Int) in
                 var random = SplitMix64(seed: seed &+ UInt64(number))
-                var done = 0
+                var (done, unknown) = (0, 0)
                 for turn in 0..<400 {
                     let store = handles[number]
                     let task = Task {
@@ -166,14 +166,24 @@ enum ClosingCases {
                     for _ in 0..<Int.random(in: 0...3, using: &random) { await Task.yield() }
                     task.cancel()
                     let outcome = try await within(Patience.usual, "a cancelled commit ends") { try await task.value }
-                    try expect(outcome == nil || outcome == .cancelled, "the commit is done or `cancelled`")
-                    if outcome == nil { done += 1 }
+                    switch outcome {
+                    case nil: done += 1
+                    case .cancelled: break
+                    // Whoever agrees on the order is far away, and did not answer promptly.
+                    case .outcomeUnknown: unknown += 1
+                    default:
+                        try expect(false, "a commit is done, `cancelled` or unknown, and this is \(outcome as Any)")
+                    }
                 }
-                return done
+                return (done, unknown)
             }
             try await handles[0].catchUp()
             let count = try await handles[0].state(of: "count").count
-            try expect(count, is: UInt64(counts.reduce(0, +)), "the number of posts, by those that returned")
+            let done = counts.reduce(0) { $0 + $1.done }
+            let unknown = counts.reduce(0) { $0 + $1.unknown }
+            try expect(
+                UInt64(done)...UInt64(done + unknown) ~= count,
+                "\(count) posts, where \(done) returned and the outcome of \(unknown) is unknown")
         }
     }
 

@@ -1,0 +1,18 @@
+/// The desktop's notification service, over the sd-bus of libsystemd, which is loaded when it is first used: a program
+/// that links this needs no such library, neither to be built nor to run.
+
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Shows a notification through org.freedesktop.Notifications on the session's bus. Blocks until the service has answered
+/// or the time is over.
+///
+/// Returns the number of the notification. When it cannot be shown it gives a negated errno, -ENOSYS where the library is
+/// not there, and writes what is wrong for people, ended by a zero.
+///
+/// Source: Desktop Notifications Specification 1.2, the method Notify.
+int64_t cbus_notify(
+    const char *application, const char *summary, const char *body, uint32_t replaced, uint64_t timeout_microseconds,
+    char *problem, size_t problem_size);

@@ -1,0 +1,47 @@
+internal import CBus
+internal import Platform
+
+/// The desktop's notification service, org.freedesktop.Notifications on the session's bus.
+///
+/// Source: Desktop Notifications Specification 1.2.
+struct DesktopAlerts: Alerts {
+    /// The name under which the desktop knows the application.
+    let application: String
+    /// How long the service may take.
+    var patience = Duration.seconds(5)
+    private let thread = SerialThread(name: "alerts")
+
+    init(application: String) {
+        self.application = application
+    }
+
+    func show(_ alert: Alert) async throws(AlertFailure) {
+        try await thread.run { [self] () throws(AlertFailure) in
+            var problem = [CChar](repeating: 0, count: 256)
+            let microseconds = UInt64(clamping: patience.components.seconds) * 1_000_000
+            let number = cbus_notify(
+                Self.text(application), Self.text(alert.title), Self.markup(alert.text), 0, microseconds, &problem,
+                problem.count)
+            guard number < 0 else { return }
+            throw AlertFailure(
+                reason: String(decoding: problem.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
+        }
+    }
+
+    /// A text without what ends a string in C.
+    private static func text(_ text: String) -> String {
+        String(text.map { $0 == "\0" ? " " : $0 })
+    }
+
+    /// A text that services which understand markup show as it stands.
+    private static func markup(_ plain: String) -> String {
+        text(plain).reduce(into: "") { result, character in
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            default: result.append(character)
+            }
+        }
+    }
+}

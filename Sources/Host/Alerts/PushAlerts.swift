@@ -1,0 +1,51 @@
+internal import CoreAPI
+internal import FoundationEssentials
+internal import Logging
+internal import ProgramOutput
+
+/// Tells the user what the Executors of a host have brought: from the background this is the only way (contract P9).
+struct PushAlerts: Sendable {
+    private let alerts: BackgroundAlerts
+
+    /// Nil where nobody is to be told.
+    init?(of group: any SharedStore, for context: CommandContext) throws(CommandFailure) {
+        let logger = context.logger
+        switch try context.resolution.value(Settings.alerts) {
+        case "desktop": alerts = BackgroundAlerts(of: group, logger: logger)
+        case "log":
+            alerts = BackgroundAlerts(
+                of: group, showing: LoggedAlerts(first: NoDesktop(), logger: logger), logger: logger)
+        default: return nil
+        }
+    }
+
+    /// Tells of an Executor that has brought something; of nothing else.
+    func tell(_ event: HostEvent) {
+        guard case .ended(_, _, let end) = event, let alert = Alert(broughtBy: end) else { return }
+        Task { [alerts] in await alerts.show(alert) }
+    }
+}
+
+/// Where alerts are for the log alone.
+struct NoDesktop: Alerts {
+    func show(_ alert: Alert) async throws(AlertFailure) {
+        throw AlertFailure(reason: "alerts go to the log")
+    }
+}
+
+extension Alert {
+    /// What an Executor reports of a message; `ExecutorReport` writes it.
+    private struct Report: Decodable {
+        let event: String
+        let text: String?
+        let from: String?
+    }
+
+    /// Nil when it has brought nothing to show.
+    init?(broughtBy end: ExecutorEnd) {
+        guard end.status == 0, let line = end.line,
+            let report = try? JSONDecoder().decode(Report.self, from: Data(line.utf8)), report.event == "message"
+        else { return nil }
+        self.init(title: report.from ?? "A message", text: report.text ?? "")
+    }
+}

@@ -1,0 +1,123 @@
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import KeeperWire
+internal import Lifecycle
+internal import Logging
+internal import Platform
+internal import Synchronization
+
+/// Has a Main supervised: sees to it that its keeper is there, and tells it what is configured. The supervision itself is
+/// the keeper's, so nothing is lost when this process ends or begins (decision 19).
+///
+/// ```swift
+/// let supervisor = try MainSupervisor(for: context)
+/// try supervisor.begin()          // returns at once
+/// supervisor.configure(options)   // when the configuration was read again
+/// supervisor.end()                // leaves the keeper and Main to the next host
+/// ```
+final class MainSupervisor: Sendable {
+    private let client: KeeperClient
+    private let program: String
+    private let variables: [String: String]
+    private let logger: Logger
+    private let configuration: Mutex<KeeperConfiguration>
+    /// Raised when there is something new to do.
+    private let bell: EventCounter
+    private let isEnded = Atomic(false)
+
+    /// How long after a keeper's end the next one is started at the earliest.
+    private static let pause = Duration.seconds(1)
+    /// What a log may have grown to when a keeper starts.
+    private static let logByteCount = 1 << 20
+
+    /// - Parameters:
+    ///   - place: The group's runtime directory, which is made when it is not there.
+    ///   - program: The path of `sharedcore-keeper`.
+    ///   - variables: What the environment of a keeper that is started, and so of Main, has more than this one.
+    init(
+        _ place: KeeperPlace, _ configuration: KeeperConfiguration, program: String, variables: [String: String] = [:],
+        logger: Logger
+    ) throws(SharedCoreError) {
+        _ = try PrivateDirectory.open(place.directory)
+        client = KeeperClient(place: place)
+        self.configuration = Mutex(configuration)
+        self.program = program
+        self.variables = variables
+        self.logger = logger
+        bell = try SharedCoreError.wrapping { () throws(SystemCallError) in try EventCounter() }
+    }
+
+    /// Begins to see to the keeper, on a thread of its own that lives until ``end()``.
+    func begin() throws(SystemCallError) {
+        try OwnedThread.start("supervisor") { [self] in
+            while !isEnded.load(ordering: .acquiring) {
+                attend()
+                _ = Poll.wait(for: [bell.descriptor], timeout: Self.pause)
+                bell.clear()
+            }
+        }
+    }
+
+    /// Tells the keeper how it supervises from now on. Another command is for the next host.
+    func configure(_ options: SupervisionOptions) {
+        configuration.withLock { $0.options = options }
+        bell.raise()
+    }
+
+    /// Does not see to the keeper any more. It goes on, and Main with it.
+    func end() {
+        isEnded.store(true, ordering: .releasing)
+        bell.raise()
+    }
+
+    /// Sees to it that a keeper is there and knows its configuration; returns when that keeper is gone, or the
+    /// configuration has changed, or this ends.
+    private func attend() {
+        let configuration = configuration.withLock { $0 }
+        if let connection = client.connect() {
+            if client.ask(.configure(configuration), over: connection) == .done {
+                while !Poll.wait(for: [bell.descriptor], timeout: .zero)[0], isOpen(connection) {
+                    _ = Poll.wait(for: [bell.descriptor, connection.descriptor], timeout: nil)
+                }
+            }
+            return
+        }
+        do {
+            try startKeeper(configuration)
+        } catch {
+            logger.error("the keeper of Main was not started: \(error)")
+        }
+    }
+
+    /// Whether the keeper is there. It says nothing that was not asked.
+    private func isOpen(_ connection: MessageSocket) -> Bool {
+        if case .end = connection.receive(upTo: 1) { false } else { true }
+    }
+
+    /// Starts a keeper in a session of its own, and returns when it answers, or has ended. One that another host has
+    /// started meanwhile keeps the place, and this one ends.
+    private func startKeeper(_ configuration: KeeperConfiguration) throws {
+        let log = try log()
+        let nothing = try OpenFile(path: "/dev/null", .write)
+        let keeper = try StartedProgram(
+            program, ["--directory", client.place.directory] + configuration.arguments, variables: variables,
+            streams: [nothing, nothing, log], ownSession: true)
+        logger.notice("the keeper of Main (pid \(keeper.pid)) is started")
+        let ended = try EventCounter()
+        try OwnedThread.start("keeper's end") { [logger] in
+            let status = try? keeper.waitForEnd()
+            if status != 0 { logger.warning("the keeper of Main (pid \(keeper.pid)) has ended: \(status ?? -1)") }
+            ended.raise()
+        }
+        for _ in 0..<100 where client.connect() == nil {
+            if Poll.wait(for: [ended.descriptor], timeout: .milliseconds(50))[0] { return }
+        }
+    }
+
+    private func log() throws -> OpenFile {
+        let log = try OpenFile(KeeperPlace.logName, in: try Directory(path: client.place.directory), .create)
+        if try log.status().byteCount > Self.logByteCount { try log.truncate(to: 0) }
+        try log.appendOnly()
+        return log
+    }
+}

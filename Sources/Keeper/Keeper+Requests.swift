@@ -1,0 +1,82 @@
+internal import KeeperWire
+internal import Lifecycle
+internal import Platform
+
+extension Keeper {
+    func answer(_ request: KeeperRequest, with file: OpenFile?, to visitor: Visitor) {
+        do throws(KeeperProblem) {
+            switch request {
+            case .hello, .keep, .release, .take, .asleep, .awake, .alive, .calls, .leaving:
+                try answerMain(request, with: file, to: visitor)
+            case .status: visitor.send(.status(status))
+            case .start, .stop, .quit, .configure:
+                // Answered first: an end is an answer to nobody.
+                visitor.send(.done)
+                command(request)
+            }
+        } catch {
+            visitor.send(.refused(error))
+        }
+    }
+
+    private func command(_ request: KeeperRequest) {
+        switch request {
+        case .start(let inForeground): happen(.startWanted(inForeground: inForeground))
+        case .stop: happen(.stopWanted)
+        case .quit: happen(.quitWanted)
+        case .configure(let configuration):
+            self.configuration = configuration
+            machine.options = configuration.options
+        default: break
+        }
+    }
+
+    private func answerMain(
+        _ request: KeeperRequest, with file: OpenFile?, to visitor: Visitor
+    ) throws(KeeperProblem) {
+        if request == .hello {
+            try welcome(visitor)
+            return
+        }
+        guard visitor === mainVisitor else { throw KeeperProblem(.notMain, "say HELLO first") }
+        switch request {
+        case .keep(let name):
+            guard let file else { throw KeeperProblem(.noSocket, "a socket must come with the message") }
+            try sockets.keep(file, as: name)
+        case .release(let name):
+            guard sockets.release(name) else { throw KeeperProblem(.unknown, "no such socket is kept") }
+        case .take:
+            for name in sockets.names { visitor.send(.kept(name: name), with: sockets.file(name)) }
+        default: break
+        }
+        // The answer before the event: a wake that follows a sleep comes after it.
+        visitor.send(.done)
+        if let event = request.event { happen(event) }
+    }
+
+    private func welcome(_ visitor: Visitor) throws(KeeperProblem) {
+        guard machine.state.hasMain else { throw KeeperProblem(.notMain, "this keeper has started no Main") }
+        if let other = mainVisitor, other !== visitor {
+            // It may have gone without having been looked at.
+            serve(other)
+            guard other.isGone else { throw KeeperProblem(.busy, "another process is connected as Main") }
+        }
+        mainVisitor = visitor
+        visitor.send(.done)
+        happen(.connected)
+    }
+}
+
+extension KeeperRequest {
+    /// What it means for supervision.
+    fileprivate var event: SupervisionEvent? {
+        switch self {
+        case .asleep: .fellAsleep
+        case .awake: .awoke
+        case .alive: .saidAlive
+        case .calls(let count): .calls(count)
+        case .leaving: .saidLeaving
+        default: nil
+        }
+    }
+}

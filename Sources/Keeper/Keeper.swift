@@ -1,0 +1,102 @@
+internal import CoreAPI
+internal import KeeperWire
+internal import Lifecycle
+internal import Platform
+internal import ProgramOutput
+
+/// The shell around the supervision of one Main: it waits for what happens, asks the machine, and does what that says.
+final class Keeper {
+    let seat: KeeperSeat
+    let memory: MainMemory
+    let signals: EventCounter
+    var configuration: KeeperConfiguration
+    var clock = KeeperClock()
+    var machine: SupervisionMachine
+    var sockets: KeptSocketTable
+    var main: MainProcess?
+    /// The connection of Main.
+    var mainVisitor: Visitor?
+    var visitors: [Visitor] = []
+    var starts = 0
+    var lastEnd: String?
+    var isFinished = false
+
+    /// How many requests of one connection are served before the others have their turn.
+    static let turn = 64
+    /// How many are served of a Main that has ended: more than its connection can hold.
+    static let lastWords = 4096
+    /// The longest wait, so that the time that this process ran can be told from the time that it was stopped.
+    private static let longestWait = Duration.seconds(60)
+
+    init(_ configuration: KeeperConfiguration, at seat: KeeperSeat, signals: EventCounter) throws {
+        self.configuration = configuration
+        self.seat = seat
+        self.signals = signals
+        memory = MainMemory(directory: seat.directory)
+        machine = SupervisionMachine(configuration.options)
+        sockets = try KeptSocketTable()
+    }
+
+    /// Returns when the keeper is to end.
+    func run() throws {
+        if !adopt() { happen(.begun(isClosed: memory.isClosed())) }
+        while !isFinished {
+            sockets.watch(machine.watchesSockets)
+            try waitAndServe()
+            happen(.timePassed)
+        }
+    }
+
+    private func waitAndServe() throws {
+        let now = clock.now()
+        let timeout = min(machine.nextTime.map { now.duration(to: $0) } ?? Self.longestWait, Self.longestWait)
+        let present = visitors
+        let fixed = [seat.listener.descriptor, signals.descriptor, sockets.descriptor, main?.handle.descriptor ?? -1]
+        let ready = clock.wait(timeout) {
+            Poll.wait(for: fixed + present.map(\.socket.descriptor), timeout: timeout)
+        }
+        if ready[1] {
+            signals.clear()
+            happen(.quitWanted)
+        }
+        // Before Main's end: what a Main that has ended had to say, it said before.
+        for (visitor, isReady) in zip(present, ready.dropFirst(fixed.count)) where isReady { serve(visitor) }
+        if ready[3] { mainEnded() }
+        if ready[2], sockets.takeData(), machine.watchesSockets { happen(.dataCame) }
+        if ready[0] { try accept() }
+        forgetWhoIsGone()
+    }
+
+    func serve(_ visitor: Visitor, upTo count: Int = turn) {
+        for _ in 0..<count {
+            guard let (request, file) = visitor.next() else { break }
+            answer(request, with: file, to: visitor)
+        }
+    }
+
+    private func accept() throws {
+        for _ in 0..<Self.turn {
+            guard let socket = try? seat.listener.accept() else { return }
+            guard visitors.count < KeeperLimits.visitorCount, let peer = try? socket.peer(),
+                peer.user == FileStatus.currentUser
+            else { continue }
+            visitors.append(Visitor(socket))
+        }
+    }
+
+    private func forgetWhoIsGone() {
+        visitors.removeAll { $0.isGone }
+        guard let visitor = mainVisitor, visitor.isGone else { return }
+        mainVisitor = nil
+        happen(.disconnected)
+    }
+
+    /// Lets the machine decide, and does what it says.
+    func happen(_ event: SupervisionEvent) {
+        for directive in machine.handle(event, at: clock.now()) { perform(directive) }
+    }
+
+    func log(_ message: String) {
+        StandardError.write("sharedcore-keeper: \(message)")
+    }
+}

@@ -1,0 +1,50 @@
+internal import Glibc
+internal import KeeperWire
+internal import Platform
+internal import ProgramOutput
+
+/// The tiny parent of a Main: it outlives whoever supervises, keeps Main's exit status and duplicates of its sockets, and
+/// starts it again.
+///
+/// `sharedcore-keeper --directory D [options] -- COMMAND...`. Everything of it happens on the main thread.
+@main
+enum KeeperProgram {
+    static func main() {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        hearSignals()
+        if arguments.first == MainStart.word { MainStart.run(Array(arguments.dropFirst())) }
+        do {
+            try keep(arguments)
+        } catch let problem as KeeperProblem {
+            fail(.usage, "\(problem.message); usage: sharedcore-keeper --directory D [options] -- COMMAND...")
+        } catch let failure as KeeperFailure {
+            fail(failure.status, failure.message)
+        } catch {
+            fail(.unavailable, "\(error)")
+        }
+    }
+
+    /// Lets signals come, whatever the thread that started this program blocked: one of a pool blocks nearly all.
+    private static func hearSignals() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+    }
+
+    private static func keep(_ arguments: [String]) throws {
+        guard arguments.count >= 2, arguments[0] == "--directory", arguments[1].hasPrefix("/") else {
+            throw KeeperProblem(.malformed, "--directory takes an absolute path and comes first")
+        }
+        let configuration = try KeeperConfiguration(Array(arguments.dropFirst(2)))
+        let seat = try KeeperSeat.take(KeeperPlace(directory: arguments[1]))
+        let signals = try EventCounter()
+        try SignalRelay.begin([SIGTERM, SIGINT]) { _, _ in signals.raise() }
+        try Keeper(configuration, at: seat, signals: signals).run()
+        seat.leave()
+    }
+
+    private static func fail(_ status: ExitStatus, _ message: String) -> Never {
+        StandardError.write("sharedcore-keeper: \(message)")
+        exit(status.rawValue)
+    }
+}

@@ -1,0 +1,56 @@
+package import Lifecycle
+
+/// Which Main a keeper has, and how it supervises it: what it is started with, and what a running one is told.
+package struct KeeperConfiguration: Hashable, Sendable {
+    /// The program of Main, which is looked for where the shell looks, and its arguments.
+    package var command: [String]
+    package var options: SupervisionOptions
+
+    package init(command: [String], options: SupervisionOptions = SupervisionOptions()) {
+        self.command = command
+        self.options = options
+    }
+
+    private static var durations: [(String, WritableKeyPath<SupervisionOptions, Duration>)] {
+        [
+            ("--first-delay-ms", \.restart.firstDelay), ("--longest-delay-ms", \.restart.longestDelay),
+            ("--window-ms", \.restart.window), ("--steady-after-ms", \.restart.steadyAfter),
+            ("--wake-budget-ms", \.wakeBudget), ("--wake-warning-ms", \.wakeWarning),
+            ("--stop-grace-ms", \.stopGrace),
+        ]
+    }
+    private static let limit = "--restart-limit"
+    private static let watchdog = "--watchdog-ms"
+
+    /// The configuration as arguments of the program.
+    package var arguments: [String] {
+        var words = Self.durations.flatMap { [$0.0, String(options[keyPath: $0.1].milliseconds)] }
+        words += [Self.limit, String(options.restart.limit)]
+        if let watchdog = options.watchdog { words += [Self.watchdog, String(watchdog.milliseconds)] }
+        return words + ["--"] + command
+    }
+
+    /// - Throws: What is wrong with the arguments.
+    package init(_ arguments: [String]) throws(KeeperProblem) {
+        var rest = arguments[...]
+        var options = SupervisionOptions()
+        while let word = rest.popFirst(), word != "--" {
+            guard let value = rest.popFirst().flatMap({ UInt32($0) }), value > 0 else {
+                throw KeeperProblem(.malformed, "\(word) takes a whole number above zero")
+            }
+            if let option = Self.durations.first(where: { $0.0 == word }) {
+                options[keyPath: option.1] = .milliseconds(value)
+            } else if word == Self.limit {
+                options.restart.limit = Int(value)
+            } else if word == Self.watchdog {
+                options.watchdog = .milliseconds(value)
+            } else {
+                throw KeeperProblem(.malformed, "“\(word)” is no option")
+            }
+        }
+        guard let program = rest.first, !program.isEmpty else {
+            throw KeeperProblem(.malformed, "-- and the command of Main are missing")
+        }
+        self.init(command: Array(rest), options: options)
+    }
+}

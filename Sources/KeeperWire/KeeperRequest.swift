@@ -1,0 +1,104 @@
+/// What a keeper is asked: one message, answered by one, or by several where it says so.
+package enum KeeperRequest: Hashable, Sendable {
+    // Of Main.
+
+    /// I am Main. The number is the protocol's.
+    case hello
+    /// Keep a duplicate of the socket that comes with this message.
+    case keep(name: String)
+    /// Let a kept socket go.
+    case release(name: String)
+    /// Give me duplicates of all kept sockets: a `KEPT` for each, then `OK`.
+    case take
+    /// I sleep: watch my sockets and wake me.
+    case asleep
+    /// I am in use.
+    case awake
+    /// I live.
+    case alive
+    /// So many calls are active.
+    case calls(Int)
+    /// My user closes me.
+    case leaving
+
+    // Of whoever looks after it.
+
+    case status
+    case start(inForeground: Bool)
+    case stop
+    /// End, and Main with you.
+    case quit
+    case configure(KeeperConfiguration)
+}
+
+extension KeeperRequest {
+    /// The version of the protocol.
+    package static let version = 1
+
+    package var text: String {
+        switch self {
+        case .hello: "HELLO \(Self.version)"
+        case .keep(let name): "KEEP \(name)"
+        case .release(let name): "RELEASE \(name)"
+        case .take: "TAKE"
+        case .asleep: "ASLEEP"
+        case .awake: "AWAKE"
+        case .alive: "ALIVE"
+        case .calls(let count): "CALLS \(count)"
+        case .leaving: "LEAVING"
+        case .status: "STATUS"
+        case .start(let inForeground): inForeground ? "START foreground" : "START"
+        case .stop: "STOP"
+        case .quit: "QUIT"
+        case .configure(let configuration): "CONFIGURE " + configuration.arguments.joined(separator: "\0")
+        }
+    }
+
+    /// - Throws: A sentence that says what is wrong with the message.
+    package init(_ bytes: [UInt8]) throws(KeeperProblem) {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw KeeperProblem(.malformed, "a message is UTF-8")
+        }
+        let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        self = try Self.request(String(parts[0]), parts.count > 1 ? String(parts[1]) : nil)
+    }
+
+    private static func request(_ word: String, _ rest: String?) throws(KeeperProblem) -> KeeperRequest {
+        if let rest { return try request(word, with: rest) }
+        return switch word {
+        case "TAKE": .take
+        case "ASLEEP": .asleep
+        case "AWAKE": .awake
+        case "ALIVE": .alive
+        case "LEAVING": .leaving
+        case "STATUS": .status
+        case "START": .start(inForeground: false)
+        case "STOP": .stop
+        case "QUIT": .quit
+        default: throw KeeperProblem(.malformed, "no such request")
+        }
+    }
+
+    private static func request(_ word: String, with rest: String) throws(KeeperProblem) -> KeeperRequest {
+        switch word {
+        case "HELLO":
+            guard rest == String(version) else {
+                throw KeeperProblem(.malformed, "this keeper speaks version \(version)")
+            }
+            return .hello
+        case "KEEP", "RELEASE":
+            guard KeeperLimits.isName(rest) else {
+                throw KeeperProblem(.malformed, "a name is 1 to 64 letters, digits and “.”, “_”, “-”, “:”")
+            }
+            return word == "KEEP" ? .keep(name: rest) : .release(name: rest)
+        case "CALLS":
+            guard let count = UInt16(rest) else { throw KeeperProblem(.malformed, "a number of calls is 0 to 65535") }
+            return .calls(Int(count))
+        case "START" where rest == "foreground": return .start(inForeground: true)
+        case "CONFIGURE":
+            let arguments = rest.split(separator: "\0", omittingEmptySubsequences: false).map(String.init)
+            return .configure(try KeeperConfiguration(arguments))
+        default: throw KeeperProblem(.malformed, "no such request")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+internal import CoreAPI
+internal import KeeperWire
+internal import Platform
+internal import Synchronization
+
+extension KeptSockets {
+    /// Asks the keeper, and waits for its answer.
+    @discardableResult
+    func ask(_ request: KeeperRequest, with file: OpenFile? = nil) async throws(SharedCoreError) -> [KeptSocket] {
+        let result = await withCheckedContinuation { continuation in
+            let refusal = state.withLock { state -> SharedCoreError? in
+                guard let connection = state.connection else { return Self.lost(path) }
+                return Self.send(request, with: file, over: connection, in: &state) { result in
+                    continuation.resume(returning: result)
+                }
+            }
+            if let refusal { continuation.resume(returning: .failure(refusal)) }
+        }
+        return try result.get()
+    }
+
+    /// Sends a request whose answer is waited for. Under the lock, so that requests are sent in the order in which they
+    /// wait.
+    ///
+    /// - Returns: Why it was not sent.
+    private static func send(
+        _ request: KeeperRequest, with file: OpenFile?, over connection: MessageSocket, in state: inout KeeperLink,
+        answer: @escaping @Sendable (Result<[KeptSocket], SharedCoreError>) -> Void
+    ) -> SharedCoreError? {
+        do throws(SystemCallError) {
+            try connection.send(Array(request.text.utf8), with: file)
+            state.waiting.append(KeeperLink.Request(answer: answer))
+            return nil
+        } catch {
+            return SharedCoreError(.unavailable, "The keeper takes no message.", at: error.location, cause: "\(error)")
+        }
+    }
+
+    /// Listens to the keeper on a thread that lives until ``close()``, and finds the next one.
+    func listen(to connection: MessageSocket) throws(SharedCoreError) {
+        let path = path
+        let stopped = stopped
+        try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try OwnedThread.start("keeper") { [weak self] in
+                var connection = connection
+                while !Poll.wait(for: [connection.descriptor, stopped.descriptor], timeout: nil)[1] {
+                    if self?.take(from: connection) == true { continue }
+                    self?.lose()
+                    guard let next = Self.find(path, stopped) else { return }
+                    connection = next
+                    self?.introduce(to: next)
+                }
+            }
+        }
+    }
+
+    /// Takes what the keeper has said.
+    ///
+    /// - Returns: Whether it may say more.
+    private func take(from connection: MessageSocket) -> Bool {
+        while true {
+            switch connection.receive(upTo: KeeperLimits.messageByteCount) {
+            case .message(let bytes, let file):
+                if let message = KeeperMessage(bytes) { heard(message, with: file) }
+            case .tooLong: continue
+            case .nothing: return true
+            case .end: return false
+            }
+        }
+    }
+
+    private func heard(_ message: KeeperMessage, with file: OpenFile?) {
+        switch message {
+        case .kept(let name):
+            guard let file else { return }
+            state.withLock { state in
+                if !state.waiting.isEmpty { state.waiting[0].found.append(KeptSocket(name: name, file: file)) }
+            }
+        case .done:
+            if let request = next() { request.answer(.success(request.found)) }
+        case .refused(let problem): next()?.fail(SharedCoreError(problem, at: path))
+        case .wake(let budget):
+            state.withLock { $0.isAsleep = false }
+            teller.yield(.wake(budget: budget))
+        case .ending(let left): teller.yield(.budgetEnds(left: left))
+        case .status: return
+        }
+    }
+
+    private func next() -> KeeperLink.Request? {
+        state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
+    }
+
+    private func lose() {
+        let waiting = state.withLock { state in
+            state.connection = nil
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for request in waiting { request.fail(Self.lost(path)) }
+        teller.yield(.keeperLost)
+    }
+
+    /// How often a keeper is looked for.
+    private static let interval = Duration.milliseconds(250)
+    /// How long a keeper may take to answer.
+    private static let patience = Duration.seconds(5)
+
+    /// Waits for a keeper that takes this process as its Main; nil when it is not to be waited for any more.
+    private static func find(_ path: String, _ stopped: EventCounter) -> MessageSocket? {
+        while !Poll.wait(for: [stopped.descriptor], timeout: interval)[0] {
+            guard let connection = try? MessageSocket(connectingTo: path),
+                (try? connection.send(Array(KeeperRequest.hello.text.utf8))) != nil,
+                Poll.wait(for: [connection.descriptor, stopped.descriptor], timeout: patience)[0],
+                case .message(let bytes, _) = connection.receive(upTo: KeeperLimits.messageByteCount),
+                KeeperMessage(bytes) == .done
+            else { continue }
+            return connection
+        }
+        return nil
+    }
+
+    /// Tells a new keeper everything. What it refuses it does not have; there is nobody to tell.
+    private func introduce(to connection: MessageSocket) {
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            state.connection = connection
+            for (name, file) in state.kept.sorted(by: { $0.key < $1.key }) {
+                _ = Self.send(.keep(name: name), with: file, over: connection, in: &state) { _ in }
+            }
+            _ = Self.send(.calls(state.calls), with: nil, over: connection, in: &state) { _ in }
+            let last = state.isAsleep ? KeeperRequest.asleep : .alive
+            _ = Self.send(last, with: nil, over: connection, in: &state) { [teller] result in
+                if case .success = result { teller.yield(.keeperFound) }
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import CLinux
+internal import Glibc
+
+/// One end of a connection between two processes of this machine, which keeps messages apart and can carry descriptors.
+/// Nothing of it blocks.
+package final class MessageSocket: Sendable {
+    /// What one look at the connection found.
+    package enum Arrival: Sendable {
+        /// A message, with the descriptor that came with it.
+        case message([UInt8], OpenFile?)
+        /// A message that was longer than what is taken; it is gone.
+        case tooLong
+        case nothing
+        /// The other end is closed.
+        case end
+    }
+
+    private let file: OpenFile
+
+    private init(_ descriptor: Int32, path: String) {
+        file = OpenFile(owning: descriptor, path: path)
+    }
+
+    /// Connects to whoever listens at a path.
+    package convenience init(connectingTo path: String) throws(SystemCallError) {
+        self.init(try SystemCall.negated("connect", at: path) { clinux_connect_for_messages(path) }, path: path)
+    }
+
+    /// Listens at a path, at which nothing may stand yet.
+    package convenience init(listeningAt path: String) throws(SystemCallError) {
+        self.init(try SystemCall.negated("bind", at: path) { clinux_listen_for_messages(path) }, path: path)
+    }
+
+    /// The descriptor to poll for reading.
+    package var descriptor: Int32 { file.descriptor }
+
+    /// The next connection to one that listens; nil when nobody waits.
+    package func accept() throws(SystemCallError) -> MessageSocket? {
+        let result = clinux_accept(descriptor)
+        if result == -EAGAIN { return nil }
+        if result < 0 { throw SystemCallError("accept4", number: -result, at: file.path) }
+        return MessageSocket(result, path: file.path)
+    }
+
+    /// Who made the other end.
+    package func peer() throws(SystemCallError) -> (user: UInt32, process: Int32) {
+        var user: uid_t = 0
+        var process: pid_t = 0
+        try SystemCall.negated("getsockopt(SO_PEERCRED)", at: file.path) { clinux_peer(descriptor, &user, &process) }
+        return (user, process)
+    }
+
+    /// Sends a message, with a duplicate of a descriptor.
+    ///
+    /// - Throws: Also when the other end takes nothing in: it has not read for long.
+    package func send(_ bytes: [UInt8], with file: OpenFile? = nil) throws(SystemCallError) {
+        try SystemCall.negated("sendmsg", at: self.file.path) {
+            clinux_send_message(descriptor, bytes, bytes.count, file?.descriptor ?? -1)
+        }
+    }
+
+    /// Takes the next message, of so many bytes at most.
+    package func receive(upTo count: Int) -> Arrival {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var carried: Int32 = -1
+        var result = clinux_receive_message(descriptor, &bytes, count, &carried)
+        while result == -EINTR {
+            result = clinux_receive_message(descriptor, &bytes, count, &carried)
+        }
+        if result > 0 {
+            let file = carried >= 0 ? OpenFile(owning: carried, path: "received") : nil
+            return .message(Array(bytes.prefix(Int(result))), file)
+        }
+        if result == -EAGAIN { return .nothing }
+        if result == -EMSGSIZE { return .tooLong }
+        // An empty message cannot be told from the end, and nobody sends one. A connection that fails has ended.
+        if carried >= 0 { _ = OpenFile(owning: carried, path: "received") }
+        return .end
+    }
+}

@@ -1,0 +1,87 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import KeeperWire
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+extension KeeperTests {
+    @Suite("Who speaks with a keeper", .serialized)
+    struct VisitorTests {
+        private let stage: KeeperStage
+
+        init() throws {
+            stage = try KeeperStage()
+        }
+
+        private func start() async throws {
+            try await stage.start(["sleep", "1000"])
+            try await stage.until("Main runs") { $0.main != nil }
+        }
+
+        private func code(_ message: KeeperMessage?) -> KeeperProblem.Code? {
+            if case .refused(let problem) = message { problem.code } else { nil }
+        }
+
+        @Test("Garbage is refused, and the keeper goes on")
+        func garbage() async throws {
+            try await start()
+            let connection = try stage.connect()
+            for bytes: [UInt8] in [[0], [0xff, 0xfe], Array("HELLO 9".utf8), Array("CONFIGURE \0\0".utf8)] {
+                #expect(code(try await stage.ask(bytes, over: connection)) == .malformed)
+            }
+            let long = [UInt8](repeating: UInt8(ascii: "A"), count: KeeperLimits.messageByteCount + 1)
+            #expect(code(try await stage.ask(long, over: connection)) == .tooLong)
+            #expect(try await stage.ask(Array("STATUS".utf8), over: connection) != nil)
+        }
+
+        @Test("What is Main's alone needs its greeting, and one process greets at a time")
+        func greeting() async throws {
+            try await start()
+            let first = try stage.connect()
+            for word in ["TAKE", "ASLEEP", "ALIVE", "LEAVING", "KEEP x", "RELEASE x", "CALLS 1"] {
+                #expect(code(try await stage.ask(Array(word.utf8), over: first)) == .notMain)
+            }
+            #expect(try await stage.ask(Array("HELLO 1".utf8), over: first) == .done)
+            let second = try stage.connect()
+            #expect(code(try await stage.ask(Array("HELLO 1".utf8), over: second)) == .busy)
+            #expect(code(try await stage.ask(Array("KEEP x".utf8), over: first)) == .noSocket)
+            #expect(code(try await stage.ask(Array("RELEASE x".utf8), over: first)) == .unknown)
+            let file = try OpenFile(path: "/dev/null", .read)
+            #expect(code(try await stage.ask(Array("KEEP x".utf8), with: file, over: first)) == .noSocket)
+        }
+
+        @Test("No more sockets are kept than the limit, and no descriptor of a refused one stays")
+        func limit() async throws {
+            try await start()
+            let connection = try stage.connect()
+            _ = try await stage.ask(Array("HELLO 1".utf8), over: connection)
+            let socket = OpenFile(owning: Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), path: "socket")
+            for number in 0..<KeeperLimits.socketCount {
+                #expect(try await stage.ask(Array("KEEP s\(number)".utf8), with: socket, over: connection) == .done)
+            }
+            let before = try openFiles()
+            for _ in 0..<20 {
+                #expect(code(try await stage.ask(Array("KEEP more".utf8), with: socket, over: connection)) == .tooMany)
+                #expect(code(try await stage.ask(Array("nonsense".utf8), with: socket, over: connection)) == .malformed)
+                #expect(try await stage.ask(Array("KEEP s1".utf8), with: socket, over: connection) == .done)
+            }
+            #expect(try openFiles() == before)
+        }
+
+        private func openFiles() throws -> Int {
+            try Directory(path: "/proc/\(stage.keeper?.pid ?? 0)/fd").names().count
+        }
+
+        @Test("Connections beyond the limit are closed, and those before them still served")
+        func crowd() async throws {
+            try await start()
+            let first = try stage.connect()
+            var crowd: [MessageSocket] = []
+            for _ in 0..<(2 * KeeperLimits.visitorCount) { crowd.append(try stage.connect()) }
+            #expect(try await stage.ask(Array("STATUS".utf8), over: first) != nil)
+            crowd = []
+            try await stage.until("it answers again") { $0.main != nil }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import KeeperWire
+internal import Lifecycle
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+extension KeeperTests {
+    /// A real server over TCP, a real keeper, a real Main.
+    @Suite("P6, P7: kept sockets", .serialized)
+    struct KeptSocketTests {
+        private let stage: KeeperStage
+        private let server: LineServer
+
+        init() throws {
+            stage = try KeeperStage()
+            server = try LineServer()
+        }
+
+        /// Starts a Main that is connected and kept.
+        private func start(_ options: SupervisionOptions = KeeperStage.options()) async throws {
+            try await stage.start(mainOf: server, options)
+            try await stage.untilNoted("connected")
+            try await eventually("the server has the connection") { server.connectionCount == 1 }
+        }
+
+        /// Main has read all of these lines, in this order and each once, over the one connection that it ever had.
+        private func expectRead(_ lines: [String]) {
+            #expect(stage.notes.filter { $0.hasPrefix("read ") } == lines.map { "read \($0)" })
+            #expect(server.connectionCount == 1)
+            #expect(server.closeCount == 0)
+        }
+
+        @Test("Data wakes a Main that sleeps, with its budget, and it reads what came")
+        func asleep() async throws {
+            try await start()
+            let main = stage.mainPid
+            try server.send("sleep")
+            try await stage.until("it sleeps") { $0.presence == "asleep" }
+            #expect(try await stage.status()?.kept == ["line"])
+            try server.send("one")
+            try await stage.untilNoted("read one")
+            #expect(try await stage.status()?.presence == "woken")
+            try await stage.untilNoted("event wake(budget: 120.0 seconds)")
+            try server.send("sleep")
+            try await stage.until("it sleeps again") { $0.presence == "asleep" }
+            try server.send("two")
+            try await stage.untilNoted("read two")
+            #expect(stage.mainPid == main)
+            expectRead(["sleep", "one", "sleep", "two"])
+        }
+
+        @Test("Data that comes while Main falls asleep wakes it at once")
+        func dozing() async throws {
+            try await start()
+            try server.send("sleep\none\nsleep\ntwo")
+            try await stage.untilNoted("read two")
+            expectRead(["sleep", "one", "sleep", "two"])
+        }
+
+        @Test("Main exits with 1: the peer sees no close, and the next Main reads what came meanwhile")
+        func exited() async throws {
+            try await start(KeeperStage.options { $0.restart.firstDelay = .seconds(2) })
+            try server.send("exit 1")
+            try await stage.untilNoted("recovered")
+            try server.send("exit 1")
+            try await stage.until("it waits") { $0.state == "waiting" }
+            try server.send("meanwhile")
+            try await stage.untilNoted("read meanwhile")
+            expectRead(["exit 1", "exit 1", "meanwhile"])
+            #expect(stage.notes.contains("start background=true"))
+        }
+
+        @Test(
+            "Main is killed, asleep and awake: the peer sees no close, and no byte is lost", arguments: [true, false])
+        func killed(whileAsleep: Bool) async throws {
+            try await start()
+            var sent: [String] = []
+            for number in 0..<4 {
+                if whileAsleep {
+                    sent.append("sleep")
+                    try server.send("sleep")
+                    try await stage.until("it sleeps") { $0.presence == "asleep" }
+                }
+                kill(try #require(stage.mainPid), SIGKILL)
+                sent.append("line \(number)")
+                try server.send("line \(number)")
+                try await stage.untilNoted("read line \(number)")
+            }
+            expectRead(sent)
+        }
+
+        @Test("The keeper is killed: Main registers with the next one, which then brings it back as any")
+        func keeperKilled() async throws {
+            try await start()
+            let main = stage.mainPid
+            stage.keeper?.signal(SIGKILL)
+            _ = await stage.keeper?.end()
+            try await stage.untilNoted("event keeperLost")
+            try server.send("without")
+            try await stage.untilNoted("read without")
+            try await stage.start(mainOf: server)
+            try await stage.untilNoted("event keeperFound")
+            #expect(stage.mainPid == main)
+            #expect(try await stage.status()?.kept == ["line"])
+            kill(try #require(main), SIGKILL)
+            try server.send("after")
+            try await stage.untilNoted("read after")
+            expectRead(["without", "after"])
+        }
+
+        @Test("The keeper is killed while Main sleeps: the next one wakes it")
+        func keeperKilledAsleep() async throws {
+            try await start()
+            let main = stage.mainPid
+            try server.send("sleep")
+            try await stage.until("it sleeps") { $0.presence == "asleep" }
+            stage.keeper?.signal(SIGKILL)
+            _ = await stage.keeper?.end()
+            try server.send("one")
+            try await stage.start(mainOf: server)
+            try await stage.untilNoted("read one")
+            #expect(stage.mainPid == main)
+            expectRead(["sleep", "one"])
+        }
+
+        @Test("P6: what still runs at the limit of a wake is stopped, and its socket stays")
+        func budget() async throws {
+            try await start(
+                KeeperStage.options {
+                    $0.wakeBudget = .milliseconds(600)
+                    $0.wakeWarning = .milliseconds(300)
+                })
+            try server.send("sleep")
+            try await stage.until("it sleeps") { $0.presence == "asleep" }
+            let main = stage.mainPid
+            try server.send("one")
+            try await stage.until("it is killed") { $0.lastEnd == "killed 9 budget" }
+            try await stage.untilNoted("recovered")
+            #expect(stage.mainPid != main)
+            #expect(stage.notes.contains { $0.hasPrefix("event budgetEnds") })
+            expectRead(["sleep", "one"])
+        }
+
+        @Test("P6: an active call outlasts the budget of its wake and the watchdog")
+        func call() async throws {
+            try await start(
+                KeeperStage.options {
+                    $0.wakeBudget = .milliseconds(3000)
+                    $0.wakeWarning = .milliseconds(2000)
+                })
+            try server.send("sleep")
+            try await stage.until("it sleeps") { $0.presence == "asleep" }
+            try server.send("calls 1")
+            try await stage.until("a call is active") { $0.calls == 1 }
+            let main = stage.mainPid
+            // It has been exempt for longer than the budget.
+            try await ContinuousClock().sleep(for: .milliseconds(3500))
+            #expect(stage.mainPid == main)
+            try server.send("calls 0")
+            try await stage.until("it is killed after the call") { $0.lastEnd == "killed 9 budget" }
+            #expect(server.closeCount == 0)
+        }
+
+        @Test("A socket that Main lets go is closed with Main; so are all when its user closes it")
+        func letGo() async throws {
+            try await start()
+            try server.send("exit 0")
+            try await eventually("the peer sees the close") { server.closeCount == 1 }
+            try await stage.until("it is down") { $0.state == "down" && $0.kept == [] }
+        }
+
+        @Test("A socket that was released is kept no more")
+        func released() async throws {
+            try await start()
+            try server.send("release")
+            try await stage.until("nothing is kept") { $0.kept == [] }
+            try server.send("exit 1")
+            try await eventually("the peer sees the close") { server.closeCount == 1 }
+        }
+    }
+}

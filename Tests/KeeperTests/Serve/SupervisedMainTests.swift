@@ -1,0 +1,77 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import KeeperWire
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+extension KeeperTests {
+    @Suite("serve: a supervised Main", .serialized)
+    struct SupervisedMainTests {
+        private let group: SupervisedGroup
+        private var stage: KeeperStage { group.stage }
+
+        init() throws {
+            group = try SupervisedGroup()
+        }
+
+        @Test("The keeper and Main outlive a host that is killed and one that stops; the next one goes on with them")
+        func hosts() async throws {
+            let first = try group.serve()
+            try await stage.untilNoted("connected")
+            try await stage.until("its socket is kept") { $0.kept == ["line"] }
+            let before = try #require(try await stage.status())
+
+            first.signal(SIGKILL)
+            _ = await first.end()
+            let second = try group.serve()
+            try await eventually("the second host serves") { second.lines.contains { $0.contains("serves") } }
+            second.signal(SIGTERM)
+            #expect(await second.end() == .exited(0))
+
+            #expect(try await stage.status() == before)
+            #expect(group.server.closeCount == 0)
+        }
+
+        @Test("A keeper that is killed is followed by another, to which Main registers")
+        func keeper() async throws {
+            try group.serve()
+            try await stage.untilNoted("connected")
+            try await stage.until("its socket is kept") { $0.kept == ["line"] }
+            let before = try #require(try await stage.status())
+            kill(before.keeper, SIGKILL)
+            try await stage.until("the next keeper") {
+                $0.keeper != before.keeper && $0.main == before.main && $0.kept == ["line"]
+            }
+            #expect(group.server.closeCount == 0)
+        }
+
+        @Test("status and keeper show Main and its kept sockets; keeper stops it and starts it")
+        func commands() async throws {
+            try group.serve()
+            try await stage.untilNoted("connected")
+            try await stage.until("its socket is kept") { $0.kept == ["line"] }
+            let main = try #require(stage.mainPid)
+            for arguments in [["status"], ["keeper"]] {
+                let command = try group.run(arguments)
+                #expect(await command.end() == .exited(0))
+                #expect(command.lines.contains { $0.hasPrefix("main ") && $0.contains("running, pid \(main)") })
+                #expect(command.lines.contains { $0.hasPrefix("kept ") && $0.hasSuffix(" line") })
+            }
+            let json = try group.run(["status", "--json"])
+            #expect(await json.end() == .exited(0))
+            #expect(json.lines.contains { $0.contains("\"main\":{") && $0.contains("\"keptSockets\":[\"line\"]") })
+
+            #expect(await (try group.run(["keeper", "--stop"])).end() == .exited(0))
+            try await stage.until("it is down") { $0.state == "down" && $0.kept == [] }
+            #expect(await (try group.run(["keeper", "--start", "--foreground"])).end() == .exited(0))
+            try await stage.untilNoted("start background=false")
+            #expect(await (try group.run(["keeper", "--start", "--stop"])).end() == .exited(64))
+        }
+
+        @Test("Without a keeper, keeper says so with status 1")
+        func none() async throws {
+            #expect(await (try group.run(["keeper"])).end() == .exited(1))
+        }
+    }
+}

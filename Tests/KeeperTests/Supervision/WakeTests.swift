@@ -1,0 +1,142 @@
+internal import CoreAPI
+internal import Lifecycle
+internal import Testing
+
+extension KeeperTests {
+    @Suite("P6, P7: wakes, budgets and the watchdog")
+    struct WakeTests {
+        private var machine: SupervisionMachine
+
+        init() {
+            machine = SupervisionMachine(SupervisionOptions())
+            _ = machine.handle(.begun(isClosed: false), at: at(0))
+            _ = machine.handle(.connected, at: at(1))
+        }
+
+        /// Main falls asleep and is woken at 10 s.
+        private mutating func wake() {
+            _ = machine.handle(.fellAsleep, at: at(5))
+            #expect(machine.handle(.dataCame, at: at(10)) == [.wake(budget: .seconds(10))])
+        }
+
+        @Test("Sockets are watched while Main sleeps or is to be started, and not while it is awake")
+        mutating func watched() {
+            #expect(!machine.watchesSockets)
+            _ = machine.handle(.fellAsleep, at: at(5))
+            #expect(machine.watchesSockets)
+            _ = machine.handle(.dataCame, at: at(6))
+            #expect(!machine.watchesSockets)
+            _ = machine.handle(.ended(.killed(signal: 9)), at: at(7))
+            _ = machine.handle(.ended(.killed(signal: 9)), at: at(7))
+            #expect(machine.watchesSockets)
+            _ = machine.handle(.timePassed, at: at(8))
+            #expect(!machine.watchesSockets)
+        }
+
+        @Test("Data is for a Main that sleeps; one that is awake reads it itself")
+        mutating func awake() {
+            #expect(machine.handle(.dataCame, at: at(2)) == [])
+        }
+
+        @Test("A wake tells the budget, warns at 8 s, and at 10 s stops what still runs")
+        mutating func budget() {
+            wake()
+            #expect(machine.nextTime == at(18))
+            #expect(machine.handle(.timePassed, at: at(17.999)) == [])
+            #expect(machine.handle(.timePassed, at: at(18)) == [.warn(left: .seconds(2))])
+            #expect(machine.handle(.timePassed, at: at(19.999)) == [])
+            #expect(machine.handle(.timePassed, at: at(20)) == [.kill(.budget)])
+            #expect(machine.handle(.timePassed, at: at(21)) == [])
+        }
+
+        @Test(
+            "Sleeping again ends the budget, and so does being in use",
+            arguments: [SupervisionEvent.fellAsleep, .awoke])
+        mutating func used(event: SupervisionEvent) {
+            wake()
+            _ = machine.handle(event, at: at(20))
+            #expect(machine.handle(.timePassed, at: at(1000)) == [])
+        }
+
+        @Test("An active call is exempt; after it the budget begins anew")
+        mutating func call() {
+            wake()
+            #expect(machine.handle(.calls(1), at: at(12)) == [])
+            #expect(machine.handle(.timePassed, at: at(3600)) == [])
+            #expect(machine.handle(.calls(0), at: at(3600)) == [])
+            #expect(machine.handle(.timePassed, at: at(3609)) == [.warn(left: .seconds(1))])
+            #expect(machine.handle(.timePassed, at: at(3610)) == [.kill(.budget)])
+        }
+
+        @Test("A lost connection neither ends a budget nor a call's exemption")
+        mutating func disconnected() {
+            wake()
+            _ = machine.handle(.disconnected, at: at(11))
+            _ = machine.handle(.connected, at: at(12))
+            #expect(machine.handle(.timePassed, at: at(20)) == [.kill(.budget)])
+
+            var other = Self().machine
+            _ = other.handle(.fellAsleep, at: at(5))
+            _ = other.handle(.dataCame, at: at(10))
+            _ = other.handle(.calls(2), at: at(11))
+            _ = other.handle(.disconnected, at: at(12))
+            #expect(other.handle(.timePassed, at: at(100)) == [])
+        }
+
+        @Test("A Main that is started for data has the budget from its first word on")
+        mutating func startedForData() {
+            for second in [1.0, 2] { _ = machine.handle(.ended(.exited(status: 1)), at: at(second)) }
+            _ = machine.handle(.dataCame, at: at(2.5))
+            #expect(machine.handle(.timePassed, at: at(3)).contains(.start(inBackground: true)))
+            _ = machine.handle(.connected, at: at(5))
+            #expect(machine.handle(.timePassed, at: at(15)) == [.kill(.budget)])
+        }
+
+        @Test("A killed Main is started again as one that failed")
+        mutating func killed() {
+            wake()
+            #expect(machine.handle(.timePassed, at: at(20)) == [.kill(.budget)])
+            #expect(machine.handle(.ended(.exited(status: 0)), at: at(20.1)).contains(.start(inBackground: true)))
+        }
+
+        @Test("The watchdog kills a Main that says nothing for so long, not one that speaks, sleeps or has a call")
+        mutating func watchdog() {
+            machine.options.watchdog = .seconds(5)
+            _ = machine.handle(.saidAlive, at: at(2))
+            #expect(machine.handle(.timePassed, at: at(6.999)) == [])
+            _ = machine.handle(.saidAlive, at: at(6.999))
+            #expect(machine.handle(.timePassed, at: at(11)) == [])
+            _ = machine.handle(.calls(1), at: at(11))
+            #expect(machine.handle(.timePassed, at: at(500)) == [])
+            _ = machine.handle(.calls(0), at: at(500))
+            #expect(machine.handle(.timePassed, at: at(504)) == [])
+            _ = machine.handle(.fellAsleep, at: at(504))
+            #expect(machine.handle(.timePassed, at: at(1000)) == [])
+            _ = machine.handle(.awoke, at: at(1000))
+            #expect(machine.nextTime == at(1005))
+            #expect(machine.handle(.timePassed, at: at(1005)) == [.kill(.watchdog)])
+        }
+
+        @Test("A stop asks, then kills, and Main stays down; a start meanwhile comes after the end")
+        mutating func stop() {
+            #expect(machine.handle(.stopWanted, at: at(10)) == [.remember(isClosed: true), .terminate])
+            #expect(machine.handle(.timePassed, at: at(14.999)) == [])
+            #expect(machine.handle(.timePassed, at: at(15)) == [.kill(.stop)])
+            #expect(machine.handle(.ended(.killed(signal: 9)), at: at(15.1)) == [.letSocketsGo])
+            #expect(machine.nextTime == nil)
+
+            _ = machine.handle(.startWanted(inForeground: true), at: at(20))
+            _ = machine.handle(.stopWanted, at: at(21))
+            #expect(machine.handle(.startWanted(inForeground: true), at: at(22)) == [])
+            #expect(
+                machine.handle(.ended(.exited(status: 0)), at: at(23))
+                    == [.remember(isClosed: false), .start(inBackground: false)])
+        }
+
+        @Test("The end of the keeper takes Main with it, and remembers nothing of it")
+        mutating func quit() {
+            #expect(machine.handle(.quitWanted, at: at(10)) == [.terminate])
+            #expect(machine.handle(.ended(.killed(signal: 15)), at: at(11)) == [.finish])
+        }
+    }
+}

@@ -1,0 +1,130 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import KeeperWire
+internal import Lifecycle
+internal import Platform
+internal import TestSupport
+
+/// A keeper as a process, in a directory of its own, and whoever asks it.
+final class KeeperStage {
+    let directory: TemporaryDirectory
+    private(set) var keeper: ChildProcess?
+
+    let place: KeeperPlace
+
+    /// A keeper's directory of its own, or that of a group.
+    init(in directory: TemporaryDirectory? = nil, place: KeeperPlace? = nil) throws {
+        let directory = try directory ?? TemporaryDirectory()
+        self.directory = directory
+        self.place = place ?? KeeperPlace(directory: directory.path)
+    }
+
+    deinit {
+        // In order, so that no Main is left that is just about to begin.
+        try? (try? connect())?.send(Array(KeeperRequest.quit.text.utf8))
+        for _ in 0..<500 where (try? connect()) != nil { usleep(10_000) }
+        keeper?.signal(SIGKILL)
+        // A Main outlives a keeper that is killed. Its number means it while its lock says that it is there.
+        if let main = mainPid { kill(main, SIGKILL) }
+    }
+
+    var notebook: String { directory.path(of: "notebook") }
+
+    /// The process that has Main's lock.
+    var mainPid: Int32? {
+        (try? OpenFile(path: place.mainLock, .read))?.mainLockHolder
+    }
+
+    /// Quick supervision, with budgets that no slow machine meets by chance.
+    static func options(_ change: (inout SupervisionOptions) -> Void = { _ in }) -> SupervisionOptions {
+        var options = SupervisionOptions()
+        options.restart.firstDelay = .milliseconds(50)
+        options.restart.longestDelay = .milliseconds(200)
+        options.restart.limit = 1000
+        options.stopGrace = .seconds(1)
+        options.wakeBudget = .seconds(120)
+        options.wakeWarning = .seconds(110)
+        change(&options)
+        return options
+    }
+
+    /// Starts a keeper and waits until it answers.
+    @discardableResult
+    func start(_ command: [String], _ options: SupervisionOptions = KeeperStage.options()) async throws -> ChildProcess
+    {
+        let configuration = KeeperConfiguration(command: command, options: options)
+        let keeper = try ChildProcess(
+            try ChildProcess.built("sharedcore-keeper"), ["--directory", directory.path] + configuration.arguments,
+            errors: directory.path(of: "log"))
+        self.keeper = keeper
+        try await until("a keeper answers") { $0.keeper == keeper.pid }
+        return keeper
+    }
+
+    /// Starts a keeper of the Main for tests, which connects to a server.
+    @discardableResult
+    func start(
+        mainOf server: LineServer, _ options: SupervisionOptions = KeeperStage.options()
+    ) async throws -> ChildProcess {
+        try await start([try ChildProcess.built("sharedcore-test-main"), String(server.port), notebook], options)
+    }
+
+    /// Waits until the keeper's status is as it should be.
+    func until(_ what: String, _ condition: (KeeperStatus) -> Bool) async throws {
+        try await eventually("\(what); log: \(log)") {
+            guard let status = try? await status() else { return false }
+            return condition(status)
+        }
+    }
+
+    /// Waits until the Main for tests has written a line.
+    func untilNoted(_ line: String, count: Int = 1) async throws {
+        try await eventually("\(count) × “\(line)” in \(notes); log: \(log)") {
+            notes.count { $0 == line } >= count
+        }
+    }
+
+    var notes: [String] { Self.lines(notebook) }
+    var log: [String] { Self.lines(directory.path(of: "log")) }
+
+    private static func lines(_ path: String) -> [String] {
+        guard let bytes = try? OpenFile(path: path, .read).read(count: 1 << 20, at: 0) else { return [] }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    func connect() throws -> MessageSocket {
+        try MessageSocket(connectingTo: place.socket)
+    }
+
+    func status() async throws -> KeeperStatus? {
+        guard case .status(let status) = try await ask(.status) else { return nil }
+        return status
+    }
+
+    @discardableResult
+    func ask(_ request: KeeperRequest) async throws -> KeeperMessage? {
+        try await ask(Array(request.text.utf8), over: try connect())
+    }
+
+    /// Sends a message, and gives the answer; nil when the connection ends.
+    func ask(
+        _ bytes: [UInt8], with file: OpenFile? = nil, over connection: MessageSocket
+    ) async throws -> KeeperMessage? {
+        try connection.send(bytes, with: file)
+        var answer: KeeperMessage?
+        try await eventually("an answer") {
+            switch connection.receive(upTo: KeeperLimits.messageByteCount) {
+            case .message(let bytes, _):
+                answer = KeeperMessage(bytes)
+                return true
+            case .end: return true
+            case .nothing, .tooLong: return false
+            }
+        }
+        return answer
+    }
+}
+
+extension OpenFile {
+    fileprivate var mainLockHolder: Int32? { (try? programLockHolder()) ?? nil }
+}

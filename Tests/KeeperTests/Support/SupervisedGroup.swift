@@ -1,0 +1,57 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import KeeperWire
+internal import Platform
+internal import TestSupport
+
+/// A group whose host has a Main supervised, all as processes.
+final class SupervisedGroup {
+    let stage: KeeperStage
+    let server: LineServer
+    private(set) var host: ChildProcess?
+    private let root: TemporaryDirectory
+
+    init() throws {
+        root = try TemporaryDirectory()
+        server = try LineServer()
+        let runtime = root.path(of: "r")
+        stage = try KeeperStage(
+            in: root,
+            place: KeeperPlace(
+                directory: RuntimeDirectory.path(ofGroup: root.path(of: "g/default"), runtimeDirectory: runtime)))
+    }
+
+    deinit {
+        host?.signal(SIGTERM)
+        for _ in 0..<500 where host?.ended == nil { usleep(10_000) }
+        host?.signal(SIGKILL)
+    }
+
+    var directory: String { root.path }
+
+    private var environment: [String: String] {
+        get throws {
+            let main = [try ChildProcess.built("sharedcore-test-main"), String(server.port), stage.notebook]
+            return [
+                "XDG_RUNTIME_DIR": root.path(of: "r"), "SHAREDCORE_DIR": root.path(of: "g"),
+                "SHAREDCORE_GROUP": "default", "SHAREDCORE_CONFIG": "/dev/null",
+                "SHAREDCORE_MAIN_COMMAND": main.joined(separator: " "), "SHAREDCORE_MAIN_RESTART_LIMIT": "10000",
+                "SHAREDCORE_ALERTS": "none",
+            ]
+        }
+    }
+
+    /// Starts a host.
+    @discardableResult
+    func serve() throws -> ChildProcess {
+        let host = try run(["serve"])
+        self.host = host
+        return host
+    }
+
+    func run(_ arguments: [String]) throws -> ChildProcess {
+        try ChildProcess(
+            try ChildProcess.built("sharedcore"), arguments, environment: try environment,
+            errors: root.path(of: "errors"))
+    }
+}

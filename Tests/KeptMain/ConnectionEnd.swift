@@ -1,0 +1,2 @@
+/// The server has closed the connection, or it failed.
+struct ConnectionEnd: Error {}

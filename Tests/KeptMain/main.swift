@@ -1,0 +1,41 @@
+import KeptSockets
+import Platform
+
+// A Main for tests: it keeps one connection to a server of lines, does what the lines say, and writes down what it read.
+//
+//   sharedcore-test-main PORT NOTEBOOK
+
+let arguments = CommandLine.arguments
+guard arguments.count == 3, let port = UInt16(arguments[1]) else { fatalError("usage: PORT NOTEBOOK") }
+let notebook = try Notebook(path: arguments[2])
+// That it is the only one, seen by a lock that its supervision knows nothing of.
+let witness = try OpenFile(path: arguments[2] + ".witness", .create)
+if try !witness.tryLock(byteAt: 0) { try notebook.write("second") }
+try notebook.write("start background=\(KeptSockets.isInBackground)")
+let sockets = try await KeptSockets.connect()
+let connection: Connection
+if let kept = try await sockets.recover().first(where: { $0.name == "line" }) {
+    connection = Connection(try kept.descriptor())
+    try notebook.write("recovered")
+} else {
+    connection = try Connection(port: port)
+    try await sockets.keep(connection.descriptor, as: "line")
+    try notebook.write("connected")
+}
+let wakes = Wakes(of: sockets, notebook)
+let thread = SerialThread(name: "lines")
+while true {
+    let line = try await thread.run { () throws(ConnectionEnd) in try connection.line(notingIn: notebook) }
+    let words = line.split(separator: " ").map(String.init)
+    switch words.first {
+    case "sleep":
+        // Where there is no keeper now, the next one is told.
+        try? await sockets.fallAsleep()
+        await wakes.next()
+    case "exit": try Connection.exit(Int32(words[1]) ?? 0)
+    case "calls": try? await sockets.setActiveCalls(Int(words[1]) ?? 0)
+    case "alive": try? await sockets.sayAlive()
+    case "release": try await sockets.release("line")
+    default: break
+    }
+}
