@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static struct flock byte_range(short type, int64_t offset) {
@@ -81,6 +82,10 @@ int clinux_probe_writers(int descriptor) {
 
 int clinux_allocate(int descriptor, int64_t offset, int64_t length) {
     return -posix_fallocate(descriptor, offset, length);
+}
+
+int clinux_attribute(const char *path, const char *name, void *value, size_t count) {
+    return result(getxattr(path, name, value, count));
 }
 
 int clinux_open_process(pid_t process) {

@@ -35,20 +35,55 @@ extension ZMQTests {
                 revisions.append(try await within(Patience.usual, "a commit ends") { try await commit.value })
             }
 
-            var frames: [News] = []
-            let last = try #require(revisions.max())
-            try await eventually("all is told") {
-                while let message = stream.receive(upTo: 1) {
-                    guard case .news(let news, _) = try StreamMessage(try #require(message.frames.first)) else { continue }
-                    frames.append(news)
-                }
-                return frames.last?.effects.last.flatMap { News.revision(of: $0) } == last
-            }
-            let told = frames.flatMap(\.effects).compactMap { News.revision(of: $0) }
-            #expect(told == revisions.sorted())
+            let frames = try await told(on: stream, upTo: try #require(revisions.max()))
+            #expect(frames.flatMap(\.self) == revisions.sorted())
             #expect(frames.count <= 3, "\(frames.count) frames for \(count) commits")
             await client.close()
             await service.stop()
+        }
+
+        @Test(
+            "N3, W1: what follows news too soon for so many clients waits for its turn; what was recorded is told then")
+        func paced() async throws {
+            let stage = try HubStage()
+            let order = MemorySpace().order(of: "group", effectByteCount: 1 << 20)
+            let service = try HubService(
+                order: order,
+                options: HubOptions(group: "group", storage: .memory(MemorySpace()), endpoints: [stage.endpoint]))
+            _ = try await service.start()
+            let client = try await stage.client()
+            let stream = try await subscription(at: stage.endpoint)
+            await service.keep(NewsPace(forEach: .seconds(1), least: .zero, most: .seconds(1)))
+            let count = 20
+            var revisions: [Revision] = []
+            for number in 0..<count { revisions.append(try await client.put(Key("k/\(number)"), [1]).revision) }
+            let frames = try await told(on: stream, upTo: try #require(revisions.last))
+            #expect(frames.flatMap(\.self) == revisions)
+            #expect(frames.count <= count / 2, "\(frames.count) frames for \(count) commits")
+            await client.close()
+            await service.stop()
+        }
+
+        @Test(
+            "the pace: none for few clients, and no more than 5 ms for many",
+            arguments: [(1, 0), (33, 0), (100, 3_000), (5_000, 5_000)])
+        func pauses(count: Int, microseconds: Int) {
+            #expect(NewsPace().pause(forClients: count) == .microseconds(microseconds))
+        }
+
+        /// The revisions that each frame tells of, up to one.
+        private func told(on stream: Socket, upTo last: Revision) async throws -> [[Revision]] {
+            var frames: [[Revision]] = []
+            try await eventually("all is told") {
+                while let message = stream.receive(upTo: 1) {
+                    guard case .news(let news, _) = try StreamMessage(try #require(message.frames.first)) else {
+                        continue
+                    }
+                    frames.append(news.effects.compactMap { News.revision(of: $0) })
+                }
+                return frames.last?.last == last
+            }
+            return frames
         }
 
         /// A listener, whom news reaches when this returns.
@@ -67,4 +102,8 @@ extension ZMQTests {
             return stream
         }
     }
+}
+
+extension HubService {
+    fileprivate func keep(_ pace: NewsPace) { self.pace = pace }
 }

@@ -39,7 +39,8 @@ extension ZMQTests {
             return try #require(first.value?.frames.first)
         }
 
-        @Test("a message of which the descriptor tells no more, because a send has taken the news in, is not overlooked")
+        @Test(
+            "a message of which the descriptor tells no more, because a send has taken the news in, is not overlooked")
         func takenInBySending() async throws {
             let name = try await greet()
             #expect(asking.next(upTo: 1) == nil)

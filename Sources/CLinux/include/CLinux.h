@@ -35,6 +35,9 @@ int clinux_probe_writers(int descriptor);
 /// Reserves space, so that no later write or mapped store in the range can run out of it.
 int clinux_allocate(int descriptor, int64_t offset, int64_t length);
 
+/// Reads what is attached to a file by a name; its length.
+int clinux_attribute(const char *path, const char *name, void *value, size_t count);
+
 // Processes.
 
 int clinux_open_process(pid_t process);

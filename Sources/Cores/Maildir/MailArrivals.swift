@@ -28,10 +28,12 @@ package final class MailArrivals: Sendable {
         package var standing: Set<String> = []
         /// Whether to look again soon: a file is still being written, or there is more.
         package var isUnfinished = false
+        /// What stood in `cur`, but for what the next look has to take up.
+        fileprivate var kept: Set<FileName> = []
     }
 
     private let source: MailSource
-    /// What stood in `cur` at the last look.
+    /// What stood in `cur` at the last look whose arrivals were announced.
     private let kept: Mutex<Set<FileName>>
 
     /// The most messages of one look.
@@ -67,8 +69,13 @@ package final class MailArrivals: Sendable {
         for name in keptNow.subtracting(keptBefore) where name.isKept {
             if try !add(name, in: maildir.inCur, to: &look, isKnown: isKnown) { seen.remove(name) }
         }
-        kept.withLock { $0 = seen }
+        look.kept = seen
         return look
+    }
+
+    /// Takes note that the arrivals of a look were announced. Those of a look of which this was not said come again.
+    package func confirm(_ look: Look) {
+        kept.withLock { $0 = look.kept }
     }
 
     /// Waits until something may have arrived, at most so long.

@@ -26,6 +26,8 @@ struct Resolution: Sendable {
     let workingDirectory: String
 
     private let layers: [Layer]
+    /// Other configurations, which decide about some settings in place of this one.
+    private var deciding: [(names: Set<String>, resolution: Resolution)] = []
 
     /// - Parameter flags: The values that the command line gives, by the settings' names.
     init(flags: [String: String], environment: [String: String], file: ConfigurationFile?, workingDirectory: String) {
@@ -56,6 +58,13 @@ struct Resolution: Sendable {
         Resolution(overriding: self, layers: [Self.layer(of: flags)] + layers)
     }
 
+    /// The same configuration with some settings as another one has them, given or not.
+    func taking(_ names: Set<String>, from other: Resolution) -> Resolution {
+        var resolution = self
+        resolution.deciding.insert((names, other), at: 0)
+        return resolution
+    }
+
     private static func layer(of flags: [String: String]) -> Layer {
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
         for setting in Settings.all {
@@ -67,6 +76,9 @@ struct Resolution: Sendable {
 
     /// What the first source that knows a setting says; nil when only the default is left.
     func find(_ setting: AnySetting) throws(CommandFailure) -> Found? {
+        if let other = deciding.first(where: { $0.names.contains(setting.name) })?.resolution {
+            return try other.find(setting)
+        }
         for layer in layers {
             do {
                 let result = try layer.snapshot.value(forKey: setting.key, type: .string)

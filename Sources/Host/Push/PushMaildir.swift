@@ -29,9 +29,12 @@ struct PushMaildir: Sendable {
     /// Works until it is to stop. Whatever fails is said once, until it works again, and tried again.
     func run() async {
         var told: String?
+        var arrivals: MailArrivals?
         while !stopping.isRaised {
             do {
-                try await watch { told = nil }
+                // The same through all troubles: it knows what was there before.
+                if arrivals == nil { arrivals = try await open() }
+                if let arrivals { try await watch(arrivals) { told = nil } }
             } catch {
                 let problem = (error as? SharedCoreError)?.sentence ?? "\(error)"
                 if told != problem { logger.error("the Maildir \(path) cannot be watched for pushes: \(problem)") }
@@ -41,11 +44,14 @@ struct PushMaildir: Sendable {
         }
     }
 
-    private func watch(works: () -> Void) async throws {
-        let arrivals = try await thread.run { [path] () throws(SharedCoreError) in try MailArrivals(path: path) }
+    private func open() async throws(SharedCoreError) -> MailArrivals {
+        try await thread.run { [path] () throws(SharedCoreError) in try MailArrivals(path: path) }
+    }
+
+    private func watch(_ arrivals: MailArrivals, works: () -> Void) async throws {
         let ending = Task { [stopping] in
             await stopping.wait()
-            arrivals.stop()
+            if stopping.isRaised { arrivals.stop() }
         }
         defer { ending.cancel() }
         var known = try await queue.knownFiles()
@@ -54,6 +60,7 @@ struct PushMaildir: Sendable {
                 try arrivals.look { known.contains(PushQueue.part(for: $0)) }
             }
             for arrival in look.arrivals { known.insert(try await push(arrival)) }
+            arrivals.confirm(look)
             known = try await forget(known, except: look.standing)
             works()
             let pause = look.isUnfinished ? Self.unfinished : Self.idle

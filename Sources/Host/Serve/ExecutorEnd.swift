@@ -1,4 +1,5 @@
 internal import Lifecycle
+internal import ProgramOutput
 
 /// How an Executor ended.
 struct ExecutorEnd: Hashable, Sendable {
@@ -27,8 +28,13 @@ struct ExecutorEnd: Hashable, Sendable {
         // An Executor that the host's stop has ended says 1, as one whose message never came.
         if status == 0 { return .served }
         if warning == .stop { return .interrupted }
-        return status == 1 ? .served : .failed
+        // “No” is an answer, and an answer is printed. One that was interrupted by whomever says 1 as well, and nothing;
+        // so does a script that has failed.
+        return status == 1 && line != nil ? .served : .failed
     }
+
+    /// Whether it ended for want of something that every Executor needs, which says nothing about the push.
+    var isOutage: Bool { status == ExitStatus.unavailable.rawValue }
 
     /// How it ended, for people.
     var description: String {

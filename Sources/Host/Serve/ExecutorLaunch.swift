@@ -17,6 +17,9 @@ struct ExecutorLaunch: Sendable {
         case command([String])
     }
 
+    /// Where this program was when it started: later, another version may have taken its place.
+    private static let ownPath = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+
     private let kind: Kind
     /// This program.
     private let own: String
@@ -26,15 +29,13 @@ struct ExecutorLaunch: Sendable {
 
     /// - Parameter deadline: How long an Executor waits for its message.
     init(_ resolution: Resolution, deadline: Duration) throws(CommandFailure) {
-        do {
-            own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        } catch {
-            throw CommandFailure(.unavailable, "the own program cannot be found: \(error)")
-        }
+        guard let own = Self.ownPath else { throw CommandFailure(.unavailable, "the own program cannot be found") }
+        self.own = own
         parent = ProcessIdentity.current.pid
         self.deadline = deadline
         variables = try resolution.variables()
         if let words = try resolution.optional(Settings.executorCommand) {
+            try Self.check(words, in: resolution)
             kind = .command(words)
         } else if try resolution.value(Settings.backend) == "file", let slim = SlimExecutor.path(beside: own) {
             kind = .slim(
@@ -48,6 +49,18 @@ struct ExecutorLaunch: Sendable {
         } else {
             kind = .own
         }
+    }
+
+    /// Refuses what would let a call-id, which comes from outside, name a program or be one.
+    private static func check(_ words: [String], in resolution: Resolution) throws(CommandFailure) {
+        let afterScript = zip(words.dropFirst(), words).filter { $1 == "-c" }.map(\.0)
+        guard let program = words.first, ([program] + afterScript).contains(where: { $0.contains("{id}") }) else {
+            return
+        }
+        let place = try resolution.find(Settings.executorCommand.erased)?.origin.description ?? ""
+        throw .configuration(
+            "\(place): executor.command has “{id}” in its program or in a script after “-c”, where a call-id that somebody "
+                + "sends would be run; give it as an argument, or use $SHAREDCORE_CALL_ID.")
     }
 
     /// The program for a call-id.

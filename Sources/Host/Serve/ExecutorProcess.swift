@@ -31,16 +31,16 @@ final class ExecutorProcess: Sendable {
     private let state: Mutex<State>
 
     private init(
-        _ program: StartedProgram, _ handle: ProcessHandle, output: OpenFile, cage: MemoryCage.Cell?,
-        limits: ExecutorLimits, clock: any TimeSource
-    ) throws(SystemCallError) {
+        _ program: StartedProgram, _ handle: ProcessHandle, output: OpenFile, bell: EventCounter,
+        cage: MemoryCage.Cell?, limits: ExecutorLimits, clock: any TimeSource
+    ) {
         self.program = program
         self.handle = handle
         self.process = handle.identity
         self.output = output
         self.cage = cage
         self.clock = clock
-        bell = try EventCounter()
+        self.bell = bell
         start = clock.now()
         state = Mutex(State(budget: ExecutorBudget(limits, startedAt: start)))
     }
@@ -78,7 +78,7 @@ final class ExecutorProcess: Sendable {
             program.path, program.arguments, variables: program.variables,
             streams: [try OpenFile(path: "/dev/null", .read), pipe.input, try OpenFile.standardError()],
             // So that what it leaves behind in its process group can be ended with it.
-            ownSession: true)
+            ownSession: true, omitting: ServiceNotifier.variables)
         do throws(SystemCallError) {
             guard let identity = ProcessIdentity(of: started.pid) else {
                 throw SystemCallError("read", number: SystemCallError.unsupportedOperation, at: "/proc/\(started.pid)")
@@ -90,9 +90,10 @@ final class ExecutorProcess: Sendable {
                 if case .unknown(let cause) = error { throw cause }
                 throw SystemCallError("pidfd_open", number: SystemCallError.unsupportedOperation, at: "\(started.pid)")
             }
+            let bell = try EventCounter()
             let cell = limits.memory.flatMap { cage?.enclose(started.pid, byteCount: $0) }
-            return try ExecutorProcess(
-                started, handle, output: pipe.output, cage: cell, limits: limits, clock: clock)
+            return ExecutorProcess(
+                started, handle, output: pipe.output, bell: bell, cage: cell, limits: limits, clock: clock)
         } catch {
             // Nobody would attend to it.
             started.kill()
@@ -135,11 +136,14 @@ final class ExecutorProcess: Sendable {
         finish(printed)
     }
 
+    /// Whether its memory has to be looked at, because nobody else does.
+    private var isSampled: Bool { cage == nil && state.withLock { $0.budget.limits.memory != nil } }
+
     /// How long nothing needs to be done.
     private func wait() -> Duration {
         let next = state.withLock { $0.budget.next }
         let time = next.map { clock.now().duration(to: $0) } ?? Self.sampling
-        return cage == nil ? min(time, Self.sampling) : time
+        return isSampled ? min(time, Self.sampling) : time
     }
 
     private func read(into printed: inout [UInt8]) -> Bool {
@@ -155,8 +159,7 @@ final class ExecutorProcess: Sendable {
             isStopping = true
             events.append(.stop)
         }
-        let limited = cage == nil && state.withLock { $0.budget.limits.memory != nil }
-        if limited, let count = ProcessMemory.ownByteCount(of: process) { events.append(.memory(count)) }
+        if isSampled, let count = ProcessMemory.ownByteCount(of: process) { events.append(.memory(count)) }
         for event in events {
             let directives = state.withLock { $0.budget.hear(event, at: clock.now()) }
             for directive in directives {

@@ -24,8 +24,8 @@ enum HostEvent: Sendable {
             "push \(shown(callID)): Executor \(pid): \(end.description), after \(DurationText.write(end.duration))"
         case .served(let callID, let age):
             "push \(shown(callID)): served" + (age.map { ", \(DurationText.write($0)) after it came" } ?? "")
-        case .postponed(let callID, let failures, let pause, let reason):
-            "push \(shown(callID)): \(reason); attempt \(failures + 1) in \(DurationText.write(pause))"
+        case .postponed(let callID, _, let pause, let reason):
+            "push \(shown(callID)): \(reason); tried again in \(DurationText.write(pause))"
         case .givenUp(let callID, let failures, let reason):
             "push \(shown(callID)): given up after \(failures) attempts: \(reason)"
         }

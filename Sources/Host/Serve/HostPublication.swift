@@ -29,6 +29,7 @@ struct HostPublication: Sendable {
     /// Publishes each change until the task is cancelled.
     func run() async {
         for await _ in changes.rings {
+            let start = ContinuousClock.now
             let record = await host.record(pid: process)
             // Where this fails, the host meets the same trouble when it takes pushes, and says so.
             try? await claim.update(record)
@@ -38,7 +39,8 @@ struct HostPublication: Sendable {
                     "\(record.executors.count) of \(record.limit) Executors, \(count.waiting) pushes waiting"
                         + (count.givenUp > 0 ? ", \(count.givenUp) given up" : ""))
             }
-            try? await Task.sleep(for: Self.interval)
+            // A long queue takes long to count, which must not be most of what is done.
+            try? await Task.sleep(for: max(Self.interval, start.duration(to: .now) * 20))
         }
     }
 }

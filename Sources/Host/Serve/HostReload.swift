@@ -12,12 +12,19 @@ struct HostReload: Sendable {
     let global: GlobalOptions
     let notifier: ServiceNotifier
     let changes: ChangeBell
+    /// Made before the host says that it is ready, so that no signal is lost or ends it.
+    let signals: UnixSignalsSequence
     let supervisor: MainSupervisor?
+
+    /// What it goes by after a reload: as at its start, but for what can change.
+    static func resolution(after start: Resolution, reading new: Resolution) -> Resolution {
+        start.taking(ExecutorSettings.changeable, from: new)
+    }
 
     /// Works until the task is cancelled.
     func run() async {
         var current = context.resolution
-        for await _ in await UnixSignalsSequence(trapping: .sighup) {
+        for await _ in signals {
             notifier.reloading(at: SystemClock.monotonicMicroseconds)
             do throws(CommandFailure) {
                 current = try await adopt(try read(), after: current)
@@ -38,20 +45,25 @@ struct HostReload: Sendable {
     }
 
     private func adopt(_ new: Resolution, after former: Resolution) async throws(CommandFailure) -> Resolution {
-        let settings = try ExecutorSettings(new)
-        let before = Dictionary(try former.overview().map { ($0.key, $0.value) }) { first, _ in first }
-        let differing = try new.overview().filter { before[$0.key] != $0.value }
-        let supervision = try new.supervision()
+        let start = context.resolution
+        let adopted = Self.resolution(after: start, reading: new)
+        let settings = try ExecutorSettings(adopted)
+        let changed = try Self.differences(of: adopted, from: former)
+        let pending = try Self.differences(of: new, from: start).filter { !ExecutorSettings.changeable.contains($0) }
+        let supervision = try adopted.supervision()
         await host.adopt(settings)
         if let supervision { supervisor?.configure(supervision.options) }
-        let changed = differing.map(\.key).filter(ExecutorSettings.changeable.contains)
-        let others = differing.map(\.key).filter { !ExecutorSettings.changeable.contains($0) }
-        context.logger.notice(
-            "the configuration was read again; \(changed.isEmpty ? "nothing changes" : "changed: " + changed.joined(separator: ", "))"
-        )
-        if !others.isEmpty {
-            context.logger.warning("only a restart changes \(others.joined(separator: ", "))")
+        let sentence = changed.isEmpty ? "nothing changes" : "changed: " + changed.joined(separator: ", ")
+        context.logger.notice("the configuration was read again; \(sentence)")
+        if !pending.isEmpty {
+            context.logger.warning("only a restart changes \(pending.joined(separator: ", "))")
         }
-        return new
+        return adopted
+    }
+
+    /// The settings that two configurations do not have in common.
+    private static func differences(of new: Resolution, from former: Resolution) throws(CommandFailure) -> [String] {
+        let before = Dictionary(try former.overview().map { ($0.key, $0.value) }) { first, _ in first }
+        return try new.overview().filter { before[$0.key] != $0.value }.map(\.key)
     }
 }

@@ -3,6 +3,7 @@ internal import Lifecycle
 internal import Logging
 internal import Platform
 internal import ProgramOutput
+internal import UnixSignals
 
 /// One run of the host, from its claim of the group to its end.
 struct HostRun: Sendable {
@@ -19,11 +20,10 @@ struct HostRun: Sendable {
 
     /// Becomes the host of the group.
     init(
-        _ group: any SharedGroup, settings: ExecutorSettings, context: CommandContext, global: GlobalOptions
+        _ group: any SharedGroup, settings: ExecutorSettings, cage: MemoryCage?, context: CommandContext,
+        global: GlobalOptions
     ) async throws {
         let process = ProcessIdentity.current.pid
-        let isLimited = settings.limits.memory != nil
-        let cage = isLimited ? MemoryCage.ownPath().flatMap { MemoryCage(at: $0, process: process) } : nil
         notifier = ServiceNotifier(environment: context.resolution.environment, process: process)
         let report = HostReport(to: context.output)
         self.report = report
@@ -35,16 +35,17 @@ struct HostRun: Sendable {
         let figures = HostFigures(registry)
         let alerts = try PushAlerts(of: group, for: context)
         host = PushHost(queue, settings: settings, cage: cage, logger: context.logger) { event in
-            report.print(event)
             alerts?.tell(event)
             figures.count(event)
+            report.print(event)
             changes.ring()
         }
         publication = HostPublication(
             of: host, as: process, claim: claim, queue: queue, notifier: notifier, figures: figures, changes: changes)
         supervisor = try MainSupervisor(for: context)
         reload = HostReload(
-            host: host, context: context, global: global, notifier: notifier, changes: changes, supervisor: supervisor)
+            host: host, context: context, global: global, notifier: notifier, changes: changes,
+            signals: await UnixSignalsSequence(trapping: .sighup), supervisor: supervisor)
         logger = context.logger
         maildir = try context.resolution.absolutePath(Settings.pushMaildir).map { [stopping] path in
             PushMaildir(path, queue, logger: context.logger, stopping: stopping)

@@ -26,11 +26,23 @@ final class MemoryCage: Sendable {
             // Shared with others, such as the shell that started this, it was not given to this process.
             Self.read(path + "/cgroup.procs")?.split(whereSeparator: \.isWhitespace) == ["\(process)"]
         else { return nil }
+        guard Self.isDelegated(path) else { return nil }
+        for name in (try? Directory(path: path).names()) ?? [] where name.hasPrefix("executor-") {
+            // What a host that was killed has left.
+            Cell(path: path + "/" + name).remove()
+        }
         // A cgroup whose children have limits holds no process itself.
         let own = path + "/host"
         guard mkdir(own, 0o755) == 0 || errno == EEXIST, Self.write("\(process)", to: own + "/cgroup.procs"),
             Self.write("+memory", to: path + "/cgroup.subtree_control")
         else { return nil }
+    }
+
+    /// Whether the service manager says that the cgroup is its service's own.
+    ///
+    /// Source: https://systemd.io/CGROUP_DELEGATION, “Delegation”.
+    private static func isDelegated(_ path: String) -> Bool {
+        ["user.delegate", "trusted.delegate"].contains { FileAttribute.text($0, of: path) == "1" }
     }
 
     /// The cgroup of this process, where it is one of version 2; nil where it is not.
@@ -53,6 +65,8 @@ final class MemoryCage: Sendable {
     func enclose(_ process: Int32, byteCount: UInt64) -> Cell? {
         let index = number.add(1, ordering: .relaxed).newValue
         let cell = Cell(path: path + "/executor-\(index)")
+        // A host that was killed may have left one of this name.
+        rmdir(cell.path)
         guard mkdir(cell.path, 0o755) == 0 else { return nil }
         guard Self.write("\(byteCount)", to: cell.path + "/memory.max"),
             Self.write("\(process)", to: cell.path + "/cgroup.procs")
@@ -91,8 +105,12 @@ final class MemoryCage: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Not through a file that is open for reading as well: some can only be written.
     private static func write(_ text: String, to path: String) -> Bool {
-        guard let file = try? OpenFile(path: path, .write) else { return false }
-        return (try? file.write(Array(text.utf8), at: 0)) != nil
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        return Glibc.write(descriptor, bytes, bytes.count) == bytes.count
     }
 }

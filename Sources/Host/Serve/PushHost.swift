@@ -20,7 +20,8 @@ actor PushHost {
     private let stopping = StopSignal()
 
     private var settings: ExecutorSettings
-    private var executors: [Int32: (callID: CallID, process: ExecutorProcess)] = [:]
+    private var executors: [Int: (callID: CallID, process: ExecutorProcess)] = [:]
+    private var startCount = 0
     private var retrying = 0
     /// Why it cannot go on.
     private var failure: SharedCoreError?
@@ -108,11 +109,13 @@ actor PushHost {
         guard var push = taken.push, let callID = PushID.callID(push.callID) else {
             slots.giveBack()
             logger.error("a push cannot be read here; it is given up: \(taken.delivery.item)")
-            return await insist("a push cannot be given up") { () async throws(SharedCoreError) in
+            _ = await insist("a push cannot be given up") { () async throws(SharedCoreError) in
                 try await self.queue.giveUp(taken.delivery.bytes, taken)
             }
+            return
         }
         tell(.taken(callID: push.callID))
+        var outages = 0
         while true {
             let end = await runExecutor(for: callID, attempt: push.failures + 1)
             slots.giveBack()
@@ -121,17 +124,25 @@ actor PushHost {
             case .served: return await acknowledge(push, taken)
             case .failed: break
             }
-            push.failures += 1
-            push.lastFailure = end.reason
-            guard case .again(let pause) = settings.retry.decision(after: push.failures) else {
-                return await giveUp(push, taken)
-            }
-            tell(.postponed(callID: push.callID, failures: push.failures, pause: pause, reason: end.reason))
-            let noted = push
-            await insist("a failure cannot be written down") { () async throws(SharedCoreError) in
-                try await self.queue.note(noted, for: taken)
+            outages = end.isOutage ? outages + 1 : 0
+            let pause: Duration
+            if end.isOutage {
+                pause = settings.retry.pause(after: outages)
+            } else {
+                push.failures += 1
+                push.lastFailure = end.reason
+                guard case .again(let next) = settings.retry.decision(after: push.failures) else {
+                    return await giveUp(push, taken)
+                }
+                pause = next
+                let noted = push
+                let isOurs = await insist("a failure cannot be written down") { () async throws(SharedCoreError) in
+                    try await self.queue.note(noted, for: taken)
+                }
+                guard isOurs else { return }
             }
             retrying += 1
+            tell(.postponed(callID: push.callID, failures: push.failures, pause: pause, reason: end.reason))
             await stopping.pause(pause)
             retrying -= 1
             guard await slots.take() else { return }
@@ -142,6 +153,8 @@ actor PushHost {
     private struct Attempt {
         let verdict: ExecutorEnd.Verdict
         let reason: String
+        /// Whether that says nothing about the push, which then is tried until it works.
+        let isOutage: Bool
     }
 
     private func runExecutor(for callID: CallID, attempt: Int) async -> Attempt {
@@ -150,47 +163,59 @@ actor PushHost {
             executor = try await ExecutorProcess.start(
                 settings.launch.program(for: callID), limits: settings.limits, cage: cage)
         } catch {
-            return Attempt(verdict: .failed, reason: "its Executor cannot be started: \(error)")
+            return Attempt(verdict: .failed, reason: "its Executor cannot be started: \(error)", isOutage: true)
         }
         let pid = executor.process.pid
-        executors[pid] = (callID, executor)
+        // Not by its number, which another one may have before this end is heard of.
+        startCount += 1
+        let key = startCount
+        executors[key] = (callID, executor)
         tell(.started(callID: callID.text, pid: pid, attempt: attempt))
         if stopping.isRaised { executor.stop() }
         let end = await executor.end()
-        executors[pid] = nil
+        executors[key] = nil
         tell(.ended(callID: callID.text, pid: pid, end))
-        return Attempt(verdict: end.verdict, reason: end.description)
+        return Attempt(verdict: end.verdict, reason: end.description, isOutage: end.isOutage)
     }
 
     private func acknowledge(_ push: Push, _ taken: PushQueue.Taken) async {
-        await insist("a push cannot be acknowledged") { () async throws(SharedCoreError) in
+        let isDone = await insist("a push cannot be acknowledged") { () async throws(SharedCoreError) in
             try await self.queue.acknowledge(taken)
         }
+        guard isDone else { return }
         tell(.served(callID: push.callID, after: queue.age(of: push)))
     }
 
     private func giveUp(_ push: Push, _ taken: PushQueue.Taken) async {
-        await insist("a push cannot be given up") { () async throws(SharedCoreError) in
+        let isDone = await insist("a push cannot be given up") { () async throws(SharedCoreError) in
             try await self.queue.giveUp(push.bytes, taken)
         }
+        guard isDone else { return }
         logger.error(
             "the push “\(ValueText.oneLine(push.callID))” is given up after \(push.failures) attempts: \(push.lastFailure ?? "")"
         )
         tell(.givenUp(callID: push.callID, failures: push.failures, reason: push.lastFailure ?? ""))
     }
 
-    /// Does a step in the store until it is done, or until nothing can be done any more.
-    private func insist(
-        _ problem: String, _ step: @Sendable () async throws(SharedCoreError) -> Void
-    ) async {
-        for _ in 0..<60 {
+    /// Does a step in the store until it is done, or until it cannot be done any more.
+    ///
+    /// - Returns: Whether it is done; if not, the push is another one's, or goes back with the session.
+    private func insist(_ problem: String, _ step: @Sendable () async throws(SharedCoreError) -> Void) async -> Bool {
+        // A host that is to stop does not wait for a store for ever.
+        var patience = 5
+        while true {
             do throws(SharedCoreError) {
-                return try await step()
+                try await step()
+                return true
             } catch {
                 // Another hand has it by now.
-                if error.code == .guardFailed { return }
+                if error.code == .guardFailed { return false }
                 await note(error, at: problem)
-                if failure != nil { return }
+                if failure != nil { return false }
+                if stopping.isRaised {
+                    patience -= 1
+                    guard patience > 0 else { return false }
+                }
             }
         }
     }

@@ -32,6 +32,9 @@ final class RequestServer: Sendable {
         var isStopped = false
     }
 
+    /// How long it waits for a free descriptor.
+    private static let pause = Duration.milliseconds(100)
+
     private let listener: StreamListener
     private let rules: Rules
     private let answer: @Sendable ([UInt8]) async -> [UInt8]
@@ -49,10 +52,6 @@ final class RequestServer: Sendable {
         self.rules = rules
         self.answer = answer
         bell = try EventCounter()
-    }
-
-    deinit {
-        bell.raise()
     }
 
     /// Begins to serve.
@@ -75,27 +74,36 @@ final class RequestServer: Sendable {
 
     private func serve() {
         var table = PeerTable(rules: rules)
+        var isFull = false
         while !state.withLock({ $0.isStopped }) {
             let heard = table.listening
-            let timeout = table.nextDeadline.map { clock.now().duration(to: $0) }
-            // A listener without a free descriptor stays readable: a pause then, in place of a busy loop.
+            var timeout = table.nextDeadline.map { clock.now().duration(to: $0) }
+            // Without a free descriptor somebody waits and cannot be let in: a pause, in place of a busy loop.
+            if isFull { timeout = min(timeout ?? Self.pause, Self.pause) }
             let ready = Poll.wait(
-                for: [bell.descriptor, listener.descriptor] + heard.map(\.descriptor), timeout: timeout)
+                for: [bell.descriptor, isFull ? bell.descriptor : listener.descriptor] + heard.map(\.descriptor),
+                timeout: timeout)
             if ready[0] { bell.clear() }
             deliver(to: &table)
             for (peer, isReady) in zip(heard, ready.dropFirst(2)) where isReady { begin(table.hear(peer.key)) }
-            if ready[1] { accept(into: &table) }
+            if isFull || ready[1] { isFull = !accept(into: &table) }
             table.dropLate(at: clock.now())
         }
     }
 
-    private func accept(into table: inout PeerTable) {
-        while let connection = listener.accept() {
-            if let user = rules.user, connection.peerUser != user { continue }
-            guard table.add(connection, until: clock.now().advanced(by: rules.patience)) else {
-                _ = connection.send(rules.busy)
-                continue
+    /// - Returns: Whether all who wait are in, or told that they cannot be.
+    private func accept(into table: inout PeerTable) -> Bool {
+        do throws(SystemCallError) {
+            while let connection = try listener.accept() {
+                if let user = rules.user, connection.peerUser != user { continue }
+                guard table.add(connection, until: clock.now().advanced(by: rules.patience)) else {
+                    _ = connection.send(rules.busy)
+                    continue
+                }
             }
+            return true
+        } catch {
+            return false
         }
     }
 

@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import CoreAPI
+internal import Lifecycle
+internal import Platform
 
 /// `serve`: the host of a group.
 struct ServeCommand: HostCommand {
@@ -17,9 +19,15 @@ struct ServeCommand: HostCommand {
         // Whatever is wrong with the configuration is said before anything begins.
         let settings = try ExecutorSettings(context.resolution)
         _ = try context.resolution.overview()
+        // Before anything else is started, such as a hub: whoever is not alone in a cgroup cannot have it for itself.
+        let cage =
+            settings.limits.memory == nil
+            ? nil : MemoryCage.ownPath().flatMap { MemoryCage(at: $0, process: ProcessIdentity.current.pid) }
+        // Each Executor takes a few descriptors here.
+        OpenFile.raiseLimit()
         let description = SessionDescription(role: SessionRole(rawValue: "host"), name: "sharedcore serve")
         try await context.withGroup(as: description, for: "serve") { group in
-            let run = try await HostRun(group, settings: settings, context: context, global: global)
+            let run = try await HostRun(group, settings: settings, cage: cage, context: context, global: global)
             // In a task of its own: what is begun when the host is to stop is brought to its end.
             let work = Task { try await run.serve() }
             try await withTaskCancellationHandler {

@@ -5,6 +5,11 @@ internal import Platform
 ///
 /// Source: sd_notify(3) and the protocol that it describes. Without `NOTIFY_SOCKET` nobody asks, and nothing is sent.
 struct ServiceNotifier: Sendable {
+    /// The variables by which a manager speaks to this process alone.
+    static let variables: Set<String> = [
+        "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
+    ]
+
     /// How many seconds a message waits for a manager that has many to read.
     private static let patience: Int32 = 10
 
@@ -24,17 +29,20 @@ struct ServiceNotifier: Sendable {
 
     func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
 
-    func status(_ status: String) { send("STATUS=\(status)") }
+    /// As a sign of life, it is left out where the manager has many to read.
+    func status(_ status: String) { sendAtOnce("STATUS=\(status)") }
 
     /// - Parameter now: When the reload began, which the manager compares with its own clock.
     func reloading(at microseconds: UInt64) { send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)") }
 
     func stopping() { send("STOPPING=1\nSTATUS=stopping") }
 
-    /// The one message that is left out where the manager has many to read: the next one comes soon.
-    func alive() {
+    /// Left out where the manager has many to read: the next one comes soon.
+    func alive() { sendAtOnce("WATCHDOG=1") }
+
+    private func sendAtOnce(_ text: String) {
         guard let address else { return }
-        try? Datagram.send(Array("WATCHDOG=1".utf8), to: address)
+        try? Datagram.send(Array(text.utf8), to: address)
     }
 
     private func send(_ text: String) {

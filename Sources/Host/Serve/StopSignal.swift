@@ -28,7 +28,7 @@ final class StopSignal: Sendable {
         return isFirst
     }
 
-    /// Waits for so long, or until it is to stop.
+    /// Waits for so long, or until it is to stop or the task is cancelled.
     func pause(_ duration: Duration) async {
         let sleeper = Task { _ = try? await Task.sleep(for: duration) }
         let key = state.withLock { state -> UInt64? in
@@ -41,12 +41,16 @@ final class StopSignal: Sendable {
             sleeper.cancel()
             return
         }
-        await sleeper.value
+        await withTaskCancellationHandler {
+            await sleeper.value
+        } onCancel: {
+            sleeper.cancel()
+        }
         state.withLock { $0.sleepers[key] = nil }
     }
 
-    /// Waits until it is to stop.
+    /// Waits until it is to stop or the task is cancelled.
     func wait() async {
-        while !isRaised { await pause(.seconds(3600)) }
+        while !isRaised, !Task.isCancelled { await pause(.seconds(3600)) }
     }
 }

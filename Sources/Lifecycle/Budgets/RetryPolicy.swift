@@ -22,9 +22,17 @@ public struct RetryPolicy: Hashable, Sendable {
 
     /// What to do after so many failures.
     public func decision(after failures: Int) -> Decision {
-        guard failures < attempts else { return .giveUp }
+        failures < attempts ? .again(after: pause(after: failures)) : .giveUp
+    }
+
+    /// How long to wait after so many failures.
+    public func pause(after failures: Int) -> Duration {
         var pause = pause
-        for _ in 1..<max(1, failures) where pause < longestPause { pause *= 2 }
-        return .again(after: min(pause, longestPause))
+        var count = 1
+        while count < failures, pause < longestPause {
+            pause *= 2
+            count += 1
+        }
+        return min(pause, longestPause)
     }
 }

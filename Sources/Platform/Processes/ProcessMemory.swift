@@ -2,15 +2,25 @@ package import CoreAPI
 
 /// How much memory a process has.
 package enum ProcessMemory {
-    /// The memory that a process has for itself alone, in bytes: what it has written that stands in no file, in memory or
-    /// swapped out. What it shares with others, such as the group's journal and the programs' code, is not counted. Nil
-    /// when it is gone or cannot be seen.
+    /// The memory that a process and those that it has started have for themselves alone, in bytes: what they have written
+    /// that stands in no file, in memory or swapped out. What is shared with others, such as the group's journal and the
+    /// programs' code, is not counted. Nil when the process is gone or cannot be seen.
     package static func ownByteCount(of process: ProcessIdentity) -> UInt64? {
-        guard let file = try? OpenFile(path: "/proc/\(process.pid)/status", .read),
-            let bytes = try? file.read(count: 8 << 10, at: 0)
-        else { return nil }
+        guard var total = ownByteCount(of: process.pid) else { return nil }
+        // Its children, and theirs. More than a few hundred are no Executor's.
+        var rest = children(of: process.pid)
+        var count = 0
+        while let child = rest.popLast(), count < 256 {
+            total += ownByteCount(of: child) ?? 0
+            rest += children(of: child)
+            count += 1
+        }
+        return total
+    }
+
+    private static func ownByteCount(of pid: Int32) -> UInt64? {
         var total: UInt64?
-        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+        for line in text(of: "/proc/\(pid)/status").split(separator: "\n") {
             let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
             guard words.count == 3, words[0] == "RssAnon:" || words[0] == "VmSwap:", let count = UInt64(words[1]) else {
                 continue
@@ -18,5 +28,15 @@ package enum ProcessMemory {
             total = (total ?? 0) + count << 10
         }
         return total
+    }
+
+    /// Those that its first thread has started; none where the kernel does not tell.
+    private static func children(of pid: Int32) -> [Int32] {
+        text(of: "/proc/\(pid)/task/\(pid)/children").split(separator: " ").compactMap { Int32($0) }
+    }
+
+    private static func text(of path: String) -> String {
+        let bytes = (try? OpenFile(path: path, .read).read(count: 64 << 10, at: 0)) ?? []
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -15,9 +15,10 @@ package struct StartedProgram: Sendable {
     ///   - variables: What its environment has more or otherwise than this process's.
     ///   - streams: Its descriptors, from 0 on.
     ///   - ownSession: Whether it leaves this process's terminal and group, as a daemon does.
+    ///   - omitted: Variables of this process's environment that are none of its business.
     package init(
         _ path: String, _ arguments: [String], variables: [String: String] = [:], streams: [OpenFile],
-        ownSession: Bool = false
+        ownSession: Bool = false, omitting omitted: Set<String> = []
     ) throws(SystemCallError) {
         var duplicates: [OpenFile] = []
         for stream in streams {
@@ -28,7 +29,7 @@ package struct StartedProgram: Sendable {
             duplicates.append(OpenFile(owning: number, path: stream.path))
         }
         let words = ([path] + arguments).map { strdup($0) }
-        let pairs = Self.environment(with: variables).map { strdup($0) }
+        let pairs = Self.environment(with: variables, without: omitted).map { strdup($0) }
         defer { for word in words + pairs { free(word) } }
         pid = try SystemCall.negated("posix_spawn", at: path) {
             clinux_start_program(
@@ -69,12 +70,13 @@ package struct StartedProgram: Sendable {
     }
 
     /// This process's environment with some variables set otherwise.
-    private static func environment(with variables: [String: String]) -> [String] {
+    private static func environment(with variables: [String: String], without omitted: Set<String>) -> [String] {
         var pairs: [String] = []
         var entry = environ
         while let pair = entry.pointee {
             let text = String(cString: pair)
-            if variables[String(text.prefix { $0 != "=" })] == nil { pairs.append(text) }
+            let name = String(text.prefix { $0 != "=" })
+            if variables[name] == nil, !omitted.contains(name) { pairs.append(text) }
             entry += 1
         }
         return pairs + variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }

@@ -11,13 +11,21 @@ package final class StreamListener: Sendable {
     package let port: UInt16?
 
     private let path: String?
+    /// What stands at the path as long as it is this one.
+    private let identity: FileStatus.Identity?
 
-    /// Listens at a path, in place of whatever socket was left there. Only this user may connect.
+    /// Listens at a path, in place of a socket that was left there. Only this user may connect.
     ///
-    /// Whoever calls this must have made sure that nobody else listens there.
+    /// - Throws: That the address is taken, where somebody listens there or something else than a socket stands there.
     package init(path: String) throws(SystemCallError) {
-        if let status = try? FileStatus(ofPath: path), status.isSocket { unlink(path) }
+        if let status = try? FileStatus(ofPath: path), status.isSocket {
+            let other = clinux_connect_to(path)
+            if other >= 0 { Glibc.close(other) }
+            // Nobody has it open any more: only then is it nobody's.
+            if other == -ECONNREFUSED { unlink(path) }
+        }
         descriptor = try SystemCall.negated("bind", at: path) { clinux_listen_at(path) }
+        identity = (try? FileStatus(ofPath: path))?.identity
         location = path
         port = nil
         self.path = path
@@ -32,19 +40,25 @@ package final class StreamListener: Sendable {
         location = "127.0.0.1:\(chosen)"
         port = chosen
         path = nil
+        identity = nil
     }
 
     deinit {
-        if let path { unlink(path) }
+        // Another one may have taken its place.
+        if let path, let identity, (try? FileStatus(ofPath: path))?.identity == identity { unlink(path) }
         Glibc.close(descriptor)
     }
 
-    /// The next who has connected; nil when nobody waits, or the system has no descriptor left.
-    package func accept() -> StreamConnection? {
+    /// The next who has connected; nil when nobody waits.
+    ///
+    /// - Throws: When the system has no descriptor left. Whoever waits goes on waiting.
+    package func accept() throws(SystemCallError) -> StreamConnection? {
         while true {
             let number = clinux_accept(descriptor)
             if number == -EINTR || number == -ECONNABORTED { continue }
-            return number < 0 ? nil : StreamConnection(owning: number)
+            if number == -EAGAIN { return nil }
+            if number < 0 { throw SystemCallError("accept4", number: -number, at: location) }
+            return StreamConnection(owning: number)
         }
     }
 }

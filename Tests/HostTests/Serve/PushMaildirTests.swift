@@ -4,6 +4,7 @@ internal import FoundationEssentials
 internal import InMemoryBackend
 internal import Logging
 internal import Mailboxes
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 
@@ -104,6 +105,35 @@ struct PushMaildirTests {
             try write("new/3", id: "3@x")
             try await until(["1@x", "2@x", "3@x"], in: queue)
         }
+    }
+
+    @Test("What a core takes away while pushes cannot be stored is a push as soon as they can")
+    func storeRefuses() async throws {
+        let group = try await space.open("a")
+        let isFull = Mutex(false)
+        let refusals = Mutex(0)
+        let store = InterposedStore(group) { transaction throws(SharedCoreError) in
+            guard isFull.withLock({ $0 }) else { return transaction }
+            refusals.withLock { $0 += 1 }
+            throw SharedCoreError(.storageFull, "It is full.", at: "test")
+        }
+        let queue = try PushQueue(of: store)
+        let stopping = StopSignal()
+        let maildir = PushMaildir(
+            directory.path(of: "mail"), queue, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            stopping: stopping)
+        try write("new/1", id: "1@x")
+        let work = Task { await maildir.run() }
+        try await until(["1@x"], in: queue)
+        isFull.withLock { $0 = true }
+        try write("cur/2:2,S", id: "2@x")
+        try write("new/3", id: "3@x")
+        try await eventually("it was refused", within: Patience.long) { refusals.withLock { $0 } > 0 }
+        isFull.withLock { $0 = false }
+        try await until(["1@x", "2@x", "3@x"], in: queue)
+        stopping.raise()
+        await work.value
+        await group.close()
     }
 
     @Test("A file without an identifier is no push and holds up no other")

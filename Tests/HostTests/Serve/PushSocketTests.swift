@@ -170,6 +170,18 @@ struct PushSocketTests {
         }
     }
 
+    @Test("A path where somebody listens, or where a file stands, is left alone; what nobody listens at is replaced")
+    func taken() async throws {
+        let first = try StreamListener(path: path)
+        #expect { try StreamListener(path: path) } throws: { ($0 as? SystemCallError)?.isAddressTaken == true }
+        #expect(try Client(path).connection.send([1]))
+        withExtendedLifetime(first) {}
+        let file = directory.path(of: "file")
+        _ = try OpenFile(path: file, .create)
+        #expect { try StreamListener(path: file) } throws: { ($0 as? SystemCallError)?.isAddressTaken == true }
+        #expect(try FileStatus(ofPath: file).isRegularFile)
+    }
+
     @Test("The host's socket is for its user alone, and takes the place of one that was left behind")
     func host() async throws {
         var program = try HostProgram()

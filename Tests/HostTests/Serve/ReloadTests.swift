@@ -29,6 +29,30 @@ struct ReloadTests {
         }
     }
 
+    @Test("Executors stay with the group that the host serves, whatever the file says by now")
+    func group() async throws {
+        let program = try HostProgram()
+        @Sendable func configuration(_ group: String, memory: String) -> String {
+            "group: \(group)\nexecutor:\n  memory: \(memory)\n"
+                + "  command: /bin/sh -c 'echo $SHAREDCORE_GROUP $SHAREDCORE_EXECUTOR_MEMORY'\n"
+        }
+        try program.write(configuration("a", memory: "25MiB"), to: "sharedcore.yaml")
+        try await ServingHost.serve(program) { host in
+            for memory in ["26MiB", "27MiB"] {
+                try host.program.write(configuration("b", memory: memory), to: "sharedcore.yaml")
+                let former = host.running.errors.lines.filter { $0.contains("only a restart changes group") }.count
+                try host.running.send(.init(rawValue: 1))
+                // Said each time, as long as it is so.
+                try await eventually("it is named", within: Patience.long) {
+                    host.running.errors.lines.filter { $0.contains("only a restart changes group") }.count > former
+                }
+                _ = try await host.program.run("push", memory, "--group", "a")
+                let end = try await host.until("ended", of: memory)
+                #expect(end["printed"] == .text("a \(memory)"))
+            }
+        }
+    }
+
     @Test("A configuration that is wrong is said to be, and changes nothing")
     func wrong() async throws {
         let program = try HostProgram()

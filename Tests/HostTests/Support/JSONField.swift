@@ -1,5 +1,5 @@
 /// The value of a field of a JSON line.
-enum JSONField: Decodable, Hashable {
+enum JSONField: Decodable, Hashable, Sendable {
     case null
     case flag(Bool)
     case number(UInt64)

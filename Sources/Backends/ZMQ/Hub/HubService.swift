@@ -48,6 +48,10 @@ actor HubService {
     /// Everything up to here was told to all who listen.
     var published: Revision
     var followsNews: Task<Void, Never>?
+    /// When something was told for the last time, and when it is the next time if something waits for that.
+    var pace = NewsPace()
+    private var lastNews = BootInstant(nanoseconds: 0)
+    private var nextNews: BootInstant?
     /// When the place of the order is told, so that a loss is noticed.
     var nextBeacon: BootInstant?
 
@@ -145,6 +149,7 @@ actor HubService {
             Task { await self.serve() }
         }
         countLeases()
+        publishDueNews()
         sendBeacon()
         listenToDoors()
         return untilNextTurn()
@@ -189,6 +194,7 @@ actor HubService {
 
     private func untilNextTurn() -> Duration? {
         var pauses: [Duration] = []
+        if let nextNews { pauses.append(runningClock.now().duration(to: nextNews)) }
         if let nextBeacon { pauses.append(runningClock.now().duration(to: nextBeacon)) }
         if clients.values.contains(where: { $0.leaseLeft != nil }) { pauses.append(RunningTime.interval) }
         return pauses.min()
@@ -196,8 +202,7 @@ actor HubService {
 
     // MARK: - News
 
-    /// How many effects are told at once, when requests come faster than they are answered: each frame of news wakes
-    /// everybody. Answers carry as many.
+    /// How many effects are told at once, when requests come faster than they are answered. Answers carry as many.
     static let newsLimit = 16
 
     /// Tells what was recorded; a little later when more comes at once.
@@ -209,9 +214,24 @@ actor HubService {
         publishNews()
     }
 
-    /// Tells all who listen what was recorded since the last time.
+    /// Tells all who listen what was recorded since the last time, now or as soon as the pace allows.
     func publishNews() {
         guard !isStopped else { return }
+        let earliest = lastNews.advanced(by: pace.pause(forClients: clients.count))
+        if runningClock.now() >= earliest {
+            tellNews()
+        } else if nextNews == nil, order.replica.read({ $0.revision }) > published {
+            nextNews = earliest
+        }
+    }
+
+    private func publishDueNews() {
+        guard let due = nextNews, due <= runningClock.now() else { return }
+        tellNews()
+    }
+
+    private func tellNews() {
+        nextNews = nil
         while true {
             let news: News?
             do throws(SharedCoreError) {
@@ -237,7 +257,8 @@ actor HubService {
             let isLarge = news.effects.reduce(0) { $0 + $1.count } > Self.streamByteLimit
             if !isLarge, !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
             published = last
-            nextBeacon = runningClock.now().advanced(by: isLarge ? .zero : Self.beaconDelay)
+            lastNews = runningClock.now()
+            nextBeacon = lastNews.advanced(by: isLarge ? .zero : Self.beaconDelay)
         }
     }
 

@@ -1,0 +1,43 @@
+internal import CoreAPITesting
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+
+@testable internal import sharedcore
+
+@Suite("How many Executors run at once")
+struct ExecutorSlotsTests {
+    private final class Counter: Sendable {
+        let values = Mutex<[Bool]>([])
+        var count: Int { values.withLock { $0.count } }
+    }
+
+    @Test(
+        "Slots are given up to the limit, again when one is given back, more when the limit rises, none after the end")
+    func story() async throws {
+        let slots = ExecutorSlots(limit: 2)
+        let given = Counter()
+        let tasks = (0..<6).map { _ in
+            Task {
+                let isGiven = await slots.take()
+                given.values.withLock { $0.append(isGiven) }
+            }
+        }
+        try await eventually("two", within: Patience.long) { given.count == 2 }
+        slots.giveBack()
+        try await eventually("three", within: Patience.long) { given.count == 3 }
+        slots.setLimit(3)
+        try await eventually("four", within: Patience.long) { given.count == 4 }
+        // Fewer than are taken: nobody loses one, and nobody gets one before enough are back.
+        slots.setLimit(1)
+        slots.giveBack()
+        slots.giveBack()
+        #expect(given.count == 4)
+        slots.giveBack()
+        try await eventually("five", within: Patience.long) { given.count == 5 }
+        slots.close()
+        for task in tasks { await task.value }
+        #expect(given.values.withLock { $0 } == [true, true, true, true, true, false])
+        #expect(await slots.take() == false)
+    }
+}
