@@ -126,8 +126,8 @@ extension HubLink {
             guard echo == mark else { return }
             isArmed = true
             resumeJoining()
-            // The stream is heard again: what was published meanwhile is missing.
-            if replica != nil { askForMissing() }
+            // The stream is heard again: what was published meanwhile is missing. So is the state while joining.
+            askForMissing()
         case .news(let news, let incarnation):
             guard incarnation == welcome?.incarnation else { return }
             guard replica != nil else {
