@@ -237,7 +237,8 @@ actor HubService {
             do throws(SharedCoreError) {
                 news = try order.replica.read { state throws(SharedCoreError) -> News? in
                     guard state.revision > published else { return nil }
-                    return try state.news(after: published) ?? News(after: state.revision)
+                    return try state.news(after: published, upTo: Self.streamByteLimit)
+                        ?? News(after: state.revision)
                 }
             } catch {
                 // What cannot be read now is asked for by the clients.
