@@ -80,7 +80,8 @@ extension HubLink {
     func welcomed(_ news: Reply.Welcome) {
         if welcome == nil { welcome = news }
         nextGreeting = nil
-        nextKeepAlive = news.lease.map { clock.now().advanced(by: $0 / 3) }
+        lease = news.lease
+        nextKeepAlive = lease.map { clock.now().advanced(by: $0 / 3) }
         phase = .joined
         lastTrouble = nil
         // What it was asked before may have been asked in vain.

@@ -258,7 +258,7 @@ extension HubLink {
                 greet()
             }
         }
-        if let due = nextKeepAlive, due <= now, let lease = welcome?.lease {
+        if let due = nextKeepAlive, due <= now, let lease {
             nextKeepAlive = now.advanced(by: lease / 3)
             if case .joined = phase, let bytes = try? Request(number: 0, body: .keepAlive).bytes() {
                 _ = requests?.send([bytes])

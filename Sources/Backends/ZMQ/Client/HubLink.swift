@@ -30,7 +30,10 @@ actor HubLink {
     let clock = SystemClock()
 
     var phase = Phase.connecting
+    /// The first one.
     var welcome: Reply.Welcome?
+    /// The lease that the latest hub gave: the next one may see the process where the former did not, or the other way.
+    var lease: Duration?
     var replica: Replica?
     var requests: Socket?
     var events: ConnectionEvents?
