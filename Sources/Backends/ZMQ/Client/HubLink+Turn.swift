@@ -145,7 +145,11 @@ extension HubLink {
     /// A revision is known to exist: whatever is missing up to it is asked for.
     private func announce(_ revision: Revision) {
         announced = max(announced, revision)
-        guard let replica else { return }
+        guard let replica else {
+            // A state that was refused while joining is asked for again; before the echo it would be too early.
+            if isArmed { askForMissing() }
+            return
+        }
         if replica.read({ $0.revision }) < announced { askForMissing() }
     }
 
