@@ -56,6 +56,11 @@ final class NamedHubs: Sendable {
         }
     }
 
+    /// Whether somebody listens to a name.
+    func isListened(to name: String) -> Bool {
+        state.withLock { $0.listeners[name] != nil }
+    }
+
     func forget(_ number: UInt64, of name: String) {
         state.withLock { state in
             state.listeners[name]?[number] = nil
