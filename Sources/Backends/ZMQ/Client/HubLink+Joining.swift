@@ -86,6 +86,7 @@ extension HubLink {
         lastTrouble = nil
         // What it was asked before may have been asked in vain.
         catchUp = nil
+        isHeardAnew = false
         resumeJoining()
         sendAgain()
         // Also a state that was asked for while joining: a hello that was said twice is welcomed twice.

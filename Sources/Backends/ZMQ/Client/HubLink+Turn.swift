@@ -61,7 +61,14 @@ extension HubLink {
         case .unknown: return forgotten(reply.number)
         default: break
         }
-        if reply.number == catchUp { catchUp = nil }
+        let isCatchUp = reply.number == catchUp
+        if isCatchUp { catchUp = nil }
+        defer {
+            if isCatchUp, isHeardAnew {
+                isHeardAnew = false
+                askForMissing()
+            }
+        }
         if pending[reply.number] == nil, reply.body.isState {
             return takeMissing(reply.body, message.frames.dropFirst())
         }
@@ -127,6 +134,7 @@ extension HubLink {
             isArmed = true
             resumeJoining()
             // The stream is heard again: what was published meanwhile is missing. So is the state while joining.
+            isHeardAnew = catchUp != nil
             askForMissing()
         case .news(let news, let incarnation):
             guard incarnation == welcome?.incarnation else { return }

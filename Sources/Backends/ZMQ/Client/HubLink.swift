@@ -61,6 +61,8 @@ actor HubLink {
     var joining: CheckedContinuation<Void, Never>?
     /// The number of the request for what is missing, while it is on its way.
     var catchUp: UInt64?
+    /// Whether the stream was heard anew since then, so that the answer may not have all.
+    var isHeardAnew = false
     /// The revision that is known to exist.
     var announced = Revision.zero
     /// Whether nobody uses the link any more, which is there only to end its session.
