@@ -2,7 +2,8 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import TestSupport
 internal import Testing
-internal import ZMQBackend
+
+@testable import ZMQBackend
 
 extension ZMQTests {
     /// A hub within the process that is ended and started again: the library connects nobody there a second time.
@@ -64,6 +65,7 @@ extension ZMQTests {
                 _ = try await stage.client(at: endpoint) { $0.openTimeout = .milliseconds(100) }
             }
             async let opening = stage.client(at: endpoint)
+            try await eventually("the client waits") { NamedHubs.shared.isListened(to: stage.directory.path) }
             let hub = try await stage.hub(at: [endpoint])
             let client = try await opening
             try await client.put("k", [1])

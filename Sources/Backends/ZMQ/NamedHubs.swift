@@ -26,10 +26,22 @@ final class NamedHubs: Sendable {
         state.withLock { $0.runs[name] }
     }
 
-    /// A hub serves under a name, or does not any more.
-    func set(_ name: String, isServing: Bool) {
-        let listeners = state.withLock { state in
-            state.runs[name] = isServing ? state.number() : nil
+    /// A hub serves under a name; gives the number of its run.
+    func begin(_ name: String) -> UInt64 {
+        let (run, listeners) = state.withLock { state in
+            let run = state.number()
+            state.runs[name] = run
+            return (run, Array((state.listeners[name] ?? [:]).values))
+        }
+        for listener in listeners { listener() }
+        return run
+    }
+
+    /// A run is over. What is there of another one, which may follow already, stays.
+    func end(_ run: UInt64, of name: String) {
+        let listeners = state.withLock { state -> [@Sendable () -> Void] in
+            guard state.runs[name] == run else { return [] }
+            state.runs[name] = nil
             return Array((state.listeners[name] ?? [:]).values)
         }
         for listener in listeners { listener() }
@@ -42,6 +54,11 @@ final class NamedHubs: Sendable {
             state.listeners[name, default: [:]][number] = listener
             return number
         }
+    }
+
+    /// Whether somebody listens to a name.
+    func isListened(to name: String) -> Bool {
+        state.withLock { $0.listeners[name] != nil }
     }
 
     func forget(_ number: UInt64, of name: String) {

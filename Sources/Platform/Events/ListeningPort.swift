@@ -32,9 +32,11 @@ package enum ListeningPort {
         guard errno == EINPROGRESS else { return false }
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         let milliseconds = Int32(clamping: (patience.clampedNanoseconds &+ 999_999) / 1_000_000)
-        guard poll(&entry, 1, milliseconds) == 1 else { return false }
+        var count: Int32
+        repeat { count = poll(&entry, 1, milliseconds) } while count == -1 && errno == EINTR
+        guard count == 1 else { return false }
         var error: Int32 = 0
-        var count = socklen_t(MemoryLayout<Int32>.size)
-        return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &count) == 0 && error == 0
+        var byteCount = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &byteCount) == 0 && error == 0
     }
 }

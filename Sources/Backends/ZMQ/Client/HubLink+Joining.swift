@@ -80,11 +80,13 @@ extension HubLink {
     func welcomed(_ news: Reply.Welcome) {
         if welcome == nil { welcome = news }
         nextGreeting = nil
-        nextKeepAlive = news.lease.map { clock.now().advanced(by: $0 / 3) }
+        lease = news.lease
+        nextKeepAlive = lease.map { clock.now().advanced(by: $0 / 3) }
         phase = .joined
         lastTrouble = nil
         // What it was asked before may have been asked in vain.
         catchUp = nil
+        isHeardAnew = false
         resumeJoining()
         sendAgain()
         // Also a state that was asked for while joining: a hello that was said twice is welcomed twice.

@@ -27,7 +27,7 @@ extension HubLink {
 
     /// Whether a hub may keep the session as long as this process lives.
     private var isOutlivedBySession: Bool {
-        if let welcome { return welcome.lease == nil }
+        if welcome != nil { return lease == nil }
         return greeting > 0 && !endpoint.isOverNetwork
     }
 

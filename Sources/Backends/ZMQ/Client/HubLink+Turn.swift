@@ -61,7 +61,14 @@ extension HubLink {
         case .unknown: return forgotten(reply.number)
         default: break
         }
-        if reply.number == catchUp { catchUp = nil }
+        let isCatchUp = reply.number == catchUp
+        if isCatchUp { catchUp = nil }
+        defer {
+            if isCatchUp, isHeardAnew {
+                isHeardAnew = false
+                askForMissing()
+            }
+        }
         if pending[reply.number] == nil, reply.body.isState {
             return takeMissing(reply.body, message.frames.dropFirst())
         }
@@ -126,8 +133,9 @@ extension HubLink {
             guard echo == mark else { return }
             isArmed = true
             resumeJoining()
-            // The stream is heard again: what was published meanwhile is missing.
-            if replica != nil { askForMissing() }
+            // The stream is heard again: what was published meanwhile is missing. So is the state while joining.
+            isHeardAnew = catchUp != nil
+            askForMissing()
         case .news(let news, let incarnation):
             guard incarnation == welcome?.incarnation else { return }
             guard replica != nil else {
@@ -145,7 +153,11 @@ extension HubLink {
     /// A revision is known to exist: whatever is missing up to it is asked for.
     private func announce(_ revision: Revision) {
         announced = max(announced, revision)
-        guard let replica else { return }
+        guard let replica else {
+            // A state that was refused while joining is asked for again; before the echo it would be too early.
+            if isArmed { askForMissing() }
+            return
+        }
         if replica.read({ $0.revision }) < announced { askForMissing() }
     }
 
@@ -258,7 +270,7 @@ extension HubLink {
                 greet()
             }
         }
-        if let due = nextKeepAlive, due <= now, let lease = welcome?.lease {
+        if let due = nextKeepAlive, due <= now, let lease {
             nextKeepAlive = now.advanced(by: lease / 3)
             if case .joined = phase, let bytes = try? Request(number: 0, body: .keepAlive).bytes() {
                 _ = requests?.send([bytes])

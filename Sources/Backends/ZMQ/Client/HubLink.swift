@@ -30,7 +30,10 @@ actor HubLink {
     let clock = SystemClock()
 
     var phase = Phase.connecting
+    /// The first one.
     var welcome: Reply.Welcome?
+    /// The lease that the latest hub gave: the next one may see the process where the former did not, or the other way.
+    var lease: Duration?
     var replica: Replica?
     var requests: Socket?
     var events: ConnectionEvents?
@@ -58,6 +61,8 @@ actor HubLink {
     var joining: CheckedContinuation<Void, Never>?
     /// The number of the request for what is missing, while it is on its way.
     var catchUp: UInt64?
+    /// Whether the stream was heard anew since then, so that the answer may not have all.
+    var isHeardAnew = false
     /// The revision that is known to exist.
     var announced = Revision.zero
     /// Whether nobody uses the link any more, which is there only to end its session.

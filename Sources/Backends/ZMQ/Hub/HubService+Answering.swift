@@ -108,6 +108,7 @@ extension HubService {
     /// Sends what comes after a revision, or the whole state when that is not known any more.
     private func catchUp(_ number: UInt64, after known: Revision?, at address: HubAddress) throws(SharedCoreError) {
         publishNews()
+        if FailPoint.fails("hub.state") { return }
         let (revision, news, records) = try order.replica.read { state throws(SharedCoreError) in
             if let known, known <= state.revision, let news = try state.news(after: known) {
                 return (state.revision, Optional(news), [[UInt8]]())

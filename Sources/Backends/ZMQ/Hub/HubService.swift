@@ -17,6 +17,8 @@ actor HubService {
     let incarnation: UInt64
 
     var doors: [Door] = []
+    /// What clients of this process know the hub by.
+    private var namedRuns: [(name: String, run: UInt64)] = []
     var duty = SocketThread.Duty()
     var isStopped = false
 
@@ -92,7 +94,7 @@ actor HubService {
         listenToDoors()
         duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
         thread.take(duty)
-        tellNames(isServing: true)
+        beginNames()
         let follower = order.replica.follow(after: published)
         // The task keeps the service until that stops, which whoever starts it sees to.
         followsNews = Task {
@@ -108,10 +110,15 @@ actor HubService {
     }
 
     /// Tells clients of this process, which have no connection that is reported.
-    private func tellNames(isServing: Bool) {
+    private func beginNames() {
         for door in doors {
-            if case .inproc(let name) = door.endpoint { NamedHubs.shared.set(name, isServing: isServing) }
+            if case .inproc(let name) = door.endpoint { namedRuns.append((name, NamedHubs.shared.begin(name))) }
         }
+    }
+
+    private func endNames() {
+        for (name, run) in namedRuns { NamedHubs.shared.end(run, of: name) }
+        namedRuns = []
     }
 
     private func close() {
@@ -119,8 +126,9 @@ actor HubService {
         followsNews?.cancel()
         followsNews = nil
         duty.isOver = true
+        // The next hub can take a name as soon as its door is closed.
+        endNames()
         for door in doors { door.close() }
-        tellNames(isServing: false)
         intake = []
         servedCount = 0
         intakeByteCount = 0
@@ -237,7 +245,8 @@ actor HubService {
             do throws(SharedCoreError) {
                 news = try order.replica.read { state throws(SharedCoreError) -> News? in
                     guard state.revision > published else { return nil }
-                    return try state.news(after: published) ?? News(after: state.revision)
+                    return try state.news(after: published, upTo: Self.streamByteLimit)
+                        ?? News(after: state.revision)
                 }
             } catch {
                 // What cannot be read now is asked for by the clients.

@@ -39,15 +39,16 @@ struct News: Hashable {
 }
 
 extension StoreState {
-    /// The effects after a revision, no more than an answer holds; nil when they are no longer kept.
-    func news(after revision: Revision) throws(SharedCoreError) -> News? {
+    /// The effects after a revision, no more than an answer or so many bytes hold; nil when they are no longer kept. One
+    /// effect goes whatever its size.
+    func news(after revision: Revision, upTo byteLimit: Int = Wire.newsByteCount) throws(SharedCoreError) -> News? {
         guard let following = effects?.elements(after: revision) else { return nil }
         var news = News(after: revision)
         var byteCount = 0
         for effect in following {
             let payload = try effect.forReplicas.payload()
             byteCount += payload.count
-            guard news.effects.isEmpty || byteCount <= Wire.newsByteCount else { break }
+            guard news.effects.isEmpty || byteCount <= byteLimit else { break }
             news.add(payload, of: effect)
         }
         return news
