@@ -26,6 +26,8 @@ struct ConnectivityJudge {
     /// Whether a wake was over before it was told how long it has.
     private var isTellingDropped = false
     private var hasGivenUp: Bool
+    /// Whether resuming could not be offered, which is tried again with the next registration.
+    private var isOfferTried = false
     /// Whether the system wants to suspend what an active call keeps awake.
     private var isSuspensionOwed = false
     private var isPrepared = true
@@ -190,9 +192,14 @@ struct ConnectivityJudge {
         case .holdActiveCalls:
             hasFailedToHold = !isDone
             if isDone { isCovered = true }
-            if isDone, hasCellularCall, position.application != .suspended { isHeld = true }
+            if isDone, position.application != .suspended {
+                isHeld = true
+                isResumeOwed = !hasCellularCall
+            }
         case .takeMediaAway: isMediaAway = true
-        case .offerResume: (isHeld, isResumeOwed, isMediaAway) = (false, false, false)
+        case .offerResume:
+            if isDone { (isHeld, isResumeOwed, isMediaAway) = (false, false, false) }
+            if !isDone { isOfferTried = true }
         default: break
         }
         if ordered.action == .register, rows[ordered.number] == .some(.t2) {
@@ -204,7 +211,7 @@ struct ConnectivityJudge {
     /// Judges a machine at rest: nothing is left to be done now.
     mutating func atRest(_ machine: ConnectivityMachine, at now: BootInstant) {
         require(machine.question == nil, "P2: no answer is waited for in vain", machine.position)
-        require(!isResumeOwed || !isOnline(machine), "P3: resume is offered", machine.position)
+        require(!isResumeOwed || isOfferTried || !isOnline(machine), "P3: resume is offered", machine.position)
         if hasCellularCall, calls > 0, isOnline(machine) {
             require(isMediaAway, "P3: no media during a cellular call", machine.position)
         }

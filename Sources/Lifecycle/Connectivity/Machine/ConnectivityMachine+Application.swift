@@ -106,10 +106,12 @@ extension ConnectivityMachine {
 
     /// Takes back a suspension that is on its way.
     mutating func forgetSuspension(_ step: inout Step) {
+        // A stop that has not come to its turn would cut off what is to run on: the wake just ends in its place.
+        pending = pending.map { $0.action == .stopWork ? OrderedAction(number: $0.number, action: .endBudget) : $0 }
         if case .preparation = question { question = nil }
         drop(into: &step) { action in
             switch action {
-            case .prepareForBackground, .allowSuspension, .relyOnKeepAlive, .stayAwake, .warn: true
+            case .prepareForBackground, .allowSuspension, .relyOnKeepAlive: true
             default: false
             }
         }

@@ -62,6 +62,8 @@ extension ConnectivityMachine {
         isRegistered = false
         var step: Step
         switch position.application {
+        case .foreground where position.connectivity == .disconnected:
+            step = Step(nil, "The attempt failed; the network is waited for.")
         case .foreground:
             let wait = backOff.failed()
             retryAt = now.advanced(by: wait)
