@@ -44,6 +44,9 @@ examples:
 	$(SWIFT) test -j $(JOBS) --package-path Examples/MessengerApp
 	$(SWIFT) run -j $(JOBS) --package-path Examples/MessengerApp messenger story
 	$(SWIFT) test -j $(JOBS) --package-path Examples/WormholeChat
+	@# For its test in a network namespace.
+	@Scripts/install-dependencies iproute2
+	$(SWIFT) test -j $(JOBS) --package-path Examples/RegisteringClient
 
 # The contract on groups in memory files and on the disk, with both durabilities.
 file-systems: build

@@ -16,9 +16,9 @@ func room(_ name: String, at path: String? = nil, knows: [Target.Dependency] = [
     .target(name: name, dependencies: knows, path: path.map { "Sources/" + $0 }, swiftSettings: settings)
 }
 
-func tests(_ name: String, of rooms: [Target.Dependency]) -> Target {
+func tests(_ name: String, of rooms: [Target.Dependency], beside data: [String] = []) -> Target {
     .testTarget(
-        name: name, dependencies: rooms + ["TestSupport", "CoreAPITesting"], path: "Tests/" + name,
+        name: name, dependencies: rooms + ["TestSupport", "CoreAPITesting"], path: "Tests/" + name, exclude: data,
         swiftSettings: settings)
 }
 
@@ -38,6 +38,7 @@ let package = Package(
         .library(name: "Wormholes", targets: ["Wormholes"]),
         .library(name: "Coordination", targets: ["Coordination"]),
         .library(name: "Lifecycle", targets: ["Lifecycle"]),
+        .library(name: "NetworkMonitor", targets: ["NetworkMonitor"]),
         .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
         .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
@@ -55,6 +56,7 @@ let package = Package(
         .package(
             url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: [.defaults, "YAML"]),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -90,6 +92,9 @@ let package = Package(
         room("Coordination", knows: ["CoreAPI", "ByteCoding", "Mailboxes", "Platform"]),
         room("Lifecycle", knows: ["CoreAPI"]),
         room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
+
+        // What the kernel tells of the machine's networks.
+        room("NetworkMonitor", knows: ["CoreAPI", "Platform"]),
 
         // The contract as cases that run against any backend.
         room("CoreAPITesting", knows: ["CoreAPI", "Coordination", "Platform", "Mailboxes", "Wormholes"]),
@@ -129,11 +134,12 @@ let package = Package(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
-                "Coordination",
+                "Coordination", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 "BenchmarkRun", zmqBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -169,6 +175,9 @@ let package = Package(
             name: "sharedcore-test-peer",
             dependencies: ["BundledHarnesses", "FileCases"],
             path: "Tests/Peer", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
+            path: "Tests/NetworkWatcher", swiftSettings: settings),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
         tests(
@@ -198,10 +207,15 @@ let package = Package(
         tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests(
+            "NetworkMonitorTests", of: ["CoreAPI", "NetworkMonitor", "Platform", "sharedcore-network-watcher"],
+            beside: ["Recorded"]),
+        tests(
             "HostTests",
             of: [
-                "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "ProgramOutput",
-                "Platform", "sharedcore", "ZMQBackend",
+                "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "Lifecycle",
+                "Mailboxes", "MaildirCore", "ProgramOutput", "Platform", "Wormholes", "sharedcore", "ZMQBackend",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
         tests(

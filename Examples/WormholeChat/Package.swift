@@ -12,7 +12,11 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "WormholeChat",
     // The backend over ZeroMQ is not needed, nor is libzmq.
-    dependencies: [.package(name: "SharedCore", path: "../..", traits: [])],
+    dependencies: [
+        .package(name: "SharedCore", path: "../..", traits: []),
+        // For the tests only: a codec of an application's own.
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+    ],
     targets: [
         .executableTarget(
             name: "wormhole-chat",
@@ -24,5 +28,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(name: "ChatTests", dependencies: ["wormhole-chat"], swiftSettings: settings),
+        .testTarget(
+            name: "ProtobufTests",
+            dependencies: [
+                .product(name: "CoreAPI", package: "SharedCore"),
+                .product(name: "InMemoryBackend", package: "SharedCore"),
+                .product(name: "Wormholes", package: "SharedCore"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            swiftSettings: settings),
     ]
 )

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,6 +15,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -230,4 +233,52 @@ int clinux_duplicate(int descriptor, int minimum) {
 int clinux_append_only(int descriptor) {
     int flags = fcntl(descriptor, F_GETFL);
     return result(flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_APPEND));
+}
+
+int clinux_route_socket(void) {
+    int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (descriptor < 0) return -errno;
+    struct sockaddr_nl address;
+    memset(&address, 0, sizeof address);
+    address.nl_family = AF_NETLINK;
+    address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE;
+    if (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0) {
+        int error = -errno;
+        close(descriptor);
+        return error;
+    }
+    return descriptor;
+}
+
+int clinux_ask_routes(int socket, uint16_t kind, uint32_t sequence) {
+    struct {
+        struct nlmsghdr header;
+        // The longest of what the three kinds begin with; zeros ask for every family.
+        struct ifinfomsg body;
+    } request;
+    memset(&request, 0, sizeof request);
+    request.header.nlmsg_len = sizeof request;
+    request.header.nlmsg_type = kind;
+    request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    request.header.nlmsg_seq = sequence;
+    struct sockaddr_nl kernel;
+    memset(&kernel, 0, sizeof kernel);
+    kernel.nl_family = AF_NETLINK;
+    return result(sendto(socket, &request, sizeof request, 0, (struct sockaddr *)&kernel, sizeof kernel));
+}
+
+int clinux_take_routes(int socket, void *bytes, size_t count) {
+    struct sockaddr_nl sender;
+    struct iovec part = {.iov_base = bytes, .iov_len = count};
+    struct msghdr message;
+    memset(&message, 0, sizeof message);
+    message.msg_name = &sender;
+    message.msg_namelen = sizeof sender;
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    ssize_t length = recvmsg(socket, &message, 0);
+    if (length < 0) return -errno;
+    if (message.msg_flags & MSG_TRUNC) return -EMSGSIZE;
+    // Processes may send to the socket as well; the kernel's number is 0.
+    return message.msg_namelen == sizeof sender && sender.nl_pid == 0 ? (int)length : 0;
 }

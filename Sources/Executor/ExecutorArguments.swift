@@ -25,6 +25,7 @@ internal import ProgramOutput
 /// | `--handover-deadline-ms N` | how long a Main waits | 500 |
 /// | `--handover-hard-maximum-ms N` | how much a critical section can make of it | 5000 |
 /// | `--on-deadline kill\|fence` | what becomes of a holder then | `kill` |
+/// | `--parent PID` | the process that started it, with which the kernel ends it | nobody |
 ///
 /// Standard output is one JSON line, `event callID text from source coreStarts elapsedMs`; errors go to standard error.
 /// Exit status: 0 `message` or `nothing`; 1 `refused`, `timeout` or `fenced`; 64 wrong usage; 69 the group cannot be used
@@ -34,6 +35,7 @@ struct ExecutorArguments {
     var name = "sharedcore-executor"
     var durability = Durability.process
     var request: ExecutorRequest
+    var parent: Int32?
 
     init(_ arguments: [String]) throws(ExecutorFailure) {
         var values: [String: String] = [:]
@@ -61,11 +63,15 @@ struct ExecutorArguments {
         request.startDuration = try reader.milliseconds("--start-ms", default: request.startDuration)
         request.witness = FileWitness(besideGroup: directory)
         try reader.fill(&request.options)
+        if let text = reader.values["--parent"] {
+            guard let number = Int32(text), number > 0 else { throw Self.usage("--parent takes a process number") }
+            parent = number
+        }
     }
 
     private static let options: Set<String> = [
         "--directory", "--call-id", "--deadline-ms", "--maildir", "--name", "--durability", "--start-ms", "--budget-ms",
-        "--inbox-lifetime-ms", "--handover-deadline-ms", "--handover-hard-maximum-ms", "--on-deadline",
+        "--inbox-lifetime-ms", "--handover-deadline-ms", "--handover-hard-maximum-ms", "--on-deadline", "--parent",
     ]
 
     static func usage(_ problem: String) -> ExecutorFailure {

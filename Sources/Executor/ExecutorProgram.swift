@@ -15,8 +15,13 @@ enum ExecutorProgram {
     /// for them.
     static func main() {
         TerminationSignals.block()
+        let arguments = arguments()
+        // On the thread that lives as long as the program. A parent that is gone already has nothing to hear.
+        if let parent = arguments.parent, !OwnProcess.endsWith(parent: parent) {
+            _exit(ExitStatus.unavailable.rawValue)
+        }
         // Detached, because the main thread is not free to run it.
-        let work = Task.detached { exit(await status().rawValue) }
+        let work = Task.detached { exit(await status(of: arguments).rawValue) }
         TerminationSignals.wait()
         work.cancel()
         // Who asks twice does not want to wait for an orderly end.
@@ -24,10 +29,19 @@ enum ExecutorProgram {
         _exit(ExitStatus.no.rawValue)
     }
 
+    private static func arguments() -> ExecutorArguments {
+        do throws(ExecutorFailure) {
+            return try ExecutorArguments(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            StandardError.write("sharedcore-executor: \(error.message)")
+            exit(error.status.rawValue)
+        }
+    }
+
     /// Does the job and tells how it ended.
-    private static func status() async -> ExitStatus {
+    private static func status(of arguments: ExecutorArguments) async -> ExitStatus {
         do {
-            return try await run(try ExecutorArguments(Array(CommandLine.arguments.dropFirst())))
+            return try await run(arguments)
         } catch let failure as ExecutorFailure {
             StandardError.write("sharedcore-executor: \(failure.message)")
             return failure.status

@@ -93,7 +93,7 @@ extension BundledBackend {
     private static let goneWithHub = gaps(
         "in front of memory, the group is gone with its hub", "S3c", "S8j", "S8k", "S10h", "C10d")
 
-    /// Within a process there is no second one, and no connection that finds the next hub.
+    /// Within a process there is no second one.
     private static let withinProcess = stoppedHub.merging(simulatedFaults) { first, _ in first }.merging(
         gaps(
             "deaths and stops of participants are neither simulated nor tried on processes within one", "C3c", "C4b",

@@ -1,4 +1,5 @@
 public import CoreAPI
+internal import Platform
 
 extension HubEndpoint {
     /// Where the hub of a group of this machine is when nobody says otherwise: a socket in the directory that the system
@@ -12,21 +13,7 @@ extension HubEndpoint {
     public static func standard(
         forGroup groupDirectory: String, runtimeDirectory: String?
     ) throws(SharedCoreError) -> HubEndpoint {
-        guard let runtimeDirectory, runtimeDirectory.hasPrefix("/") else {
-            return try HubEndpoint("ipc://\(groupDirectory)/hub")
-        }
-        let place = runtimeDirectory.hasSuffix("/") ? runtimeDirectory : runtimeDirectory + "/"
-        return try HubEndpoint("ipc://\(place)sharedcore/\(hash(of: groupDirectory))/hub")
-    }
-
-    /// The FNV-1a hash of a text, 64 bits in hexadecimal: the same in every process.
-    ///
-    /// Source: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
-    private static func hash(of text: String) -> String {
-        let value = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
-            (hash ^ UInt64(byte)) &* 0x100_0000_01b3
-        }
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        let directory = RuntimeDirectory.path(ofGroup: groupDirectory, runtimeDirectory: runtimeDirectory)
+        return try HubEndpoint("ipc://\(directory)/hub")
     }
 }

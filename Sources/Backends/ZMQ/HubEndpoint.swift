@@ -77,6 +77,11 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
         if case .tcp("localhost", let port) = self { .tcp(host: "127.0.0.1", port: port) } else { self }
     }
 
+    /// Whether the way there is one of a network, be it only that of this machine with itself.
+    var isOverNetwork: Bool {
+        if case .tcp = self { true } else { false }
+    }
+
     /// Whether only processes of this machine reach it.
     public var isLocal: Bool {
         switch self {

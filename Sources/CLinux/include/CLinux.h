@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "CLinuxSockets.h"
+
 // Locks of one byte that belong to an open file description, not to a process.
 
 /// Takes the lock of a byte for writing; -EAGAIN when another description has it.
@@ -148,3 +150,13 @@ bool clinux_ignores_signal(int signal);
 /// the kernel sent it.
 int clinux_report_signals(const int *signals, int count, int descriptor);
 
+
+// The kernel's reports of links, addresses and routes (rtnetlink).
+
+/// A new socket that hears of every change of links, addresses and routes, non-blocking.
+int clinux_route_socket(void);
+/// Asks for all links, addresses or routes; `kind` is RTM_GETLINK, RTM_GETADDR or RTM_GETROUTE.
+int clinux_ask_routes(int socket, uint16_t kind, uint32_t sequence);
+/// Takes one datagram of the kernel; its length, 0 for one of somebody else, -ENOBUFS when reports were dropped, -EMSGSIZE
+/// for one that did not fit, -EAGAIN when there is none.
+int clinux_take_routes(int socket, void *bytes, size_t count);

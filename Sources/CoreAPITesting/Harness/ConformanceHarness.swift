@@ -24,6 +24,10 @@ public protocol ConformanceHarness: Sendable {
     /// cases that need them are skipped then.
     var faultPlaces: FaultPlaces { get }
 
+    /// Why a process of this backend must not be stopped at a moment that nobody chose, say because it may hold the lock of a
+    /// database then; nil where it can be. The cases that stop a Main or an Executor are skipped where it must not.
+    var stopLimitation: HarnessLimitation? { get }
+
     /// What a commit costs; ``CommitCost/low`` unless the harness says otherwise.
     var commitCost: CommitCost { get }
 }
@@ -31,5 +35,6 @@ public protocol ConformanceHarness: Sendable {
 extension ConformanceHarness {
     public var peer: PeerProgram? { nil }
     public var faultPlaces: FaultPlaces { FaultPlaces() }
+    public var stopLimitation: HarnessLimitation? { nil }
     public var commitCost: CommitCost { .low }
 }

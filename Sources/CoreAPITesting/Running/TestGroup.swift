@@ -3,7 +3,7 @@ package import CoreAPI
 /// One group of the backend under test, with the handles that a case has opened in it.
 package final class TestGroup: Sendable {
     private let group: any ConformanceGroup
-    private unowned let context: CaseContext
+    unowned let context: CaseContext
     private let handles = Box<[any SharedGroup]>([])
     private let hasEnded = Box(false)
 

@@ -17,7 +17,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
     private static var subcommands: [any ParsableCommand.Type] {
         var subcommands: [any ParsableCommand.Type] = [
             DemoCommand.self, StoreCommand.self, NotifyCommand.self, MailboxCommand.self, MainCommand.self,
-            ExecutorCommand.self, ExclusiveCommand.self, StatusCommand.self, TimelineCommand.self, CheckCommand.self,
+            ExecutorCommand.self, ExclusiveCommand.self, PushCommand.self, ServeCommand.self, StatusCommand.self,
+            TimelineCommand.self, CheckCommand.self,
             ConformanceCommand.self,
             BenchCommand.self, SoakCommand.self, ConfigCommand.self, ConformancePeerCommand.self,
         ]
@@ -30,7 +31,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     static func main() async {
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == ParentTie.name { ParentTie.fasten(&arguments) }
         if arguments.first == ExclusiveGate.name { ExclusiveGate.pass(Array(arguments.dropFirst())) }
         do {
             var command = try parseAsRoot(arguments)

@@ -8,6 +8,9 @@ enum EnvironmentLayer {
     /// The file to read, when `--config` does not name one.
     static let fileVariable = prefix + "CONFIG"
 
+    /// What a push announced, for the command that is configured to serve it.
+    static let callIDVariable = prefix + "CALL_ID"
+
     /// The provider of the variables' values, under the settings' own keys. An empty variable counts as unset.
     static func provider(of environment: [String: String]) -> EnvironmentVariablesProvider {
         var variables: [String: String] = [:]
@@ -18,7 +21,7 @@ enum EnvironmentLayer {
     }
 
     /// Variables with the prefix that are no settings: this program's own, and those of its tests.
-    private static let others = [fileVariable, prefix + "FAIL_POINT"]
+    private static let others = [fileVariable, callIDVariable, prefix + "FAIL_POINT"]
 
     /// Says which variables look like settings and are none. They are no error: another version may know them.
     static func warnOfUnknown(in environment: [String: String], logger: Logger) {

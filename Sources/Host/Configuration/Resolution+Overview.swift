@@ -44,6 +44,10 @@ extension Resolution {
         switch setting.name {
         case Settings.directory.name: try parentDirectory()
         case Settings.coreMaildir.name: try maildir()
+        case Settings.metricsListen.name:
+            if case .path(let path) = try metricsPlace() { path } else { nil }
+        case Settings.pushMaildir.name: try absolutePath(Settings.pushMaildir)
+        case Settings.pushSocket.name: try pushSocket() ?? "none"
         case Settings.zmqSecretKey.name: try absolutePath(Settings.zmqSecretKey)
         case Settings.zmqClientKeys.name: try absolutePath(Settings.zmqClientKeys)
         #if ZMQ

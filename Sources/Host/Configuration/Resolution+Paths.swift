@@ -26,12 +26,17 @@ extension Resolution {
     /// the command was called; `~/` is the user's home.
     func absolutePath(_ setting: Setting<String>) throws(CommandFailure) -> String? {
         guard let path = try optional(setting) else { return nil }
+        return try absolutePath(path, of: setting.erased)
+    }
+
+    /// What a setting says, as an absolute path.
+    func absolutePath(_ path: String, of setting: AnySetting) throws(CommandFailure) -> String {
         if path.hasPrefix("/") { return path.normalizedPath }
         if path == "~" || path.hasPrefix("~/"), let home = environment["HOME"], home.hasPrefix("/") {
             return (home + path.dropFirst()).normalizedPath
         }
         // A pipe of the shell, `<(...)`, stands in no folder that anybody means.
-        if case .file(let file, _, _) = try find(setting.erased)?.origin, !file.hasPrefix("/dev/") {
+        if case .file(let file, _, _) = try find(setting)?.origin, !file.hasPrefix("/dev/") {
             let folder = file.hasPrefix("/") ? file : workingDirectory + "/" + file
             return (folder + "/../" + path).normalizedPath
         }

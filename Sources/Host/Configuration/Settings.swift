@@ -47,7 +47,34 @@ enum Settings {
         "What becomes of an Executor that does not let go.")
     static let executorBudget = Setting(
         "executor.budget", .positiveDuration, default: .text("30s"),
-        "How long an Executor may run its core.")
+        "How long an Executor may run; the host kills it then.")
+    static let executorWarning = Setting(
+        "executor.warning", .positiveDuration, default: .derived("five sixths of executor.budget"),
+        "When the host tells an Executor (SIGTERM) that its budget is nearly used up.")
+    static let executorMemory = Setting(
+        "executor.memory", .memory, default: .text("24MiB"),
+        "How much memory of its own an Executor may have; the host kills one that has more.")
+    static let executorLimit = Setting(
+        "executor.limit", .count, default: .text("16"),
+        "How many Executors the host runs at once. Further pushes wait.")
+    static let executorAttempts = Setting(
+        "executor.attempts", .count, default: .text("5"),
+        "How often a push is tried whose Executor is killed or fails, until it is given up.")
+    static let executorPause = Setting(
+        "executor.pause", .positiveDuration, default: .text("1s"),
+        "How long a push waits that is tried again; twice as long each time, up to a minute.")
+    static let executorCommand = Setting(
+        "executor.command", .command, default: .derived("this program's Executor"),
+        "What the host starts for a push; {id} is its call-id, and SHAREDCORE_CALL_ID in the environment.")
+    static let pushMaildir = Setting(
+        "push.maildir", .path, default: .none,
+        "A Maildir in which each new message is a push, for the host.")
+    static let pushSocket = Setting(
+        "push.socket", .path, default: .derived("“push” in the group's runtime directory"),
+        "The socket at which the host takes pushes; “none” for no socket.")
+    static let metricsListen = Setting(
+        "metrics.listen", .metricsPlace, default: .none,
+        "Where the host tells its figures to Prometheus: a port of 127.0.0.1, or the path of a socket.")
     static let inboxLifetime = Setting(
         "inbox.lifetime", .positiveDuration, default: .text("5m"),
         "How long a received message is kept for whoever asks for it.")
@@ -63,6 +90,9 @@ enum Settings {
         backend.erased, group.erased, directory.erased, durability.erased, zmqEndpoint.erased, zmqHub.erased,
         zmqStorage.erased, zmqLease.erased, zmqSecretKey.erased, zmqHubKey.erased, zmqClientKeys.erased,
         handoverDeadline.erased, handoverHardMaximum.erased, handoverOnDeadline.erased, executorBudget.erased,
-        inboxLifetime.erased, coreMaildir.erased, coreStartDuration.erased,
+        executorWarning.erased, executorMemory.erased, executorLimit.erased, executorAttempts.erased,
+        executorPause.erased, executorCommand.erased, inboxLifetime.erased, coreMaildir.erased,
+        coreStartDuration.erased,
+        pushMaildir.erased, pushSocket.erased, metricsListen.erased,
     ]
 }

@@ -16,6 +16,7 @@ struct StatusCommand: HostCommand {
         try await context.withGroup(for: "status") { group in
             let overview = StatusOverview(
                 backend: backend, group: name, owner: try await GroupOwner.current(in: group),
+                host: try await HostOverview(of: group),
                 // Asked for last, so that the owner and the sessions stand at this revision or before it.
                 sessions: try await group.sessions().filter { $0.id != group.session.id },
                 revision: try await group.list(KeyPrefix(stringLiteral: ".sharedcore/ownership")).revision,

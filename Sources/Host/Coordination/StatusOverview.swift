@@ -7,16 +7,18 @@ struct StatusOverview: Sendable {
     let backend: String
     let group: String
     let owner: GroupOwner?
+    let host: HostOverview
     let sessions: [Session]
     let revision: Revision
     let clock: WallTime
 
-    /// `backend group revision owner{role,state,epoch,pid,since} sessions[]`.
+    /// `backend group revision owner{role,state,epoch,pid,since} sessions[] host{...} pushes{...}`.
     var json: JSONObject {
         [
             "backend": .text(backend), "group": .text(group), "revision": .natural(revision.rawValue),
             "owner": owner.map { .object(json(of: $0)) } ?? .null,
             "sessions": .array(sessions.map { .object(json(of: $0)) }),
+            "host": host.json, "pushes": .object(host.pushes),
         ]
     }
 
@@ -47,7 +49,7 @@ struct StatusOverview: Sendable {
             "backend   \(backend)", "group     \(group)", "revision  \(revision)", "owner     \(holder)",
             "sessions  \(sessions.count)",
         ]
-        return (lines + sessions.map(line)).joined(separator: "\n")
+        return (lines + sessions.map(line) + host.lines).joined(separator: "\n")
     }
 
     private func line(of session: Session) -> String {

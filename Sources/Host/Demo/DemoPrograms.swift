@@ -1,7 +1,6 @@
 internal import Coordination
 internal import CoreAPI
 internal import FoundationEssentials
-internal import Glibc
 internal import Platform
 internal import Subprocess
 internal import SystemPackage
@@ -56,25 +55,16 @@ struct DemoPrograms: Sendable {
                 + flags, failPoint: failPoint)
     }
 
-    private var slim: String? {
-        let path = own.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/sharedcore-executor"
-        return access(path, X_OK) == 0 ? path : nil
-    }
+    private var slim: String? { SlimExecutor.path(beside: own) }
 
     private var flags: [String] {
         ["--json", "--backend", backend, "--group", group, "--dir", directory, "--log-level", "warning"]
     }
 
     private func slimArguments(for callID: CallID, as name: String) -> [String] {
-        [
-            "--directory", directory + "/" + group, "--call-id", callID.text, "--name", name, "--maildir", maildir,
-            "--deadline-ms", DemoPlay.deadline.wholeMilliseconds, "--start-ms", startDuration.wholeMilliseconds,
-            "--budget-ms", options.executorBudget.wholeMilliseconds,
-            "--inbox-lifetime-ms", options.inboxLifetime.wholeMilliseconds,
-            "--handover-deadline-ms", options.handoverDeadline.wholeMilliseconds,
-            "--handover-hard-maximum-ms", options.handoverHardMaximum.wholeMilliseconds,
-            "--on-deadline", options.onDeadline.rawValue,
-        ]
+        SlimExecutor(
+            directory: directory + "/" + group, maildir: maildir, startDuration: startDuration, options: options
+        ).arguments(for: callID, as: name, deadline: DemoPlay.deadline)
     }
 
     /// A program that is asked to end, and killed after a second, when the demo is interrupted.
@@ -103,9 +93,4 @@ struct DemoPrograms: Sendable {
         }
         return variables
     }
-}
-
-extension Duration {
-    /// The duration as a whole number of milliseconds.
-    fileprivate var wholeMilliseconds: String { String(clampedNanoseconds / 1_000_000) }
 }

@@ -59,6 +59,13 @@ struct ExclusiveCommand: HostCommand {
         let options = try context.resolution.exclusiveOptions()
         let program = ExclusiveProgram(command, grace: options.grace)
         let title = name ?? command[0].split(separator: "/").last.map(String.init) ?? command[0]
+        let (interrupts, interrupt) = AsyncStream.makeStream(of: Void.self)
+        // Before there is anything that a signal must end in order.
+        try SignalRelay.begin([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]) { number, isFromTerminal in
+            // What the terminal sends, it sends to the command as well.
+            let isHeard = isFromTerminal ? program.terminalSent(number) : program.signal(number)
+            if !isHeard { interrupt.yield() }
+        }
         let description = SessionDescription(role: role.role, name: title)
         let work = Task {
             try await context.reportingWaits { reporting in
@@ -72,11 +79,8 @@ struct ExclusiveCommand: HostCommand {
                 }
             }
         }
-        try SignalRelay.begin([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]) { number, isFromTerminal in
-            // What the terminal sends, it sends to the command as well.
-            let isHeard = isFromTerminal ? program.terminalSent(number) : program.signal(number)
-            if !isHeard { work.cancel() }
-        }
+        let waiting = Task { for await _ in interrupts { work.cancel() } }
+        defer { waiting.cancel() }
         try await work.value
     }
 

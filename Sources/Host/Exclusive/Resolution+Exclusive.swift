@@ -6,7 +6,7 @@ extension Resolution {
     func exclusiveOptions() throws(CommandFailure) -> (coordination: CoordinationOptions, grace: Duration) {
         var options = try coordinationOptions()
         let deadline = options.handoverDeadline
-        let grace = deadline - min(deadline / 5, .milliseconds(100))
+        let grace = deadline - min(deadline / 5, .seconds(1))
         // A killed program may take a moment to be gone.
         options.stopBound = max(options.stopBound, grace + .seconds(5))
         return (options, grace)

@@ -13,7 +13,8 @@
             discussion: """
                 Clients start one by themselves unless “zmq.hub” is none. A second one is refused with status 69. \
                 --detach returns when the hub answers, which then runs on its own, with its log beside its socket. --stop \
-                ends the hub that runs: status 1 when there is none.
+                ends the hub that runs: status 1 when there is none. One on memory that listens to a network it cannot find: \
+                end that one where it was started.
                 """)
 
         @OptionGroup var global: GlobalOptions

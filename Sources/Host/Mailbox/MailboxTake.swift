@@ -10,7 +10,8 @@ struct MailboxTake: HostCommand {
         commandName: "take", abstract: "Take messages from a queue: each is printed, then acknowledged.",
         discussion: """
             Without --timeout it takes what is there, and status 1 says that nothing was. With --timeout it waits. A message \
-            that cannot be read here is told of as undecodable, and taken as well.
+            that cannot be read here is told of as undecodable and given back, and the command ends with status 1; with \
+            --undecodable it is taken like any other.
             """)
 
     @OptionGroup var global: GlobalOptions
@@ -24,6 +25,9 @@ struct MailboxTake: HostCommand {
 
     @Option(help: "Wait for messages, at most this long, such as 10s.")
     var timeout: DurationArgument?
+
+    @Flag(help: "Take messages that cannot be read here, too: nobody else gets them then.")
+    var undecodable = false
 
     func validate() throws {
         if count < 1 { throw ValidationError("--count must be 1 or more.") }
@@ -55,13 +59,18 @@ struct MailboxTake: HostCommand {
     }
 
     private func print(_ message: QueuedMessage<JSONText>, to output: Output) async throws {
-        let line: MailboxLine
         switch message.content {
         case .success(let value):
-            line = MailboxLine(id, value, revision: message.revision, origin: message.origin)
-        case .failure(let problem): line = MailboxLine(id, problem)
+            let line = MailboxLine(id, value, revision: message.revision, origin: message.origin)
+            try await output.emit(text: line.text, json: line.json)
+        case .failure(let problem):
+            let line = MailboxLine(id, problem)
+            try await output.emit(text: line.text, json: line.json)
+            guard undecodable else {
+                try await message.giveBack()
+                throw CommandFailure(.no, "a message in “\(id)” cannot be read, and was given back")
+            }
         }
-        try await output.emit(text: line.text, json: line.json)
         try await message.acknowledge()
     }
 }

@@ -31,6 +31,8 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package var isAbsent: Bool { number == ENOENT }
     /// Whether the name that the call was given exists already.
     package var isPresent: Bool { number == EEXIST }
+    /// Whether somebody else has the address that was to be listened at.
+    package var isAddressTaken: Bool { number == EADDRINUSE }
     /// Whether there is no space, or the user may not use more of it.
     package var isStorageFull: Bool { number == ENOSPC || number == EDQUOT }
     /// Whether the user may not do this.

@@ -28,6 +28,21 @@ extension OpenFile {
         }
     }
 
+    /// Reads what has come through a stream; nothing at its end. Blocks until something has.
+    package func readPart(upTo count: Int) throws(SystemCallError) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: count)
+        let received = try SystemCall.run("read", at: path) { Glibc.read(descriptor, &buffer, count) }
+        return Array(buffer[..<received])
+    }
+
+    /// This process's standard error, to be given to another one.
+    package static func standardError() throws(SystemCallError) -> OpenFile {
+        let number = try SystemCall.negated("fcntl(F_DUPFD_CLOEXEC)", at: "standard error") {
+            clinux_duplicate(STDERR_FILENO, 3)
+        }
+        return OpenFile(owning: number, path: "standard error")
+    }
+
     /// Writes to a stream. Blocks.
     package func writeStream(_ bytes: [UInt8]) throws(SystemCallError) {
         var done = 0

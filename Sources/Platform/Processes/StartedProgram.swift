@@ -42,6 +42,12 @@ package struct StartedProgram: Sendable {
         Glibc.kill(pid, SIGKILL)
     }
 
+    /// Ends at once whoever is left of its process group, where it was started in a session of its own. Only after its end
+    /// and before that was waited for, while the number still means it.
+    package func endGroup() {
+        Glibc.kill(-pid, SIGKILL)
+    }
+
     /// Waits for its end and leaves its number to it, so that whoever signals it can be kept out while it is taken back
     /// by ``waitForEnd()``. Blocks.
     package func waitUntilEnded() {

@@ -21,6 +21,13 @@ public struct SystemClock: TimeSource {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
+    /// The time of CLOCK_MONOTONIC in microseconds, as service managers compare it.
+    package static var monotonicMicroseconds: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
+    }
+
     public func sleep(until instant: BootInstant) async throws(CancellationError) {
         while true {
             let present = now()

@@ -85,6 +85,30 @@ struct HubCommandTests {
         }
     }
 
+    @Test("A hub on memory at a port is not found by --stop, which says so, with status 69, and how to end it")
+    func stopOnMemory() async throws {
+        try await HostProgram.using("zmq") { original in
+            var changed = original
+            // Somewhere below those that the system gives away by itself.
+            let port = UInt16.random(in: 20_000..<30_000)
+            changed.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "tcp://127.0.0.1:\(port)"
+            changed.environment["SHAREDCORE_ZMQ_STORAGE"] = "memory"
+            let program = changed
+            let hub = try await program.running("hub") { hub in
+                try await hub.untilErrors(contain: "listens at tcp://127.0.0.1:\(port)")
+                let refused = try await program.run("hub", "--stop")
+                #expect(refused.status == 69, "\(refused.errors)")
+                #expect(refused.errors.contains("End it where it was started"), "\(refused.errors)")
+                #expect(refused.errors.split(separator: "\n").count == 1, "\(refused.errors)")
+                #expect(try await program.run("store", "put", "k", "v").status == 0, "it goes on")
+                try hub.send(.terminate)
+            }
+            #expect(hub.status == 0, "\(hub.errors)")
+            let none = try await program.run("hub", "--stop")
+            #expect(none.status == 1 && none.errors.contains("no hub serves at tcp://127.0.0.1:\(port)"))
+        }
+    }
+
     @Test("Why a hub cannot start is what its clients are told, with the status that it has for the hub itself")
     func failing() async throws {
         try await HostProgram.using("zmq") { program in

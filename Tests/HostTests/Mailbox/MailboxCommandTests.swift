@@ -1,4 +1,8 @@
+internal import BackendRegistry
+internal import CoreAPI
+internal import TestSupport
 internal import Testing
+internal import Wormholes
 
 /// Mailboxes at the shell, each command a process of its own.
 @Suite("The mailbox commands")
@@ -76,6 +80,31 @@ struct MailboxCommandTests {
             #expect(waited.status == 0)
             #expect(try waited.objects().map { $0["message"] } == [.number(4)])
         }
+    }
+
+    @Test("A message that take cannot read is given back, with status 1, unless it is told to take it (contract M3)")
+    func undecodable() async throws {
+        let program = try HostProgram()
+        _ = try await program.run("mailbox", "send", "jobs", "1", "--queue")
+        // As a program that uses another codec sends it.
+        let group = try await BackendRegistry.bundled().open(
+            BackendConfiguration(
+                backend: "file", group: "default", parentDirectory: program.directory.path(of: "state/sharedcore")))
+        _ = try await Wormhole(group).send([2], to: QueueID("jobs", codec: .propertyList))
+        await group.close()
+        _ = try await program.run("mailbox", "send", "jobs", "3", "--queue")
+
+        for first in ["1", nil] {
+            let taken = try await program.run("mailbox", "take", "jobs", "--count", "3")
+            #expect(taken.status == 1 && taken.errors.contains("was given back"))
+            let lines = taken.output.split(separator: "\n")
+            #expect(lines.dropLast() == (first.map { [Substring($0)] } ?? []))
+            #expect(lines.last?.hasPrefix("undecodable") == true)
+        }
+        let taken = try await program.run("mailbox", "take", "jobs", "--count", "3", "--undecodable")
+        #expect(taken.status == 0)
+        #expect(taken.output.split(separator: "\n").map { $0.hasPrefix("undecodable") ? "" : $0 } == ["", "3"])
+        #expect(try await program.run("mailbox", "take", "jobs").errors.contains("nothing"))
     }
 
     @Test("A full queue refuses with status 1, or drops its oldest and says how many", arguments: backends)

@@ -35,7 +35,8 @@ package final class TemporaryDirectory: Sendable {
         _ = rmdir(path)
     }
 
-    private static func names(in path: String) -> [String] {
+    /// The names of what is in a directory.
+    package static func names(in path: String) -> [String] {
         guard let stream = opendir(path) else { return [] }
         defer { closedir(stream) }
         var names: [String] = []

@@ -10,6 +10,8 @@ struct SQLiteHarness: ConformanceHarness {
     /// Each is a transaction of the database with several statements.
     let commitCost = CommitCost.high
 
+    let stopLimitation: HarnessLimitation? = HarnessLimitation("a stopped process may hold the database's lock")
+
     /// Built beside the tests.
     var peer: PeerProgram? {
         let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]

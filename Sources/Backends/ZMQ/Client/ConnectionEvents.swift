@@ -46,7 +46,7 @@ struct ConnectionEvents {
 
     /// The next event; nil when there is none.
     func next() -> Event? {
-        while let message = socket.receive(upTo: 2) {
+        while let message = socket.next(upTo: 2) {
             guard let frame = message.frames.first, frame.count >= 2 else { continue }
             switch Int32(frame[0]) | Int32(frame[1]) << 8 {
             case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: return .ready

@@ -11,65 +11,32 @@ extension HubLink {
     /// echoed the client's mark: from then on, everything that is published comes through.
     func join() async throws(SharedCoreError) -> (Reply.Welcome, Replica) {
         let deadline = options.openTimeout.map { clock.now().advanced(by: $0) }
+        let timer = deadline.map { deadline in
+            Task { [clock] in
+                guard (try? await clock.sleep(until: deadline)) != nil else { return }
+                self.resumeJoining()
+            }
+        }
+        defer { timer?.cancel() }
         do throws(SharedCoreError) {
+            listenToName()
             try SharedCoreError.wrapping { () throws(MessagingError) in try self.connect() }
+            // Over a network the welcome says where the stream is; elsewhere both ways are made side by side.
+            if !endpoint.isOverNetwork {
+                try SharedCoreError.wrapping { () throws(MessagingError) in try self.listen(at: nil) }
+            }
             let welcome = try await reach(by: deadline, "No hub answers") { $0.welcome }
             try SharedCoreError.wrapping { () throws(MessagingError) in try self.listen(at: welcome.streamPort) }
             _ = try await reach(by: deadline, "The hub's stream is not heard") { $0.isArmed ? true : nil }
-            askForMissing()
+            if replica == nil { askForMissing() }
+            // It is cut after the join began, and what was published since then is taken or asked for.
             let replica = try await reach(by: deadline, "The hub does not send its state") { $0.replica }
-            // What was published while there was no replica.
-            _ = try await ask(.read, by: deadline)
             return (welcome, replica)
         } catch {
-            // The session is there already.
-            await leave()
-            end(with: error)
+            // The session is there already, or may be.
+            await close(with: error)
             throw error
         }
-    }
-
-    private func connect() throws(MessagingError) {
-        let socket = try Socket(.dealer, for: endpoint.description)
-        try configure(socket)
-        // A message waits for a connection here, not in the library, which would lose it with the connection.
-        try socket.set(.onlyWhenConnected, 1)
-        try socket.set(.sendLimit, 4 * Wire.windowCount)
-        let events = try ConnectionEvents(of: socket)
-        try socket.connect()
-        requests = socket
-        self.events = events
-        duty.sources = [.socket(socket), .socket(events.socket)]
-        duty.turn = { [unowned self] _ in self.assumeIsolated { $0.turn() } }
-        thread.take(duty)
-        // Within a process there is no connection to report on.
-        if case .inproc = endpoint { greet() }
-    }
-
-    private func listen(at port: UInt16?) throws(MessagingError) {
-        guard stream == nil else { return }
-        let socket = try Socket(.subscriber, for: endpoint.stream(port: port).description)
-        try configure(socket)
-        try socket.set(.subscribe, [StreamMessage.newsTopic])
-        try socket.set(.subscribe, [StreamMessage.armedTopic] + mark)
-        try socket.connect()
-        stream = socket
-        duty.sources.append(.socket(socket))
-        if FailPoint.fails("link.armed") { isArmed = true }
-    }
-
-    private func configure(_ socket: Socket) throws(MessagingError) {
-        try socket.set(.reconnectInterval, 20)
-        try socket.set(.reconnectMaximum, 500)
-        if case .tcp = endpoint {
-            try socket.set(.bothAddressFamilies, 1)
-            try socket.set(.heartbeatInterval, 5_000)
-            try socket.set(.heartbeatTimeout, 15_000)
-        }
-        guard let keys = options.keys else { return }
-        try socket.set(.curveServerKey, keys.hub.utf8)
-        try socket.set(.curvePublicKey, keys.own.publicKey.utf8)
-        try socket.set(.curveSecretKey, keys.own.secretKey.utf8)
     }
 
     /// Waits for a step of joining.
@@ -86,14 +53,6 @@ extension HubLink {
                     "\(trouble) at \(endpoint). Is it running? “sharedcore hub” starts one.", at: "\(endpoint)",
                     cause: lastTrouble)
             }
-            let timer = deadline.map { deadline in
-                Task { [clock] in
-                    // One that was cancelled must not wake the next step's wait, which would go round without an end.
-                    guard (try? await clock.sleep(until: deadline)) != nil else { return }
-                    self.resumeJoining()
-                }
-            }
-            defer { timer?.cancel() }
             await withTaskCancellationHandler {
                 await withCheckedContinuation { joining = $0 }
             } onCancel: {

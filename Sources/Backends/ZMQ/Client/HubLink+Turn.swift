@@ -13,12 +13,12 @@ extension HubLink {
         while let event = events?.next() { notice(event) }
         if case .ended = phase { return nil }
         var taken = 0
-        while taken < Self.batchCount, let message = requests?.receive(upTo: Self.snapshotFrameLimit) {
+        while taken < Self.batchCount, let message = requests?.next(upTo: Self.snapshotFrameLimit) {
             taken += 1
             read(message)
             if case .ended = phase { return nil }
         }
-        while taken < Self.batchCount, let message = stream?.receive(upTo: 1) {
+        while taken < Self.batchCount, let message = stream?.next(upTo: 1) {
             taken += 1
             if let bytes = message.frames.first { hear(bytes) }
         }
@@ -129,10 +129,15 @@ extension HubLink {
             // The stream is heard again: what was published meanwhile is missing.
             if replica != nil { askForMissing() }
         case .news(let news, let incarnation):
-            guard incarnation == welcome?.incarnation, replica != nil else { return }
+            guard incarnation == welcome?.incarnation else { return }
+            guard replica != nil else {
+                // The state that is on its way may have been cut before.
+                if let last = news.effects.last.flatMap({ News.revision(of: $0) }) { announce(last) }
+                return
+            }
             if !apply(news), !FailPoint.fails("link.gap") { askForMissing() }
         case .beacon(let revision, let incarnation):
-            guard incarnation == welcome?.incarnation, replica != nil else { return }
+            guard incarnation == welcome?.incarnation else { return }
             announce(revision)
         }
     }
@@ -154,6 +159,8 @@ extension HubLink {
         let isWhole = replica.update { state in
             guard news.after <= state.revision else { return false }
             for payload in news.effects {
+                // What came by the other way already need not be read.
+                if let revision = News.revision(of: payload), revision <= state.revision { continue }
                 guard case .effect(let effect)? = try? JournalRecord(payload[...]) else {
                     isUnreadable = true
                     return true

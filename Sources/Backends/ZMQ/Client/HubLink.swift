@@ -60,6 +60,11 @@ actor HubLink {
     var catchUp: UInt64?
     /// The revision that is known to exist.
     var announced = Revision.zero
+    /// Whether nobody uses the link any more, which is there only to end its session.
+    var isLeaving = false
+    /// The hub of this process that the link is connected to, and what the list of them knows the link by.
+    var namedRun: UInt64?
+    var nameTicket: UInt64?
     /// What was wrong with the last connection, for whoever waits in vain.
     var lastTrouble: String?
 
@@ -69,9 +74,6 @@ actor HubLink {
     static let longestGreetingPause = Duration.seconds(8)
     /// How long the answer to a request is waited for whose task was cancelled.
     static let cancellationGrace = Duration.milliseconds(250)
-    /// How long a close waits for a hub that is connected, and for one that may come back.
-    static let closingGrace = Duration.seconds(5)
-    static let lostClosingGrace = Duration.seconds(1)
 
     init(
         to endpoint: HubEndpoint, group: String, as description: SessionDescription, options: ZMQGroupOptions
@@ -94,6 +96,7 @@ actor HubLink {
         _ question: PendingRequest.Question, by deadline: BootInstant? = nil
     ) async throws(SharedCoreError) -> Reply.Body {
         if case .ended(let error) = phase { throw error }
+        if isLeaving { throw .closed("\(endpoint)") }
         if Task.isCancelled { throw .cancelled("request") }
         lastNumber += 1
         let number = lastNumber
@@ -193,34 +196,6 @@ actor HubLink {
 
     // MARK: - The end
 
-    /// Ends the session, when the hub can be reached, and the connection.
-    func close() async {
-        await leave()
-        end(with: .closed("\(endpoint)"))
-    }
-
-    /// Ends the session, when the hub can be reached.
-    func leave() async {
-        let grace: Duration
-        switch phase {
-        case .ended: return
-        case .connecting: grace = Self.lostClosingGrace
-        case .greeting, .joined: grace = Self.closingGrace
-        }
-        guard welcome != nil else { return }
-        lastNumber += 1
-        let number = lastNumber
-        _ = await withCheckedContinuation { (continuation: CheckedContinuation<PendingRequest.Answer, Never>) in
-            pending[number] = PendingRequest(
-                number: number, question: .close, deadline: clock.now().advanced(by: grace)
-            ) { continuation.resume(returning: $0) }
-            // Behind what is on its way, in front of what would come too late.
-            for waiting in unsent { pending[waiting].map { finish($0, with: .failure(.closed("hub"))) } }
-            unsent = [number]
-            flush()
-        }
-    }
-
     /// Nothing more can be asked.
     func end(with error: SharedCoreError) {
         if case .ended = phase { return }
@@ -231,10 +206,16 @@ actor HubLink {
         events?.close()
         requests?.close()
         stream?.close()
+        forgetName()
+        failReplica(with: error)
+        resumeJoining()
+    }
+
+    /// Ends what waits for news.
+    func failReplica(with error: SharedCoreError) {
         // A handle that was closed has ended its watches already; one that was let go has not.
         let session = welcome?.session.id ?? SessionID(rawValue: 0)
         replica?.fail(with: error.code == .closed ? .sessionEnded(session) : error)
-        resumeJoining()
     }
 
     func resumeJoining() {

@@ -15,7 +15,7 @@ internal import Synchronization
 /// ```
 ///
 /// A group in files has one hub at most. Clients of a hub that was ended, by whatever end, connect to the next one by
-/// themselves, but for those within its process (`inproc`); sessions go on when the group is in files. Letting go of the last reference stops the hub.
+/// themselves; sessions go on when the group is in files. Letting go of the last reference stops the hub.
 public final class Hub: Sendable {
     /// Where the hub listens, with the ports that the system chose.
     public let endpoints: [HubEndpoint]

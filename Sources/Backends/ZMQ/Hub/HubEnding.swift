@@ -6,6 +6,8 @@ package enum HubEnding {
     /// How long a hub may take to begin to answer, or to end, before whoever waits for it is told.
     private static let patience = Duration.seconds(10)
     private static let pause = Duration.milliseconds(10)
+    /// How long a port is tried that no hub of this group's files has.
+    private static let portPatience = Duration.seconds(2)
 
     /// Asks the hub to end, and returns when it has.
     ///
@@ -13,7 +15,8 @@ package enum HubEnding {
     ///   - endpoint: Where it listens.
     ///   - directory: The directory of its group, for an endpoint that is no path.
     /// - Returns: The process that was ended; nil when there is none.
-    /// - Throws: ``SharedCoreError/Code/unavailable`` when it does not end, or cannot be reached from here.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when it does not end, or cannot be reached from here; also when
+    ///   something else listens at the port, as a hub does that has no files here.
     package static func stop(
         at endpoint: HubEndpoint, ofGroup directory: String
     ) async throws(SharedCoreError) -> ProcessIdentity? {
@@ -23,7 +26,14 @@ package enum HubEnding {
         try await wait("A hub is there that does not answer yet.", at: endpoint) { () throws(SharedCoreError) in
             try look() != .taken
         }
-        guard case .serving(let identity) = try look() else { return nil }
+        guard case .serving(let identity) = try look() else {
+            guard case .tcp(let host, let port) = endpoint, await isTaken(host, port) else { return nil }
+            throw SharedCoreError(
+                .unavailable,
+                "Something listens there that has no lock in the group's directory here: a hub on memory, or one of "
+                    + "another group or machine. End it where it was started, with Ctrl-C or “kill” and its pid.",
+                at: "\(endpoint)")
+        }
         guard let process = try handle(of: identity, at: endpoint) else {
             // It has ended on its own just now. A lock that it still has is that of another container's process.
             guard try look() == .serving(identity) else { return identity }
@@ -35,6 +45,10 @@ package enum HubEnding {
             process.hasEnded
         }
         return identity
+    }
+
+    private static func isTaken(_ host: String, _ port: UInt16) async -> Bool {
+        await SerialThread(name: "sc-hub-port").run { ListeningPort.answers(host, port, within: portPatience) }
     }
 
     /// Opens the process; nil when it is dead, as seen from here.

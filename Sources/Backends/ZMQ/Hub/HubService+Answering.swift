@@ -50,7 +50,7 @@ extension HubService {
                     transaction, of: session, delivery: FailPoint.fails("hub.delivery") ? nil : number, at: now)
             }
             FailPoint.hit("hub.afterRecord")
-            publishNews()
+            publishNewsSoon()
             FailPoint.hit("hub.beforeReply")
             guard let settle = recorded.settle else {
                 return reply(recorded.outcome, to: request.number, known, at: address)
@@ -104,8 +104,6 @@ extension HubService {
         }
         return (news ?? nil) ?? News(after: known)
     }
-
-    private static let newsLimit = 16
 
     /// Sends what comes after a revision, or the whole state when that is not known any more.
     private func catchUp(_ number: UInt64, after known: Revision?, at address: HubAddress) throws(SharedCoreError) {

@@ -24,6 +24,10 @@ actor HubService {
     var intake: [(address: HubAddress, message: IncomingMessage)] = []
     var intakeByteCount = 0
     var isServing = false
+    /// How many of them are answered, or are about to be.
+    private var servedCount = 0
+    /// Whether another one is behind them.
+    private var isMoreTakenIn: Bool { servedCount < intake.count }
     /// How many messages are taken in before those before them are answered: what is beyond waits in the library, and
     /// then with the clients.
     static let intakeLimit = 1_024
@@ -75,15 +79,16 @@ actor HubService {
         if let keys = options.keys { try Authenticator.shared().allow(keys.clients, in: domain) }
         for endpoint in options.endpoints {
             do throws(MessagingError) {
-                doors.append(try Door(endpoint, keys: endpoint.usesKeys ? options.keys : nil, domain: domain))
+                doors.append(try Door(endpoint, keys: endpoint.isOverNetwork ? options.keys : nil, domain: domain))
             } catch {
                 close()
                 throw SharedCoreError(error)
             }
         }
         listenToDoors()
-        duty.turn = { [unowned self] _ in self.assumeIsolated { $0.turn() } }
+        duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
         thread.take(duty)
+        tellNames(isServing: true)
         let follower = order.replica.follow(after: published)
         // The task keeps the service until that stops, which whoever starts it sees to.
         followsNews = Task {
@@ -98,13 +103,22 @@ actor HubService {
         close()
     }
 
+    /// Tells clients of this process, which have no connection that is reported.
+    private func tellNames(isServing: Bool) {
+        for door in doors {
+            if case .inproc(let name) = door.endpoint { NamedHubs.shared.set(name, isServing: isServing) }
+        }
+    }
+
     private func close() {
         isStopped = true
         followsNews?.cancel()
         followsNews = nil
         duty.isOver = true
         for door in doors { door.close() }
+        tellNames(isServing: false)
         intake = []
+        servedCount = 0
         intakeByteCount = 0
         if options.keys != nil { try? Authenticator.shared().forget(domain) }
     }
@@ -116,9 +130,11 @@ actor HubService {
         for number in doors.indices {
             let index = (firstDoor + number) % doors.count
             let door = doors[index]
-            while !isIntakeFull, let message = door.requests.receive(upTo: 3) { takeIn(message, at: index) }
+            while !isIntakeFull,
+                let message = door.requests.next(upTo: 3, peer: { $0.count > 1 && Request.isHello($0[1]) })
+            { takeIn(message, at: index) }
             var taken = 0
-            while taken < Self.intakeLimit, let message = door.stream.receive(upTo: 1) {
+            while taken < Self.intakeLimit, let message = door.stream.next(upTo: 1) {
                 taken += 1
                 answerSubscription(message, at: door)
             }
@@ -156,16 +172,17 @@ actor HubService {
 
     /// Answers what was taken in, in its order.
     private func serve() async {
-        var position = 0
-        while position < intake.count, !isStopped {
-            let (address, message) = intake[position]
+        while isMoreTakenIn, !isStopped {
+            let (address, message) = intake[servedCount]
             intakeByteCount -= message.byteCount
-            position += 1
-            if position == 256 || position == intake.count {
-                intake.removeFirst(position)
-                position = 0
+            servedCount += 1
+            if servedCount == 256 || !isMoreTakenIn {
+                intake.removeFirst(servedCount)
+                servedCount = 0
             }
             await answer(message, from: address)
+            // The last of those that came together may have recorded nothing.
+            if !isMoreTakenIn { publishNews() }
         }
         isServing = false
     }
@@ -178,6 +195,19 @@ actor HubService {
     }
 
     // MARK: - News
+
+    /// How many effects are told at once, when requests come faster than they are answered: each frame of news wakes
+    /// everybody. Answers carry as many.
+    static let newsLimit = 16
+
+    /// Tells what was recorded; a little later when more comes at once.
+    func publishNewsSoon() {
+        if isMoreTakenIn {
+            let recorded = order.replica.read { $0.revision }
+            if recorded.rawValue &- published.rawValue < UInt64(Self.newsLimit) { return }
+        }
+        publishNews()
+    }
 
     /// Tells all who listen what was recorded since the last time.
     func publishNews() {
@@ -233,12 +263,5 @@ actor HubService {
         else { return }
         if FailPoint.fails("hub.echo") { return }
         _ = door.stream.send([StreamMessage.armed(Array(frame.dropFirst(2))).bytes])
-    }
-}
-
-extension HubEndpoint {
-    /// Whether connections are proved by keys, when the hub has some.
-    var usesKeys: Bool {
-        if case .tcp = self { true } else { false }
     }
 }

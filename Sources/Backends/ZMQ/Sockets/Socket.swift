@@ -44,13 +44,19 @@ final class Socket {
     }
 
     let handle: UnsafeMutableRawPointer
+    /// Readable when something may have changed since the library was last asked.
+    let descriptor: Int32
     /// Where it is bound or connected, for messages.
     let endpoint: String
     private var isOpen = true
+    /// Whether the library was asked in vain, and by nothing else, since the descriptor last told of a change: then there
+    /// is no message until it tells of another.
+    private var isDrained = false
 
     init(_ role: Role, for endpoint: String) throws(MessagingError) {
         handle = try MessagingContext.shared.socket(role.type, for: endpoint)
         self.endpoint = endpoint
+        descriptor = Self.number(ZMQ_FD, of: handle)
         var linger: Int32 = 0
         zmq_setsockopt(handle, ZMQ_LINGER, &linger, MemoryLayout<Int32>.size)
     }
@@ -67,6 +73,7 @@ final class Socket {
     }
 
     func set(_ option: NumberOption, _ value: Int) throws(MessagingError) {
+        isDrained = false
         if option == .messageByteLimit {
             var wide = Int64(value)
             try check(zmq_setsockopt(handle, ZMQ_MAXMSGSIZE, &wide, MemoryLayout<Int64>.size), "\(option)")
@@ -77,17 +84,47 @@ final class Socket {
     }
 
     func set(_ option: BytesOption, _ value: some Collection<UInt8>) throws(MessagingError) {
+        isDrained = false
         let bytes = Array(value)
         let result = bytes.withUnsafeBytes { zmq_setsockopt(handle, option.number, $0.baseAddress, $0.count) }
         try check(result, "\(option)")
     }
 
     func bind() throws(MessagingError) {
+        isDrained = false
         guard zmq_bind(handle, endpoint) == 0 else { throw MessagingError("zmq_bind", at: endpoint) }
     }
 
     func connect() throws(MessagingError) {
+        isDrained = false
         guard zmq_connect(handle, endpoint) == 0 else { throw MessagingError("zmq_connect", at: endpoint) }
+    }
+
+    /// Whether a message waits to be received.
+    func hasInput() -> Bool {
+        guard isOpen, !isDrained else { return false }
+        isDrained = Self.number(ZMQ_EVENTS, of: handle) & ZMQ_POLLIN == 0
+        return !isDrained
+    }
+
+    /// The descriptor has told of a change.
+    func signal() { isDrained = false }
+
+    /// Takes the next message, as ``receive(upTo:peer:)``; asks the library only when there may be one. For whoever waits for
+    /// the descriptor and calls ``signal()``.
+    func next(upTo frameLimit: Int, peer isWanted: ([[UInt8]]) -> Bool = { _ in false }) -> IncomingMessage? {
+        guard !isDrained else { return nil }
+        let message = receive(upTo: frameLimit, peer: isWanted)
+        isDrained = message == nil
+        return message
+    }
+
+    private static func number(_ option: Int32, of handle: UnsafeMutableRawPointer) -> Int32 {
+        var value: Int32 = 0
+        var count = MemoryLayout<Int32>.size
+        var result: Int32
+        repeat { result = zmq_getsockopt(handle, option, &value, &count) } while result == -1 && zmq_errno() == EINTR
+        return result == 0 ? value : 0
     }
 
     /// Where the socket was bound, with the port that the system chose.
@@ -116,6 +153,8 @@ final class Socket {
     /// - Returns: Whether the library has taken it; false when its queue is full or nobody is there.
     func send(_ frames: [[UInt8]]) -> Bool {
         guard isOpen else { return false }
+        // The library may take in here what its descriptor has told of.
+        isDrained = false
         for (index, frame) in frames.enumerated() {
             let flags = ZMQ_DONTWAIT | (index < frames.count - 1 ? ZMQ_SNDMORE : 0)
             var result: Int32
@@ -130,8 +169,10 @@ final class Socket {
 
     /// Takes the next message; nil when there is none.
     ///
-    /// - Parameter frameLimit: Frames beyond this number are dropped, and the message is marked as too long.
-    func receive(upTo frameLimit: Int) -> IncomingMessage? {
+    /// - Parameters:
+    ///   - frameLimit: Frames beyond this number are dropped, and the message is marked as too long.
+    ///   - isWanted: Whether it is to be told who sent a message of these frames.
+    func receive(upTo frameLimit: Int, peer isWanted: ([[UInt8]]) -> Bool = { _ in false }) -> IncomingMessage? {
         guard isOpen else { return nil }
         var message = IncomingMessage()
         var part = zmq_msg_t()
@@ -151,7 +192,7 @@ final class Socket {
             }
             message.frames.append(
                 [UInt8](UnsafeRawBufferPointer(start: zmq_msg_data(&part), count: zmq_msg_size(&part))))
-            if !message.hasMore { message.peer = PeerAddress(of: &part) }
+            if !message.hasMore, isWanted(message.frames) { message.peer = PeerAddress(of: &part) }
         } while message.hasMore
         return message
     }

@@ -20,8 +20,8 @@ final class SocketThread: SerialExecutor, Sendable {
     /// What the actor gives the thread: on what to wait, and what to do then. Only the thread touches it.
     final class Duty {
         var sources: [Source] = []
-        /// Called after each wait with what is ready; tells how long to wait at most the next time.
-        var turn: ([Bool]) -> Duration? = { _ in nil }
+        /// Called before each wait, to take whatever is there; tells how long to wait at most.
+        var turn: () -> Duration? = { nil }
         var isOver = false
     }
 
@@ -81,45 +81,55 @@ final class SocketThread: SerialExecutor, Sendable {
 
     private func run() {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
-        var pause: Duration? = nil
         while true {
-            let (jobs, duty, isIdle) = state.withLock { state in
+            let (jobs, duty) = state.withLock { state in
                 let jobs = state.jobs
                 state.jobs = []
                 if state.duty?.duty.isOver == true { state.duty = nil }
-                let isIdle = jobs.isEmpty
-                if isIdle, state.duty == nil { state.hasThread = false }
-                state.isWaiting = isIdle
-                return (jobs, state.duty?.duty, isIdle)
+                if jobs.isEmpty, state.duty == nil { state.hasThread = false }
+                return (jobs, state.duty?.duty)
             }
             for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
             guard let duty else {
-                if isIdle { return }
+                if jobs.isEmpty { return }
                 continue
             }
-            // A job may have closed the sockets that would be waited for.
+            // A job may have closed the sockets that would be looked at.
             if duty.isOver { continue }
-            let ready = wait(for: duty.sources, atMost: isIdle ? pause : .zero)
+            let pause = duty.turn()
+            if duty.isOver { continue }
+            let isIdle = state.withLock { state in
+                state.isWaiting = state.jobs.isEmpty
+                return state.isWaiting
+            }
+            wait(for: duty.sources, atMost: isIdle ? pause : .zero)
             if isIdle { state.withLock { $0.isWaiting = false } }
-            if !duty.isOver { pause = duty.turn(ready) }
         }
     }
 
-    private func wait(for sources: [Source], atMost pause: Duration?) -> [Bool] {
-        var items = [zmq_pollitem_t(socket: nil, fd: counter.descriptor, events: Int16(ZMQ_POLLIN), revents: 0)]
+    /// Waits until something is there, a job comes, or the time is over. May return for nothing.
+    ///
+    /// The descriptor of a socket tells only that something has changed since the library was last asked, which is also
+    /// done by sending. So a socket is asked first, unless that was done in vain since; `zmq_poll` would ask each four times.
+    private func wait(for sources: [Source], atMost pause: Duration?) {
+        var entries = [pollfd(fd: counter.descriptor, events: Int16(POLLIN), revents: 0)]
+        var hasInput = false
         for source in sources {
             switch source {
             case .socket(let socket):
-                items.append(zmq_pollitem_t(socket: socket.handle, fd: -1, events: Int16(ZMQ_POLLIN), revents: 0))
+                if socket.hasInput() { hasInput = true }
+                entries.append(pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0))
             case .descriptor(let descriptor):
-                items.append(zmq_pollitem_t(socket: nil, fd: descriptor, events: Int16(ZMQ_POLLIN), revents: 0))
+                entries.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
             }
         }
         // Rounded up: waking before the time would only mean to wait again.
-        let milliseconds = pause.map { Int(clamping: ($0.clampedNanoseconds &+ 999_999) / 1_000_000) } ?? -1
+        let milliseconds = pause.map { Int32(clamping: ($0.clampedNanoseconds &+ 999_999) / 1_000_000) } ?? -1
         // Interrupted or not: what is not ready now is looked at again at once.
-        _ = zmq_poll(&items, Int32(items.count), milliseconds)
-        if items[0].revents != 0 { counter.clear() }
-        return items.dropFirst().map { $0.revents != 0 }
+        guard poll(&entries, nfds_t(entries.count), hasInput ? 0 : max(milliseconds, -1)) > 0 else { return }
+        if entries[0].revents != 0 { counter.clear() }
+        for (source, entry) in zip(sources, entries.dropFirst()) where entry.revents != 0 {
+            if case .socket(let socket) = source { socket.signal() }
+        }
     }
 }

@@ -25,6 +25,13 @@ struct News: Hashable {
         last = effect.revision
     }
 
+    /// The revision of an effect's record, without reading the rest: its tag comes first, then the revision.
+    static func revision(of payload: [UInt8]) -> Revision? {
+        var reader = ByteReader(payload)
+        guard (try? reader.byte()) == 1, let revision = try? reader.integer() else { return nil }
+        return Revision(rawValue: revision)
+    }
+
     init(from reader: inout ByteReader) throws(ByteCodingError) {
         after = Revision(rawValue: try reader.integer())
         effects = try reader.array { reader throws(ByteCodingError) in try reader.data() }

@@ -106,6 +106,13 @@ struct Request: Hashable {
         return (try? reader.integer()) ?? 0
     }
 
+    /// Whether it would be a hello, if it can be read.
+    static func isHello(_ bytes: [UInt8]) -> Bool {
+        bytes.count > 1 && bytes[0] == Wire.version && bytes[1] == helloTag
+    }
+
+    private static let helloTag: UInt8 = 1
+
     init(number: UInt64, body: Body) {
         self.number = number
         self.body = body

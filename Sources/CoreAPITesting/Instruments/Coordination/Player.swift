@@ -62,7 +62,10 @@ package final class Player: Sendable {
     }
 
     /// Stops it as SIGSTOP does.
+    ///
+    /// - Throws: ``HarnessLimitation`` where the backend does not stand it.
     package func freeze() async throws {
+        if let limitation = group.context.harness.stopLimitation { throw limitation }
         switch place {
         case .apart(let peer):
             peer.signal(SIGSTOP)

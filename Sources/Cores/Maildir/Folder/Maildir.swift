@@ -8,6 +8,12 @@ struct Maildir: Sendable {
     let new: Directory
     let cur: Directory
 
+    init(path: String, new: Directory, cur: Directory) {
+        self.path = path
+        self.new = new
+        self.cur = cur
+    }
+
     /// Opens the folders, and makes those that are missing, for this user alone.
     ///
     /// The Maildir itself may be a symbolic link, the folders in it may not.

@@ -1,0 +1,109 @@
+internal import Foundation
+public import SIPMessages
+internal import Synchronization
+
+/// A connection with a thread that reads it. While its owner sleeps it is kept but not read: what comes stays in the socket
+/// and is only told of.
+public final class Connection: Sendable {
+    /// What the thread tells.
+    public enum Event: Sendable {
+        case message(Message)
+        /// Bytes have come that nobody has read, while the connection was kept.
+        case unreadData
+    }
+
+    private struct State {
+        /// Since when it is kept, as a number that is new every time; nil while it is read.
+        var kept: Int?
+        var changes = 0
+        var isClosed = false
+    }
+
+    /// What came over the connection; it ends with it.
+    public let events: AsyncStream<Event>
+
+    private let socket: StreamSocket
+    /// A pipe by which the thread is woken.
+    private let wake = Pipe()
+    private let state = Mutex(State())
+
+    /// Connects, on a thread of its own.
+    public static func open(to server: ServerAddress) async throws -> Connection {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                let (events, tell) = AsyncStream.makeStream(of: Event.self)
+                do {
+                    let connection = Connection(
+                        try StreamSocket.connect(to: server.host, port: server.port), events)
+                    continuation.resume(returning: connection)
+                    connection.run(tell)
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+                tell.finish()
+            }
+        }
+    }
+
+    private init(_ socket: StreamSocket, _ events: AsyncStream<Event>) {
+        self.socket = socket
+        self.events = events
+    }
+
+    /// The address that packets leave from.
+    public var localHost: String { socket.local.host }
+
+    public func send(_ message: Message) throws {
+        try socket.send(message.bytes)
+    }
+
+    /// Leaves what comes in the socket from now on, or reads it again.
+    public func keep(_ isKept: Bool) {
+        state.withLock { state in
+            state.changes += 1
+            state.kept = isKept ? state.changes : nil
+        }
+        try? wake.fileHandleForWriting.write(contentsOf: [0])
+    }
+
+    public func close() {
+        state.withLock { $0.isClosed = true }
+        socket.shutDown()
+        try? wake.fileHandleForWriting.write(contentsOf: [0])
+    }
+
+    private func run(_ tell: AsyncStream<Event>.Continuation) {
+        var reader = MessageReader()
+        var told: Int?
+        while true {
+            let (kept, isClosed) = state.withLock { ($0.kept, $0.isClosed) }
+            if isClosed { return }
+            guard wait(forData: kept == nil || kept != told) == .data else { continue }
+            if let kept {
+                tell.yield(.unreadData)
+                told = kept
+                continue
+            }
+            let bytes = socket.receive()
+            guard !bytes.isEmpty, let messages = try? reader.read(bytes) else { return }
+            for message in messages { tell.yield(.message(message)) }
+        }
+    }
+
+    private enum Ready {
+        case woken
+        case data
+    }
+
+    private func wait(forData: Bool) -> Ready {
+        let pipe = wake.fileHandleForReading
+        var entries = [pollfd(fd: pipe.fileDescriptor, events: Int16(POLLIN), revents: 0)]
+        if forData { entries.append(pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)) }
+        guard poll(&entries, nfds_t(entries.count), -1) > 0 else { return .woken }
+        if entries[0].revents != 0 {
+            _ = pipe.availableData
+            return .woken
+        }
+        return .data
+    }
+}

@@ -1,0 +1,96 @@
+public import Lifecycle
+internal import NetworkMonitor
+internal import SIPMessages
+
+/// A telephone that lives by the connectivity machine: it carries out what the machine wants, and reports what happens.
+///
+/// This is the type to read. Each action is a line or two, and none of them asks whether the application is in front, in the
+/// background or without a network: that is the machine's to know.
+public actor Telephone: ConnectivityDelegate {
+    /// What it is subscribed to wherever it is; presence of others is another matter.
+    static let events = ["reg", "dialog", "message-summary"]
+    /// The name of its registration at the keep-alive.
+    static let registration = "registration"
+
+    /// A call, as far as this example has one: signaling, and a flag in place of media.
+    public struct Call: Hashable, Sendable {
+        public var isReachable = true
+        public var isHeld = false
+        public var hasMedia = true
+
+        public init(isReachable: Bool = true, isHeld: Bool = false, hasMedia: Bool = true) {
+            self.isReachable = isReachable
+            self.isHeld = isHeld
+            self.hasMedia = hasMedia
+        }
+    }
+
+    public nonisolated let client: TelephoneClient
+    public nonisolated let web: WebRequests
+    public nonisolated let keepAlive: KeepAlive
+    /// What has happened, for the machine. Read it from the start, by one reader.
+    public nonisolated let happenings: AsyncStream<ConnectivityEvent>
+    let happen: AsyncStream<ConnectivityEvent>.Continuation
+
+    /// What the user sees, line by line.
+    public internal(set) var screen: [String] = []
+    public internal(set) var call: Call?
+    var network: NetworkState?
+    let levels = ServiceLevelTable.standard
+    var hasPresence = false
+
+    public init(user: String, server: ServerAddress, keepAlive: KeepAlive, patience: Duration = .seconds(5)) {
+        client = TelephoneClient(user: user, server: server, patience: patience)
+        web = WebRequests(server: server)
+        self.keepAlive = keepAlive
+        (happenings, happen) = AsyncStream.makeStream(of: ConnectivityEvent.self)
+    }
+
+    // MARK: What the machine wants
+
+    public func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityFinding {
+        switch action {
+        case .tellServices(let connectivity): show("network: \(connectivity)")
+        case .flagCallsUnavailable: call?.isReachable = false
+        case .suspendSignaling: await client.disconnect()
+        case .failPendingRequests: await web.failPending()
+        case .applyLevels(let state): try await apply(levelsOf: state)
+
+        case .reconnect: try await client.connect()
+        case .openNewSocket: try await client.connectAnew()
+        case .register, .refreshRegistration: try await register()
+        case .subscribe, .refreshSubscriptions:
+            for event in Self.events { try await client.subscribe(to: event) }
+        case .restorePresence: try await restorePresence()
+        case .restoreHTTP: await web.rest(false)
+        case .reportLastKnownState:
+            call?.isReachable = true
+            show("network: connected; \(await client.notice(of: "message-summary") ?? "nothing is known yet")")
+        case .checkConnectivity:
+            await client.keepUnread(false)
+            if await client.isAnswered() { return .connection(.stands) }
+            return .connection(network?.isConnected == false ? .noNetwork : .networkOnly)
+
+        // A client that runs a shared core closes its participant here; this one has no other process to share with.
+        case .giveUpOwnershipAndLocks: show("gave up what others might wait for")
+        case .prepareForBackground(let interval):
+            return .preparation(await keepAlive.prepareForBackground(interval: interval))
+        case .stayAwake(let obstacles): show("stays awake: \(obstacles.map(\.description).joined(separator: "; "))")
+        case .warn(let obstacles): show("warning: \(obstacles.map(\.description).joined(separator: "; "))")
+        case .relyOnKeepAlive: show("only the keep-alive will wake it")
+        case .allowSuspension: await client.keepUnread(true)
+
+        case .beginBudget: await client.keepUnread(false)
+        case .endBudget, .stopWork: break
+        case .processSocketData: try await readWhatCame()
+        case .alertUser: for text in await client.takeTexts() { show("alert: \(text)") }
+
+        case .holdActiveCalls: try await hold()
+        case .takeMediaAway: call?.hasMedia = false
+        case .offerResume: if call != nil { show("resume the call?") }
+
+        case .relaunchWithoutUserInterface: show("relaunched in the background, without a window")
+        }
+        return .done
+    }
+}

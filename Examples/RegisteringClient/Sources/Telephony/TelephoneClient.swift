@@ -1,0 +1,166 @@
+internal import SIPMessages
+
+/// Speaks SIP with a server over one connection: registers, subscribes, publishes, calls, and hears what the server sends.
+///
+/// It knows nothing of networks, backgrounds and sleep: when to do what is ``Telephone``'s to say.
+public actor TelephoneClient {
+    /// Something did not work.
+    public enum Failure: Error, Equatable {
+        case notConnected
+        case noAnswer(to: String)
+        case refused(String)
+    }
+
+    /// What happens on the connection by itself.
+    public enum Incoming: Hashable, Sendable {
+        /// Something came from the server.
+        case traffic
+        /// Something lies in the socket, which is kept and not read.
+        case unreadData
+        /// The connection is gone.
+        case ended
+    }
+
+    private struct Waiting {
+        let request: String
+        let continuation: CheckedContinuation<Message, any Error>
+    }
+
+    let user: String
+    private let server: ServerAddress
+    private let patience: Duration
+    private let tell: AsyncStream<Incoming>.Continuation
+    /// What happens by itself.
+    public nonisolated let incoming: AsyncStream<Incoming>
+
+    private var connection: Connection?
+    private var reading: Task<Void, Never>?
+    private var waiting: [Int: Waiting] = [:]
+    private var lastNumber = 0
+    private var texts: [String] = []
+    private var notices: [String: String] = [:]
+
+    /// - Parameter patience: How long an answer may stay away.
+    public init(user: String, server: ServerAddress, patience: Duration = .seconds(5)) {
+        self.user = user
+        self.server = server
+        self.patience = patience
+        (incoming, tell) = AsyncStream.makeStream(of: Incoming.self)
+    }
+
+    public var isConnected: Bool { connection != nil }
+    /// What was last heard of something subscribed to.
+    public func notice(of event: String) -> String? { notices[event] }
+    /// The messages for the user that came since the last call.
+    public func takeTexts() -> [String] {
+        defer { texts = [] }
+        return texts
+    }
+    /// The address that packets to the server leave from.
+    public var localHost: String? { connection?.localHost }
+
+    /// Connects; nothing to do where the connection still stands.
+    public func connect() async throws {
+        if await isAnswered() { return }
+        try await connectAnew()
+    }
+
+    /// Makes a new connection, whatever became of the old one.
+    public func connectAnew() async throws {
+        disconnect()
+        let new = try await Connection.open(to: server)
+        connection = new
+        reading = Task {
+            for await event in new.events { hear(event, on: new) }
+            lose(new)
+        }
+    }
+
+    /// Closes the connection.
+    public func disconnect() {
+        guard let connection else { return }
+        connection.close()
+        lose(connection)
+    }
+
+    /// Whether the server answers on the connection.
+    public func isAnswered() async -> Bool {
+        guard connection != nil else { return false }
+        return (try? await ask("OPTIONS")) != nil
+    }
+
+    /// Leaves what the server sends in the socket, or reads it again.
+    public func keepUnread(_ isKept: Bool) {
+        connection?.keep(isKept)
+    }
+
+    /// Sends a request and waits for its answer.
+    ///
+    /// - Throws: ``Failure``, and `CancellationError` as soon as the task is cancelled.
+    @discardableResult
+    func ask(_ method: String, headers: [(String, String)] = [], body: String = "") async throws -> Message {
+        guard let connection else { throw Failure.notConnected }
+        lastNumber += 1
+        let number = lastNumber
+        let me = "<sip:\(user)@example.org>"
+        let request = Message(
+            "\(method) sip:example.org SIP/2.0",
+            headers: [
+                ("Via", "SIP/2.0/TCP \(connection.localHost)"), ("From", me), ("To", me), ("Call-ID", "\(user)"),
+                ("CSeq", "\(number) \(method)"),
+            ] + headers, body: body)
+        try Task.checkCancellation()
+        let limit = Task {
+            try await Task.sleep(for: patience)
+            answer(number, .failure(Failure.noAnswer(to: method)))
+        }
+        defer { limit.cancel() }
+        let response = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                waiting[number] = Waiting(request: method, continuation: continuation)
+                do { try connection.send(request) } catch { answer(number, .failure(error)) }
+            }
+        } onCancel: {
+            Task { await answer(number, .failure(CancellationError())) }
+        }
+        guard response.status == 200 else { throw Failure.refused(response.firstLine) }
+        return response
+    }
+
+    /// Sends what nobody answers.
+    func say(_ method: String) throws {
+        try connection?.send(
+            Message("\(method) sip:example.org SIP/2.0", headers: [("CSeq", "\(lastNumber) \(method)")]))
+    }
+
+    private func answer(_ number: Int, _ result: Result<Message, any Error>) {
+        waiting.removeValue(forKey: number)?.continuation.resume(with: result)
+    }
+
+    private func hear(_ event: Connection.Event, on source: Connection) {
+        guard case .message(let message) = event else {
+            tell.yield(.unreadData)
+            return
+        }
+        tell.yield(.traffic)
+        let number = message["CSeq"].flatMap { Int($0.prefix { $0 != " " }) }
+        if message.status != nil {
+            if let number { answer(number, .success(message)) }
+            return
+        }
+        switch message.method {
+        case "MESSAGE": texts.append(message.body)
+        case "NOTIFY": notices[message["Event"] ?? ""] = message.body
+        default: break
+        }
+        // Only what is kept is acknowledged.
+        try? source.send(message.response("200 OK"))
+    }
+
+    private func lose(_ lost: Connection) {
+        guard connection === lost else { return }
+        connection = nil
+        for number in waiting.keys { answer(number, .failure(Failure.notConnected)) }
+        tell.yield(.ended)
+    }
+}

@@ -1,0 +1,43 @@
+public import CoreAPI
+public import Lifecycle
+public import NetworkMonitor
+
+/// Puts it together: a telephone, the machine it lives by, and what tells the machine what happens.
+///
+/// An application writes about this much.
+public final class TelephoneLife: Sendable {
+    public let telephone: Telephone
+    public let runner: ConnectivityRunner
+    private let tasks: [Task<Void, Never>]
+
+    /// - Parameters:
+    ///   - network: The states of a `NetworkMonitor`.
+    ///   - trace: Is told of every transition.
+    public init(
+        user: String, server: ServerAddress, network: AsyncStream<NetworkState>, clock: any TimeSource = LinuxClock(),
+        patience: Duration = .seconds(5), trace: @escaping @Sendable (ConnectivityTransition) -> Void = { _ in }
+    ) async throws {
+        let keepAlive = try KeepAlive(clock: clock)
+        let telephone = Telephone(user: user, server: server, keepAlive: keepAlive, patience: patience)
+        let runner = ConnectivityRunner(
+            ConnectivityMachine(seed: .random(in: .min ... .max)), delegate: telephone, clock: clock,
+            onTransition: trace)
+        self.telephone = telephone
+        self.runner = runner
+        tasks = [
+            Task { await telephone.follow(network) },
+            Task { await telephone.followConnection() },
+            Task { for await event in telephone.happenings { await runner.handle(event) } },
+        ]
+        // Ten minutes are the shortest interval that there is.
+        try await keepAlive.add(Telephone.registration, every: .seconds(600), handler: Refresher(runner: runner))
+    }
+
+    /// Ends it; the server is not told, as when a process is killed.
+    public func close() async {
+        for task in tasks { task.cancel() }
+        await telephone.keepAlive.close()
+        await runner.close()
+        await telephone.client.disconnect()
+    }
+}

@@ -1,0 +1,42 @@
+internal import SIPMessages
+
+/// Requests over HTTP, each on a connection of its own: contacts, history and the like.
+public actor WebRequests {
+    public enum Failure: Error {
+        /// There are none in the background.
+        case resting
+        /// The connection ended before the answer.
+        case ended
+    }
+
+    private let server: ServerAddress
+    private var isResting = true
+    private var pending: [ObjectIdentifier: Connection] = [:]
+
+    public init(server: ServerAddress) {
+        self.server = server
+    }
+
+    /// Lets requests through, or refuses new ones; what is pending is finished.
+    public func rest(_ isResting: Bool) {
+        self.isResting = isResting
+    }
+
+    /// Ends what waits for an answer.
+    public func failPending() {
+        for connection in pending.values { connection.close() }
+    }
+
+    public func get(_ path: String) async throws -> String {
+        guard !isResting else { throw Failure.resting }
+        let connection = try await Connection.open(to: server)
+        pending[ObjectIdentifier(connection)] = connection
+        defer {
+            pending[ObjectIdentifier(connection)] = nil
+            connection.close()
+        }
+        try connection.send(Message("GET \(path) HTTP/1.1", headers: [("Host", server.host)]))
+        for await case .message(let message) in connection.events { return message.body }
+        throw Failure.ended
+    }
+}

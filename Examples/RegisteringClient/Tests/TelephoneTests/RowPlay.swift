@@ -1,0 +1,124 @@
+import Lifecycle
+import TelephoneServer
+import Telephony
+import Testing
+
+/// How a row of the table is played: where it begins, what happens, and what is seen of it outside of the machine.
+struct RowPlay: Sendable {
+    typealias Act = @Sendable (Stage) async throws -> Void
+
+    var from: LifePosition
+    /// What stands already when the row begins.
+    var prepare: Act = { _ in }
+    var happen: Act
+    /// The rows of all that is traced until it is over.
+    var trace: [TransitionNumber?]
+    var to: LifePosition
+    /// What the server is asked.
+    var requests: [String] = []
+    /// What else can be seen.
+    var look: Act = { _ in }
+
+    private static let subscriptions = ["SUBSCRIBE reg", "SUBSCRIBE dialog", "SUBSCRIBE message-summary"]
+    private static let presence = ["SUBSCRIBE presence", "PUBLISH open"]
+
+    /// Every row has its play: a number without one does not compile.
+    static func of(_ number: TransitionNumber) -> RowPlay {
+        let foreground = LifePosition(.foreground, .connected)
+        let background = LifePosition(.background, .connected)
+        let asleep = LifePosition(.suspended, .connected)
+        let foregroundWithout = LifePosition(.foreground, .disconnected)
+        let backgroundWithout = LifePosition(.background, .disconnected)
+        let asleepWithout = LifePosition(.suspended, .disconnected)
+        switch number {
+        case .t1:
+            return RowPlay(
+                from: foreground, prepare: { try await $0.placeCall() }, happen: { $0.loseNetwork() },
+                trace: [.t1], to: foregroundWithout,
+                look: {
+                    #expect(await $0.telephone.screen.last == "network: disconnected")
+                    #expect(
+                        await $0.telephone.call == Telephone.Call(isReachable: false, isHeld: false, hasMedia: true))
+                })
+        case .t2:
+            return RowPlay(
+                from: foregroundWithout, happen: { try $0.gainNetwork() }, trace: [.t2], to: foreground,
+                requests: ["REGISTER"] + subscriptions + presence,
+                look: {
+                    try await $0.getsContacts()
+                    #expect(await $0.telephone.screen.last == "network: connected; message-summary: nothing new")
+                })
+        case .t3:
+            return RowPlay(
+                from: foregroundWithout, happen: { await $0.bring(to: .background) }, trace: [.t3],
+                to: backgroundWithout,
+                look: { await $0.getsNothing() })
+        case .t4:
+            return RowPlay(
+                from: backgroundWithout, happen: { try $0.gainNetwork() }, trace: [.t4], to: background,
+                requests: ["REGISTER"] + subscriptions,
+                look: { await $0.getsNothing() })
+        case .t5:
+            return RowPlay(
+                from: background, happen: { $0.loseNetwork() }, trace: [.t5], to: backgroundWithout,
+                look: { #expect(await !$0.telephone.client.isConnected) })
+        case .t6:
+            return RowPlay(
+                from: background, happen: { await $0.bring(to: .suspended) }, trace: [.t6, .t6], to: asleep,
+                look: { #expect(await $0.telephone.screen.last == "gave up what others might wait for") })
+        case .t7:
+            return RowPlay(
+                from: backgroundWithout, happen: { await $0.bring(to: .suspended) }, trace: [.t7], to: asleepWithout,
+                look: { #expect(await $0.telephone.screen.last == "only the keep-alive will wake it") })
+        case .t8:
+            return RowPlay(
+                from: foreground, happen: { await $0.bring(to: .background) }, trace: [.t8], to: background,
+                requests: ["UNSUBSCRIBE presence"],
+                look: { await $0.getsNothing() })
+        case .t9:
+            return RowPlay(
+                from: background, happen: { await $0.bring(to: .foreground) }, trace: [.t9], to: foreground,
+                requests: presence, look: { try await $0.getsContacts() })
+        case .t10:
+            return RowPlay(
+                from: backgroundWithout, happen: { await $0.bring(to: .foreground) }, trace: [.t10],
+                to: foregroundWithout)
+        case .t11:
+            return RowPlay(
+                from: asleep, happen: { try $0.server.send(text: "Lunch?") }, trace: [.t11, .t11, .t11], to: asleep,
+                look: { stage in
+                    #expect(await stage.telephone.screen.contains("alert: Lunch?"))
+                    #expect(stage.server.answers > 0)
+                })
+        case .t12:
+            return RowPlay(
+                from: asleep, happen: { $0.passTenMinutes() }, trace: [.t12, .t12], to: asleep,
+                requests: ["REGISTER"] + subscriptions)
+        case .t13:
+            return RowPlay(from: asleep, happen: { $0.loseNetwork() }, trace: [.t13], to: asleepWithout)
+        case .t14:
+            return RowPlay(from: asleepWithout, happen: { try $0.gainNetwork() }, trace: [.t14], to: asleepWithout)
+        case .t15:
+            return RowPlay(
+                from: asleepWithout, prepare: { try $0.server.heal() }, happen: { $0.passTenMinutes() },
+                trace: [.t15, .t15], to: asleep, requests: ["REGISTER"])
+        case .t16:
+            return RowPlay(
+                from: asleep, happen: { await $0.bring(to: .foreground) }, trace: [.t16, .t16], to: foreground,
+                requests: presence)
+        case .t17:
+            return RowPlay(
+                from: foreground, prepare: { try await $0.placeCall() },
+                happen: { await $0.life.runner.handle(.cellularCallBegan) }, trace: [.t17], to: foreground,
+                requests: ["INVITE hold"],
+                look: {
+                    #expect(await $0.telephone.call == Telephone.Call(isReachable: true, isHeld: true, hasMedia: false))
+                })
+        case .t18:
+            return RowPlay(
+                from: foreground, happen: { await $0.life.runner.handle(.killedOrRebooted(finds: .connected)) },
+                trace: [.t18], to: background, requests: ["REGISTER"] + subscriptions,
+                look: { #expect(await $0.telephone.screen.last == "relaunched in the background, without a window") })
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import CoreAPI
+internal import Platform
+
+/// The link's sockets: made, and made anew where the library does not connect again by itself.
+extension HubLink {
+    /// Connects the socket of the requests.
+    func connect() throws(MessagingError) {
+        if case .inproc(let name) = endpoint { namedRun = NamedHubs.shared.run(of: name) }
+        let socket = try Socket(.dealer, for: endpoint.description)
+        try configure(socket)
+        // A message waits for a connection here, not in the library, which would lose it with the connection.
+        try socket.set(.onlyWhenConnected, 1)
+        try socket.set(.sendLimit, 4 * Wire.windowCount)
+        let events = try ConnectionEvents(of: socket)
+        try socket.connect()
+        requests = socket
+        self.events = events
+        duty.sources = [.socket(socket), .socket(events.socket)]
+        duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
+        thread.take(duty)
+        // Within a process there is no connection to report on; a hub that comes is heard of.
+        if namedRun != nil { greet() }
+    }
+
+    /// Connects the socket of the news.
+    func listen(at port: UInt16?) throws(MessagingError) {
+        guard stream == nil else { return }
+        let socket = try Socket(.subscriber, for: endpoint.stream(port: port).description)
+        try configure(socket)
+        try socket.set(.subscribe, [StreamMessage.newsTopic])
+        try socket.set(.subscribe, [StreamMessage.armedTopic] + mark)
+        try socket.connect()
+        stream = socket
+        duty.sources.append(.socket(socket))
+        if FailPoint.fails("link.armed") { isArmed = true }
+    }
+
+    private func configure(_ socket: Socket) throws(MessagingError) {
+        // Whoever is only there to leave is in no hurry.
+        try socket.set(.reconnectInterval, isLeaving ? 250 : 20)
+        try socket.set(.reconnectMaximum, isLeaving ? 2_000 : 500)
+        if case .tcp = endpoint {
+            try socket.set(.bothAddressFamilies, 1)
+            try socket.set(.heartbeatInterval, 5_000)
+            try socket.set(.heartbeatTimeout, 15_000)
+        }
+        guard let keys = options.keys else { return }
+        try socket.set(.curveServerKey, keys.hub.utf8)
+        try socket.set(.curvePublicKey, keys.own.publicKey.utf8)
+        try socket.set(.curveSecretKey, keys.own.secretKey.utf8)
+    }
+
+    /// Connects anew. What was asked and not answered is asked again behind the next welcome.
+    func connectAgain() {
+        if case .ended = phase { return }
+        let wasListening = stream != nil && !isLeaving
+        phase = .connecting
+        nextGreeting = nil
+        isArmed = false
+        events?.close()
+        requests?.close()
+        stream?.close()
+        stream = nil
+        do throws(MessagingError) {
+            try connect()
+            if wasListening { try listen(at: welcome?.streamPort) }
+        } catch {
+            end(with: SharedCoreError(error))
+        }
+    }
+
+    // MARK: - Hubs of this process
+
+    func listenToName() {
+        guard case .inproc(let name) = endpoint else { return }
+        nameTicket = NamedHubs.shared.listen(to: name) { [weak self] in
+            Task { await self?.followName() }
+        }
+    }
+
+    func forgetName() {
+        guard case .inproc(let name) = endpoint, let ticket = nameTicket else { return }
+        NamedHubs.shared.forget(ticket, of: name)
+        nameTicket = nil
+    }
+
+    /// The hub of this process has ended, or there is another one.
+    func followName() {
+        if case .ended = phase { return }
+        guard case .inproc(let name) = endpoint else { return }
+        let run = NamedHubs.shared.run(of: name)
+        guard run != namedRun else { return }
+        if run != nil { return connectAgain() }
+        namedRun = nil
+        phase = .connecting
+        nextGreeting = nil
+        lastTrouble = "the connection was lost"
+    }
+}

@@ -1,0 +1,80 @@
+internal import CoreMetrics
+internal import Synchronization
+
+/// One figure and what became of it.
+final class PrometheusSeries: CounterHandler, MeterHandler, RecorderHandler, TimerHandler {
+    /// What kind of figure it is, by the word of the format.
+    enum Kind: String, Sendable {
+        case counter, gauge, histogram
+    }
+
+    private struct State {
+        var value = 0.0
+        var count: UInt64 = 0
+        /// How many were at most as large as each bound.
+        var buckets = [UInt64](repeating: 0, count: PrometheusSeries.bounds.count)
+    }
+
+    /// The bounds of a histogram, in seconds: from what an idle machine takes to far beyond every budget.
+    static let bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 30, 60, 300]
+
+    let kind: Kind
+    private let state = Mutex(State())
+
+    init(_ kind: Kind) {
+        self.kind = kind
+    }
+
+    func increment(by amount: Int64) {
+        state.withLock { $0.value += Double(amount) }
+    }
+
+    func increment(by amount: Double) {
+        state.withLock { $0.value += amount }
+    }
+
+    func decrement(by amount: Double) {
+        state.withLock { $0.value -= amount }
+    }
+
+    func reset() {
+        state.withLock { $0 = State() }
+    }
+
+    func set(_ value: Int64) { set(Double(value)) }
+
+    func set(_ value: Double) {
+        state.withLock { $0.value = value }
+    }
+
+    func record(_ value: Int64) { record(Double(value)) }
+
+    func record(_ value: Double) {
+        guard kind == .histogram else { return set(value) }
+        state.withLock { state in
+            state.value += value
+            state.count += 1
+            for (index, bound) in Self.bounds.enumerated() where value <= bound { state.buckets[index] += 1 }
+        }
+    }
+
+    func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1_000_000_000) }
+
+    /// The lines of this figure.
+    func lines(name: String, labels: String) -> String {
+        let state = state.withLock { $0 }
+        let own = labels.isEmpty ? "" : "{\(labels)}"
+        guard kind == .histogram else { return "\(name)\(own) \(number(state.value))\n" }
+        let prefix = labels.isEmpty ? "" : labels + ","
+        var text = ""
+        for (bound, count) in zip(Self.bounds, state.buckets) {
+            text += "\(name)_bucket{\(prefix)le=\"\(number(bound))\"} \(count)\n"
+        }
+        text += "\(name)_bucket{\(prefix)le=\"+Inf\"} \(state.count)\n"
+        return text + "\(name)_sum\(own) \(number(state.value))\n\(name)_count\(own) \(state.count)\n"
+    }
+
+    private func number(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : "\(value)"
+    }
+}

@@ -1,0 +1,40 @@
+internal import Coordination
+internal import CoreAPI
+internal import FoundationEssentials
+
+/// A push as it waits in the group, in JSON.
+struct Push: Codable, Hashable, Sendable {
+    /// What it announces.
+    let callID: String
+    /// When it came, in nanoseconds of that run of the machine.
+    let receivedAt: UInt64
+    /// The run of the machine in which it came.
+    let bootID: String
+    /// How many Executors have failed for it.
+    var failures = 0
+    /// What the last of them ended with, for people.
+    var lastFailure: String?
+
+    init(_ callID: CallID, at now: BootInstant, in bootID: BootID) {
+        self.callID = callID.text
+        self.receivedAt = now.nanoseconds
+        self.bootID = bootID.description
+    }
+
+    /// Nil when the bytes are no push, such as one of a later version.
+    init?(_ bytes: [UInt8]) {
+        guard let push = try? JSONDecoder().decode(Push.self, from: Data(bytes)), PushID.callID(push.callID) != nil
+        else { return nil }
+        self = push
+    }
+
+    var bytes: [UInt8] {
+        // Texts and numbers always have a form in JSON.
+        (try? JSONEncoder().encode(self)).map(Array.init) ?? []
+    }
+
+    /// How long ago it came; nil when that was in an earlier run of the machine.
+    func age(at now: BootInstant, in bootID: BootID) -> Duration? {
+        bootID.description == self.bootID ? BootInstant(nanoseconds: receivedAt).duration(to: now) : nil
+    }
+}

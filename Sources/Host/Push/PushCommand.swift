@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import Coordination
+internal import CoreAPI
+internal import ProgramOutput
+
+/// `push`: tells the host that a push came.
+struct PushCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "push", abstract: "Tell the host that a push came.",
+        discussion: """
+            The push is kept in the group until an Executor has dealt with it, also while no host (“sharedcore serve”) \
+            runs. --retry puts those that were given up among them again, and needs no call-id.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "What the push announced.")
+    var callID: String?
+
+    @Flag(help: "Try all pushes anew that were given up.")
+    var retry = false
+
+    func validate() throws {
+        if retry, callID != nil { throw ValidationError("--retry takes no call-id.") }
+        if !retry, callID == nil { throw ValidationError("A push needs a call-id, or --retry.") }
+        if let callID, PushID.callID(callID) == nil {
+            throw ValidationError("A call-id is \(PushID.expectation).")
+        }
+    }
+
+    func run(in context: CommandContext) async throws {
+        try await context.withGroup(for: "push") { group in
+            let queue = try PushQueue(of: group)
+            guard let callID = callID.flatMap(PushID.callID) else {
+                let count = try await queue.retryFailures()
+                try await context.output.emit(
+                    text: count == 1 ? "1 push is tried anew." : "\(count) pushes are tried anew.",
+                    json: ["event": "retried", "count": .integer(Int64(count))])
+                return
+            }
+            let revision = try await queue.send(callID)
+            try await context.output.emit(
+                text: "The push waits, as revision \(revision).",
+                json: ["event": "pushed", "callID": .text(callID.text), "revision": .natural(revision.rawValue)])
+        }
+    }
+}

@@ -1,0 +1,103 @@
+internal import Coordination
+internal import CoreAPI
+internal import Mailboxes
+internal import Platform
+
+/// The pushes of a group: mail that waits until an Executor has dealt with it, whoever is running.
+///
+/// | key | what |
+/// |---|---|
+/// | `.sharedcore/pushes/...` | the queue of the pushes that wait or are being served |
+/// | `.sharedcore/push-failures/...` | the queue of those that were given up |
+/// | `.sharedcore/push-files/<name>` | that a file of the watched Maildir has become a push |
+struct PushQueue: Sendable {
+    /// A push in this host's hand.
+    struct Taken: Sendable {
+        let delivery: QueueDelivery
+        /// Nil when it cannot be read here.
+        let push: Push?
+    }
+
+    /// How many there are.
+    struct Count: Hashable, Sendable {
+        var waiting = 0
+        var taken = 0
+        var givenUp = 0
+    }
+
+    /// The most pushes that were given up and are kept; the oldest make room.
+    static let failureCapacity = 1000
+
+    let group: any SharedStore
+    private let clock: any TimeSource
+    let pending: QueueMailbox
+    let failed: QueueMailbox
+
+    init(of group: any SharedStore, clock: any TimeSource = SystemClock()) throws(SharedCoreError) {
+        self.group = group
+        self.clock = clock
+        pending = try QueueMailbox(group, path: ".sharedcore/pushes")
+        failed = try QueueMailbox(
+            group, path: ".sharedcore/push-failures",
+            options: QueueOptions(capacity: Self.failureCapacity, overflow: .dropOldest))
+    }
+
+    /// Puts a push behind those that wait.
+    func send(_ callID: CallID) async throws(SharedCoreError) -> Revision {
+        try await pending.send(push(for: callID).bytes).revision
+    }
+
+    func push(for callID: CallID) -> Push {
+        Push(callID, at: clock.now(), in: clock.bootID)
+    }
+
+    /// How long ago a push came.
+    func age(of push: Push) -> Duration? {
+        push.age(at: clock.now(), in: clock.bootID)
+    }
+
+    /// Says that a push is dealt with.
+    func acknowledge(_ taken: Taken) async throws(SharedCoreError) {
+        try await pending.acknowledge(taken.delivery)
+    }
+
+    /// Writes down that an Executor has failed for a push, which stays in hand.
+    func note(_ push: Push, for taken: Taken) async throws(SharedCoreError) {
+        var transaction = Transaction()
+        let keys = pending.keys
+        transaction.require(.epoch(try keys.key(of: .take, for: taken.delivery.item), taken.delivery.epoch))
+        transaction.put(try keys.key(of: .message, for: taken.delivery.item), push.bytes)
+        _ = try await group.commit(transaction)
+    }
+
+    /// Moves a push to those that were given up.
+    func giveUp(_ bytes: [UInt8], _ taken: Taken) async throws(SharedCoreError) {
+        // Written before it is taken away: killed in between, it is given up twice and lost never.
+        _ = try await failed.send(bytes, as: taken.delivery.item)
+        try await pending.acknowledge(taken.delivery)
+    }
+
+    /// Puts the pushes that were given up behind those that wait, to be tried anew.
+    ///
+    /// - Returns: How many.
+    func retryFailures() async throws(SharedCoreError) -> Int {
+        var count = 0
+        while let delivery = try await failed.take() {
+            guard let former = Push(delivery.bytes), let callID = PushID.callID(former.callID) else {
+                // Of another version: it is that one's.
+                continue
+            }
+            var transaction = Transaction()
+            try pending.addSend(of: push(for: callID).bytes, as: ItemName("again \(delivery.epoch)"), to: &transaction)
+            try failed.addAcknowledgement(of: delivery, to: &transaction)
+            _ = try await group.commit(transaction)
+            count += 1
+        }
+        return count
+    }
+
+    func count() async throws(SharedCoreError) -> Count {
+        let pending = try await pending.count()
+        return Count(waiting: pending.waiting, taken: pending.taken, givenUp: try await failed.count().total)
+    }
+}

@@ -1,0 +1,45 @@
+internal import Lifecycle
+
+/// How an Executor ended.
+struct ExecutorEnd: Hashable, Sendable {
+    /// Its exit status, or 128 and the number of the signal that ended it.
+    let status: Int32
+    /// Why it was asked to end, when it was.
+    let warning: BudgetReason?
+    /// Why it was killed, when it was.
+    let killing: BudgetReason?
+    /// How long it ran.
+    let duration: Duration
+    /// The first line that it printed.
+    let line: String?
+
+    /// What this means for the push.
+    enum Verdict: Hashable, Sendable {
+        /// It has been dealt with.
+        case served
+        /// The host stopped before it was; the next host runs it.
+        case interrupted
+        /// It has to be tried again.
+        case failed
+    }
+
+    var verdict: Verdict {
+        // An Executor that the host's stop has ended says 1, as one whose message never came.
+        if status == 0 { return .served }
+        if warning == .stop { return .interrupted }
+        return status == 1 ? .served : .failed
+    }
+
+    /// How it ended, for people.
+    var description: String {
+        if let killing { return "it was killed, because \(killing)" }
+        return status > 128 ? "it was ended by signal \(status - 128)" : "it ended with status \(status)"
+    }
+
+    /// Why it ended, in a word.
+    var word: String {
+        if let killing { return killing.word }
+        if status > 128 { return "signal" }
+        return verdict == .failed ? "status" : "ended"
+    }
+}

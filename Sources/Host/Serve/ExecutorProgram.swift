@@ -1,0 +1,8 @@
+/// A program that is to be started as an Executor.
+struct ExecutorProgram: Hashable, Sendable {
+    /// Its absolute path.
+    let path: String
+    let arguments: [String]
+    /// What its environment has more or otherwise than this process's.
+    let variables: [String: String]
+}

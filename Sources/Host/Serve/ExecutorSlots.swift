@@ -1,0 +1,66 @@
+internal import Synchronization
+
+/// How many Executors run at once: whoever wants to start one waits for a slot, in the order in which they came.
+final class ExecutorSlots: Sendable {
+    private struct State {
+        var limit: Int
+        var taken = 0
+        var isClosed = false
+        var waiting: [CheckedContinuation<Bool, Never>] = []
+
+        /// Those whose turn it is.
+        mutating func next() -> [CheckedContinuation<Bool, Never>] {
+            let count = min(waiting.count, max(0, limit - taken))
+            defer { waiting.removeFirst(count) }
+            taken += count
+            return Array(waiting.prefix(count))
+        }
+    }
+
+    private let state: Mutex<State>
+
+    init(limit: Int) {
+        state = Mutex(State(limit: limit))
+    }
+
+    /// Waits for a slot.
+    ///
+    /// - Returns: Whether there is one; false when there will be none any more.
+    func take() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let (ready, isClosed) = state.withLock { state in
+                if state.isClosed { return ([continuation], true) }
+                state.waiting.append(continuation)
+                return (state.next(), false)
+            }
+            for continuation in ready { continuation.resume(returning: !isClosed) }
+        }
+    }
+
+    func giveBack() {
+        let ready = state.withLock { state in
+            state.taken -= 1
+            return state.next()
+        }
+        for continuation in ready { continuation.resume(returning: true) }
+    }
+
+    /// Changes the number of slots. Those that are taken stay so.
+    func setLimit(_ limit: Int) {
+        let ready = state.withLock { state in
+            state.limit = limit
+            return state.next()
+        }
+        for continuation in ready { continuation.resume(returning: true) }
+    }
+
+    /// Lets nobody have a slot any more.
+    func close() {
+        let waiting = state.withLock { state in
+            state.isClosed = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume(returning: false) }
+    }
+}

@@ -1,0 +1,63 @@
+internal import CoreAPI
+internal import ProgramOutput
+
+/// The host of a group and its pushes, as `status` shows them.
+struct HostOverview: Sendable {
+    private let record: HostRecord?
+    private let count: PushQueue.Count
+
+    init(of group: any SharedStore) async throws(SharedCoreError) {
+        // Asking who is there ends the sessions of the dead, and with them what they said of themselves.
+        _ = try await group.sessions()
+        record = try await group.get(HostRecord.key).flatMap { HostRecord($0.value) }
+        count = try await PushQueue(of: group).count()
+    }
+
+    /// `pid limit executors[]{callID,pid} retrying warningMs budgetMs memoryBytes memoryBy`; null where no host runs.
+    var json: JSONValue {
+        guard let record else { return .null }
+        let executors = record.executors.map { executor -> JSONValue in
+            .object(["callID": .text(executor.callID), "pid": .integer(Int64(executor.pid))])
+        }
+        return .object([
+            "pid": .integer(Int64(record.pid)), "limit": .integer(Int64(record.limit)), "executors": .array(executors),
+            "retrying": .integer(Int64(record.retrying)), "warningMs": .natural(record.warningMs),
+            "budgetMs": .natural(record.budgetMs), "memoryBytes": record.memoryBytes.map { .natural($0) } ?? .null,
+            "memoryBy": .optional(record.memoryBy),
+        ])
+    }
+
+    /// `waiting taken givenUp`.
+    var pushes: JSONObject {
+        [
+            "waiting": .integer(Int64(count.waiting)), "taken": .integer(Int64(count.taken)),
+            "givenUp": .integer(Int64(count.givenUp)),
+        ]
+    }
+
+    /// The same for people.
+    var lines: [String] {
+        var lines: [String] = []
+        if let record {
+            lines.append(
+                "host      pid \(record.pid), \(record.executors.count) of \(record.limit) Executors"
+                    + (record.retrying > 0 ? ", \(record.retrying) pushes to be tried again" : ""))
+            lines += record.executors.map { "  pid \($0.pid)  push “\(ValueText.oneLine($0.callID))”" }
+            lines.append("budget    \(budget(of: record))")
+        } else {
+            lines.append("host      none")
+        }
+        if count.waiting + count.taken + count.givenUp > 0 || record != nil {
+            lines.append("pushes    \(count.waiting) waiting, \(count.taken) taken, \(count.givenUp) given up")
+        }
+        return lines
+    }
+
+    private func budget(of record: HostRecord) -> String {
+        let times =
+            "told after \(DurationText.write(.milliseconds(record.warningMs))), killed after "
+            + DurationText.write(.milliseconds(record.budgetMs))
+        guard let memory = record.memoryBytes else { return times }
+        return times + ", or with more than \((memory + (1 << 20) - 1) >> 20) MiB (\(record.memoryBy ?? ""))"
+    }
+}

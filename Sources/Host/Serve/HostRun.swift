@@ -1,0 +1,128 @@
+internal import CoreAPI
+internal import Lifecycle
+internal import Logging
+internal import Platform
+internal import ProgramOutput
+
+/// One run of the host, from its claim of the group to its end.
+struct HostRun: Sendable {
+    private let host: PushHost
+    private let publication: HostPublication
+    private let notifier: ServiceNotifier
+    private let report: HostReport
+    private let reload: HostReload
+    private let logger: Logger
+    private let maildir: PushMaildir?
+    private let servers: [RequestServer]
+    private let stopping = StopSignal()
+
+    /// Becomes the host of the group.
+    init(
+        _ group: any SharedGroup, settings: ExecutorSettings, context: CommandContext, global: GlobalOptions
+    ) async throws {
+        let process = ProcessIdentity.current.pid
+        let isLimited = settings.limits.memory != nil
+        let cage = isLimited ? MemoryCage.ownPath().flatMap { MemoryCage(at: $0, process: process) } : nil
+        notifier = ServiceNotifier(environment: context.resolution.environment, process: process)
+        let report = HostReport(to: context.output)
+        self.report = report
+        let claim = try await HostClaim(
+            of: group, with: HostRecord(pid: process, settings: settings, isCaged: cage != nil))
+        let queue = try PushQueue(of: group)
+        let changes = ChangeBell()
+        let registry = PrometheusRegistry()
+        let figures = HostFigures(registry)
+        host = PushHost(queue, settings: settings, cage: cage, logger: context.logger) { event in
+            report.print(event)
+            figures.count(event)
+            changes.ring()
+        }
+        publication = HostPublication(
+            of: host, as: process, claim: claim, queue: queue, notifier: notifier, figures: figures, changes: changes)
+        reload = HostReload(host: host, context: context, global: global, notifier: notifier, changes: changes)
+        logger = context.logger
+        maildir = try context.resolution.absolutePath(Settings.pushMaildir).map { [stopping] path in
+            PushMaildir(path, queue, logger: context.logger, stopping: stopping)
+        }
+        servers = [try Self.socket(for: queue, in: context), try Self.metrics(of: registry, in: context)]
+            .compactMap(\.self)
+    }
+
+    /// Begins to listen; only who has claimed the group does.
+    private static func socket(for queue: PushQueue, in context: CommandContext) throws -> RequestServer? {
+        let resolution = context.resolution
+        guard let path = try resolution.pushSocket() else { return nil }
+        if try resolution.find(Settings.pushSocket.erased) == nil { try resolution.makeRuntimeDirectory() }
+        return try listening(by: Settings.pushSocket.erased, in: resolution) { () throws(SystemCallError) in
+            try PushSocket.start(at: path, queue)
+        }
+    }
+
+    private static func metrics(of registry: PrometheusRegistry, in context: CommandContext) throws -> RequestServer? {
+        guard let place = try context.resolution.metricsPlace() else { return nil }
+        return try listening(by: Settings.metricsListen.erased, in: context.resolution) {
+            () throws(SystemCallError) in
+            try MetricsServer.start(at: place, registry)
+        }
+    }
+
+    /// An address that cannot be listened at is the configuration's fault; one that somebody else has, is not.
+    private static func listening(
+        by setting: AnySetting, in resolution: Resolution, _ listen: () throws(SystemCallError) -> RequestServer
+    ) throws(CommandFailure) -> RequestServer {
+        let place = try resolution.find(setting)?.origin.description ?? "default"
+        do throws(SystemCallError) {
+            return try listen()
+        } catch {
+            throw CommandFailure(
+                error.isAddressTaken ? .unavailable : .configuration,
+                "\(place): \(setting.name): the host cannot listen at \(error.location): \(error.text).")
+        }
+    }
+
+    /// Serves until it is told to stop.
+    func serve() async throws {
+        report.print("The host serves.", ["event": "serving", "pid": .integer(Int64(ProcessIdentity.current.pid))])
+        notifier.ready("serving")
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await publication.run() }
+                group.addTask { await reload.run() }
+                group.addTask { await keepAlive() }
+                group.addTask { await maildir?.run() }
+                do {
+                    try await host.run()
+                } catch {
+                    stopping.raise()
+                    group.cancelAll()
+                    throw error
+                }
+                stopping.raise()
+                group.cancelAll()
+            }
+        } catch {
+            await report.finish()
+            throw error
+        }
+        report.print("The host has stopped.", ["event": "stopped"])
+        await report.finish()
+    }
+
+    /// Stops in order: no push is taken any more, and the Executors are asked to end.
+    func stop() {
+        notifier.stopping()
+        stopping.raise()
+        for server in servers { server.stop() }
+        host.stop()
+    }
+
+    /// Tells the service manager that the host is alive: it is the host's own actor that answers.
+    private func keepAlive() async {
+        guard let interval = notifier.watchdogInterval else { return }
+        while !Task.isCancelled {
+            _ = await host.record(pid: 0)
+            notifier.alive()
+            try? await Task.sleep(for: interval)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import ArgumentParser
+internal import CoreAPI
+
+/// `serve`: the host of a group.
+struct ServeCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Serve pushes until stopped: start an Executor for each.",
+        discussion: """
+            Pushes come from “sharedcore push”, from a socket and from a watched Maildir; they wait in the group until an \
+            Executor has dealt with them. SIGHUP reads the configuration again, SIGTERM stops in order. Status 69 when the \
+            group has a host already. Docs/Host.md says more.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(in context: CommandContext) async throws {
+        // Whatever is wrong with the configuration is said before anything begins.
+        let settings = try ExecutorSettings(context.resolution)
+        _ = try context.resolution.overview()
+        let description = SessionDescription(role: SessionRole(rawValue: "host"), name: "sharedcore serve")
+        try await context.withGroup(as: description, for: "serve") { group in
+            let run = try await HostRun(group, settings: settings, context: context, global: global)
+            // In a task of its own: what is begun when the host is to stop is brought to its end.
+            let work = Task { try await run.serve() }
+            try await withTaskCancellationHandler {
+                try await work.value
+            } onCancel: {
+                run.stop()
+            }
+        }
+    }
+}

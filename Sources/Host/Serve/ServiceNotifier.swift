@@ -1,0 +1,45 @@
+internal import Logging
+internal import Platform
+
+/// Tells the service manager how this service is doing.
+///
+/// Source: sd_notify(3) and the protocol that it describes. Without `NOTIFY_SOCKET` nobody asks, and nothing is sent.
+struct ServiceNotifier: Sendable {
+    /// How many seconds a message waits for a manager that has many to read.
+    private static let patience: Int32 = 10
+
+    private let address: String?
+    private let thread = SerialThread(name: "notify")
+    /// How often the manager wants to hear that the service lives; nil where it does not.
+    let watchdogInterval: Duration?
+
+    /// - Parameter process: This process, which the manager may name as the one that it watches.
+    init(environment: [String: String], process: Int32) {
+        address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
+        let isMeant = environment["WATCHDOG_PID"].map { $0 == String(process) } ?? true
+        let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
+        // Twice in each interval, as the manual advises.
+        watchdogInterval = isMeant && address != nil && microseconds > 0 ? .microseconds(max(1, microseconds / 2)) : nil
+    }
+
+    func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
+
+    func status(_ status: String) { send("STATUS=\(status)") }
+
+    /// - Parameter now: When the reload began, which the manager compares with its own clock.
+    func reloading(at microseconds: UInt64) { send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)") }
+
+    func stopping() { send("STOPPING=1\nSTATUS=stopping") }
+
+    /// The one message that is left out where the manager has many to read: the next one comes soon.
+    func alive() {
+        guard let address else { return }
+        try? Datagram.send(Array("WATCHDOG=1".utf8), to: address)
+    }
+
+    private func send(_ text: String) {
+        guard let address else { return }
+        // A manager that does not listen is no reason not to serve.
+        thread.submit { try? Datagram.send(Array(text.utf8), to: address, waiting: Self.patience) }
+    }
+}

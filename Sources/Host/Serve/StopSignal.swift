@@ -1,0 +1,52 @@
+internal import Synchronization
+
+/// That something is to stop, for all who wait meanwhile.
+final class StopSignal: Sendable {
+    private struct State {
+        var isRaised = false
+        var sleepers: [UInt64: Task<Void, Never>] = [:]
+        var count: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    var isRaised: Bool { state.withLock { $0.isRaised } }
+
+    /// Ends every wait, those to come too.
+    ///
+    /// - Returns: Whether this was the first call.
+    @discardableResult
+    func raise() -> Bool {
+        let (sleepers, isFirst) = state.withLock { state in
+            defer {
+                state.isRaised = true
+                state.sleepers = [:]
+            }
+            return (state.sleepers.values, !state.isRaised)
+        }
+        for sleeper in sleepers { sleeper.cancel() }
+        return isFirst
+    }
+
+    /// Waits for so long, or until it is to stop.
+    func pause(_ duration: Duration) async {
+        let sleeper = Task { _ = try? await Task.sleep(for: duration) }
+        let key = state.withLock { state -> UInt64? in
+            guard !state.isRaised else { return nil }
+            state.count += 1
+            state.sleepers[state.count] = sleeper
+            return state.count
+        }
+        guard let key else {
+            sleeper.cancel()
+            return
+        }
+        await sleeper.value
+        state.withLock { $0.sleepers[key] = nil }
+    }
+
+    /// Waits until it is to stop.
+    func wait() async {
+        while !isRaised { await pause(.seconds(3600)) }
+    }
+}

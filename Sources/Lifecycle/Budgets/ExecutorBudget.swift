@@ -1,0 +1,82 @@
+public import CoreAPI
+
+/// Watches over what one Executor uses: events and time in, directives out.
+///
+/// It is told once that its time is nearly over and killed when it is; it is killed at once when it has more memory than it
+/// may. When its host stops, it is told at once and has as long as after any warning, but never longer than its own time.
+///
+/// Source: contract P11.
+public struct ExecutorBudget: Sendable {
+    /// What happened.
+    public enum Event: Hashable, Sendable {
+        /// Time has passed.
+        case time
+        /// It has this much memory of its own, in bytes.
+        case memory(UInt64)
+        /// Its host stops.
+        case stop
+    }
+
+    /// What is to be done.
+    public enum Directive: Hashable, Sendable {
+        /// Ask it to end.
+        case warn(BudgetReason)
+        /// End it.
+        case kill(BudgetReason)
+    }
+
+    /// What it may use.
+    public let limits: ExecutorLimits
+    /// Why it was asked to end, when it was.
+    public private(set) var warning: BudgetReason?
+    /// Why it was killed, when it was.
+    public private(set) var killing: BudgetReason?
+
+    private let warningAt: BootInstant
+    private var killingAt: BootInstant
+    private var killingReason = BudgetReason.time
+
+    public init(_ limits: ExecutorLimits, startedAt start: BootInstant) {
+        self.limits = limits
+        warningAt = start.advanced(by: limits.warning)
+        killingAt = start.advanced(by: limits.budget)
+    }
+
+    /// When the next directive is due if nothing else happens; nil when there is none any more.
+    public var next: BootInstant? {
+        guard killing == nil else { return nil }
+        return warning == nil ? min(warningAt, killingAt) : killingAt
+    }
+
+    /// Takes note of what happened, and tells what to do, in this order.
+    public mutating func hear(_ event: Event, at now: BootInstant) -> [Directive] {
+        guard killing == nil else { return [] }
+        var directives: [Directive] = []
+        switch event {
+        case .time: break
+        case .memory(let count):
+            guard let limit = limits.memory, count > limit else { break }
+            killing = .memory(count)
+            return [.kill(.memory(count))]
+        case .stop:
+            let end = now.advanced(by: limits.grace)
+            if end < killingAt {
+                killingAt = end
+                killingReason = .stop
+            }
+            if warning == nil {
+                warning = .stop
+                directives.append(.warn(.stop))
+            }
+        }
+        if warning == nil, now >= warningAt {
+            warning = .time
+            directives.append(.warn(.time))
+        }
+        if now >= killingAt {
+            killing = killingReason
+            directives.append(.kill(killingReason))
+        }
+        return directives
+    }
+}

@@ -1,0 +1,60 @@
+public import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// Tells whether this machine is connected to other networks, and hears of every change from the kernel.
+///
+/// ```swift
+/// let monitor = try await NetworkMonitor.open()
+/// for await state in monitor.states { print(state) }
+/// ```
+///
+/// A state is told when it has stood still for a quarter of a second, or after a second without quiet. Nothing looks at
+/// an interval: while nothing changes, nothing runs. It belongs to the network namespace of its process.
+public final class NetworkMonitor: Sendable {
+    private let follower: NetworkFollower
+
+    private init(_ follower: NetworkFollower) {
+        self.follower = follower
+    }
+
+    deinit {
+        follower.stop()
+    }
+
+    /// Opens a monitor, which knows the present state when this returns.
+    ///
+    /// - Throws: ``SharedCoreError/Code-swift.struct/system`` or ``SharedCoreError/Code-swift.struct/forbidden`` where the
+    ///   kernel gives no socket for its reports.
+    public static func open() async throws(SharedCoreError) -> NetworkMonitor {
+        let follower: NetworkFollower
+        do throws(SystemCallError) {
+            follower = try NetworkFollower()
+        } catch {
+            throw SharedCoreError(error)
+        }
+        // From here on the monitor's end is the follower's, also when the caller is cancelled.
+        let monitor = NetworkMonitor(follower)
+        do throws(SystemCallError) {
+            try await follower.start()
+        } catch {
+            throw SharedCoreError(error)
+        }
+        return monitor
+    }
+
+    /// The state that was told last.
+    public var current: NetworkState { follower.current }
+
+    /// The present state, and from then on each that differs from the one before. Whoever is slow misses what was between,
+    /// never the last one. It ends with the monitor.
+    public var states: AsyncStream<NetworkState> { follower.states() }
+
+    /// How often the kernel dropped reports, after which everything was read again.
+    package var losses: Int { follower.losses }
+
+    /// Ends all streams of states.
+    public func close() {
+        follower.stop()
+    }
+}

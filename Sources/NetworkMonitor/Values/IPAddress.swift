@@ -1,0 +1,46 @@
+internal import Glibc
+
+/// An address of the internet protocol, of version 4 or 6.
+public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The protocol's version.
+    public enum Family: Hashable, Sendable, Comparable {
+        case version4
+        case version6
+
+        /// The bytes of an address.
+        var length: Int { self == .version4 ? 4 : 16 }
+    }
+
+    public let family: Family
+    /// 4 or 16 bytes, in the order of the network.
+    public let bytes: [UInt8]
+
+    /// - Returns: nil unless there are as many bytes as the family has.
+    public init?(_ family: Family, bytes: some Sequence<UInt8>) {
+        self.family = family
+        self.bytes = Array(bytes)
+        guard self.bytes.count == family.length else { return nil }
+    }
+
+    /// Reads an address as people write it, `192.0.2.7` or `2001:db8::7`.
+    ///
+    /// - Returns: nil when it is none.
+    public init?(_ text: String) {
+        for family in [Family.version4, .version6] {
+            var bytes = [UInt8](repeating: 0, count: family.length)
+            if inet_pton(family == .version4 ? AF_INET : AF_INET6, text, &bytes) == 1 {
+                self.init(family, bytes: bytes)
+                return
+            }
+        }
+        return nil
+    }
+
+    public var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard inet_ntop(family == .version4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count)) != nil else {
+            return "\(bytes)"
+        }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,62 @@
+internal import CLinux
+internal import Glibc
+
+/// One end of a connection between programs of this machine. It never waits.
+package final class StreamConnection: Sendable {
+    /// What came.
+    package enum Reception: Hashable, Sendable {
+        case bytes([UInt8])
+        /// Nothing yet.
+        case nothing
+        /// The other end has closed or is gone.
+        case end
+    }
+
+    /// The descriptor to poll for reading.
+    package let descriptor: Int32
+
+    init(owning descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Connects to who listens at a path.
+    package init(to path: String) throws(SystemCallError) {
+        descriptor = try SystemCall.negated("connect", at: path) { clinux_connect_to(path) }
+    }
+
+    deinit {
+        Glibc.close(descriptor)
+    }
+
+    /// The user at the other end, when the connection was made; nil where the system does not say.
+    package var peerUser: UInt32? {
+        var user: uid_t = 0
+        var process: pid_t = 0
+        return clinux_peer(descriptor, &user, &process) < 0 ? nil : user
+    }
+
+    /// Takes what has come, at most `count` bytes.
+    package func receive(upTo count: Int) -> Reception {
+        var buffer = [UInt8](repeating: 0, count: count)
+        while true {
+            let received = clinux_receive(descriptor, &buffer, count)
+            if received == -EINTR { continue }
+            if received == -EAGAIN { return .nothing }
+            return received <= 0 ? .end : .bytes(Array(buffer[..<Int(received)]))
+        }
+    }
+
+    /// Sends all of `bytes`.
+    ///
+    /// - Returns: Whether the system took them all; it does not when the other end reads too slowly.
+    package func send(_ bytes: [UInt8]) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let sent = bytes[done...].withUnsafeBytes { clinux_send(descriptor, $0.baseAddress, $0.count) }
+            if sent == -EINTR { continue }
+            guard sent > 0 else { return false }
+            done += Int(sent)
+        }
+        return true
+    }
+}

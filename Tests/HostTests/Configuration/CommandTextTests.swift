@@ -1,0 +1,34 @@
+internal import Testing
+
+@testable internal import sharedcore
+
+@Suite("Commands and amounts in a configuration")
+struct CommandTextTests {
+    @Test(
+        "A command is words, of which some stand in quotes",
+        arguments: [
+            ("run", ["run"]), ("  run  it ", ["run", "it"]), ("run 'a b' \"c 'd'\"", ["run", "a b", "c 'd'"]),
+            ("run a'b c'd", ["run", "ab cd"]), ("run '' x", ["run", "", "x"]), ("run --id={id}", ["run", "--id={id}"]),
+        ])
+    func words(text: String, words: [String]) {
+        #expect(CommandText.parse(text) == words)
+    }
+
+    @Test("What is no command is refused", arguments: ["", "  ", "run 'a", "run \"", "''", "run\0"])
+    func none(text: String) {
+        #expect(CommandText.parse(text) == nil)
+    }
+
+    @Test(
+        "An amount is a number with a unit",
+        arguments: [("1", 1), ("24MiB", 24 << 20), ("3KiB", 3 << 10), ("2GiB", 2 << 30)] as [(String, UInt64)])
+    func amounts(text: String, count: UInt64) {
+        #expect(ByteCountText.parse(text) == count)
+    }
+
+    @Test(
+        "What is no amount is refused", arguments: ["", "0", "MiB", "-1", "1.5MiB", "24MB", "24 MiB", "99999999999GiB"])
+    func noAmount(text: String) {
+        #expect(ByteCountText.parse(text) == nil)
+    }
+}

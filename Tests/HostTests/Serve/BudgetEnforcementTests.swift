@@ -1,0 +1,94 @@
+internal import CoreAPITesting
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+/// Contract P11 with real processes and short budgets (scenario 37).
+@Suite("Executors and their budgets (contract P11)")
+struct BudgetEnforcementTests {
+    private func program(command: String, _ settings: [String: String] = [:]) throws -> HostProgram {
+        var program = try HostProgram()
+        for (name, value) in settings { program.environment["SHAREDCORE_EXECUTOR_" + name] = value }
+        // One that was killed waits long before it is tried again, unless the test says otherwise.
+        if settings["PAUSE"] == nil { program.environment["SHAREDCORE_EXECUTOR_PAUSE"] = "1h" }
+        try program.write(command, to: "executor.sh")
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/bin/sh \(program.directory.path(of: "executor.sh")) {id}"
+        return program
+    }
+
+    @Test("One that ignores its warning is gone when its time is over, and the next push works at once")
+    func ignoresWarning() async throws {
+        let program = try program(
+            command: """
+                [ "$1" = bad ] || { echo good; exit 0; }
+                trap '' TERM
+                while :; do sleep 0.05; done
+                """, ["WARNING": "500ms", "BUDGET": "4s"])
+        try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "bad")
+            let end = try await host.until("ended", of: "bad")
+            #expect(end["status"] == .number(137) && end["reason"] == .text("time"))
+            #expect(end["warned"] == .text("time"))
+            guard case .number(let elapsed) = end["elapsedMs"] else { throw NothingPrinted(end: end) }
+            #expect(elapsed >= 4000)
+            try await host.until("postponed", of: "bad")
+            _ = try await host.program.run("push", "good")
+            try await host.until("ended", of: "good")
+        }
+    }
+
+    @Test("One that hears its warning ends in order, and its push is dealt with")
+    func hearsWarning() async throws {
+        let program = try program(
+            command: """
+                trap 'echo told; exit 0' TERM
+                while :; do sleep 0.05; done
+                """, ["WARNING": "1s", "BUDGET": "1h"])
+        try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "1@x")
+            let end = try await host.until("ended", of: "1@x")
+            #expect(end["status"] == .number(0) && end["printed"] == .text("told") && end["warned"] == .text("time"))
+            try await host.until("served", of: "1@x")
+        }
+    }
+
+    @Test("One that eats memory is killed, and the reason is said")
+    func memory() async throws {
+        let program = try program(
+            command: """
+                x=$(head -c 60000000 /dev/zero | tr '\\0' x)
+                while :; do sleep 0.05; done
+                """, ["MEMORY": "24MiB", "BUDGET": "1h"])
+        try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "1@x")
+            let end = try await host.until("ended", of: "1@x")
+            #expect(end["status"] == .number(137) && end["reason"] == .text("memory"))
+            let failed = try await host.until("postponed", of: "1@x")
+            guard case .text(let reason) = failed["reason"] else { throw NothingPrinted(end: failed) }
+            #expect(reason.contains("MiB of memory"))
+        }
+    }
+
+    @Test("An Executor of this program stays far below the limit", arguments: ["file", "zmq"])
+    func ownExecutorFits(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            try program.deliver("1@x")
+            try await ServingHost.serve(program) { host in
+                _ = try await host.program.run("push", "1@x")
+                let end = try await host.until("ended", of: "1@x")
+                #expect(end["reason"] == .text("ended") && end["status"] == .number(0))
+            }
+        }
+    }
+
+    @Test("What an Executor has left in its process group ends with it")
+    func leftBehind() async throws {
+        let program = try program(command: "sleep 1000 & echo $!")
+        try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "1@x")
+            let end = try await host.until("ended", of: "1@x")
+            let pid = try #require(Int32(try host.printed(end)))
+            try await eventually("its child is gone", within: Patience.long) { ProcessView.isGone(pid) }
+        }
+    }
+}

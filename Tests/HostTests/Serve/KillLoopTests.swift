@@ -1,0 +1,133 @@
+internal import BackendRegistry
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FoundationEssentials
+internal import Glibc
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@testable internal import sharedcore
+
+/// Pushes come while their host and its Executors are killed at random. The chance comes from a seed, which the environment
+/// variable `SHAREDCORE_TEST_SEED` repeats.
+@Suite("The host under fire", .serialized)
+struct KillLoopTests {
+    private let program: HostProgram
+    private let environment: [String: String]
+
+    init() throws {
+        program = try HostProgram()
+        environment = [
+            "HOME": program.directory.path, "XDG_STATE_HOME": program.directory.path(of: "state"),
+            "XDG_CONFIG_HOME": program.directory.path(of: "config"), "XDG_RUNTIME_DIR": program.directory.path,
+            "SHAREDCORE_EXECUTOR_ATTEMPTS": "10000", "SHAREDCORE_EXECUTOR_PAUSE": "20ms",
+            "SHAREDCORE_EXECUTOR_LIMIT": "4",
+        ]
+    }
+
+    private func open() async throws -> any SharedGroup {
+        var configuration = BackendConfiguration(
+            backend: "file", group: "default", parentDirectory: program.directory.path(of: "state/sharedcore"))
+        configuration.durability = .process
+        return try await BackendRegistry.bundled().open(configuration, as: SessionDescription(name: "test"))
+    }
+
+    private func startHost() throws -> ChildProcess {
+        try ChildProcess(
+            program.path, ["serve", "--json", "--log-level", "error"], environment: environment,
+            errors: program.directory.path(of: "errors"))
+    }
+
+    private func end(of host: ChildProcess) async throws -> ChildProcess.End {
+        try await within(Patience.long, "the end of the host") { await host.end() }
+    }
+
+    /// The processes of this test: all name its directory.
+    private var processes: [Int32] { ProcessView.naming(program.directory.path) }
+
+    @Test("No push is lost and nobody is left behind, whoever is killed when")
+    func killLoop() async throws {
+        let seed =
+            ProcessInfo.processInfo.environment["SHAREDCORE_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...9999)
+        var random = SplitMix64(seed: seed)
+        let group = try await open()
+        let queue = try PushQueue(of: group)
+        var host = try startHost()
+        var sent: [String] = []
+        let over = ContinuousClock.now + .seconds(15)
+        while ContinuousClock.now < over {
+            for _ in 0..<Int.random(in: 0...2, using: &random) where sent.count < 60 {
+                let id = "\(sent.count)@x"
+                try program.deliver(id)
+                _ = try await queue.send(try #require(PushID.callID(id)))
+                sent.append(id)
+            }
+            // What falls where is chance, which is the point: no condition is waited for.
+            try await Task.sleep(for: .milliseconds(Int.random(in: 20...400, using: &random)))
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                host.signal(SIGKILL)
+                _ = try await end(of: host)
+                host = try startHost()
+            } else if let record = try await group.get(HostRecord.key).flatMap({ HostRecord($0.value) }),
+                let victim = record.executors.randomElement(using: &random),
+                let identity = ProcessIdentity(of: victim.pid), processes.contains(victim.pid)
+            {
+                _ = try? ProcessHandle(identity).signal(.kill)
+            }
+        }
+        try await eventually(
+            "all pushes are served; seed \(seed)", within: Patience.long
+        ) {
+            try await queue.count() == PushQueue.Count()
+        }
+        // Dealt with is what an Executor has got: nobody needs to be asked for it any more.
+        #expect(TemporaryDirectory.names(in: maildir + "/new").isEmpty, "seed \(seed)")
+        #expect(TemporaryDirectory.names(in: maildir + "/cur").count == sent.count, "seed \(seed)")
+        for id in sent.shuffled(using: &random).prefix(3) {
+            let executor = try await program.run("executor", "--call-id", id, "--deadline", "30s", "--json")
+            #expect(try executor.objects().first?["event"] == .text("nothing"), "seed \(seed)")
+        }
+        host.signal(SIGTERM)
+        #expect(try await end(of: host) == .exited(0))
+        let left = processes
+        #expect(left.isEmpty, "seed \(seed)")
+        await group.close()
+    }
+
+    private var maildir: String { program.directory.path(of: "state/sharedcore/default/Maildir") }
+
+    /// In a test of every change a small burst; `SHAREDCORE_TEST_BURST` is the size of another one.
+    @Test("A burst of pushes starts few cores and loses none")
+    func burst() async throws {
+        let size = ProcessInfo.processInfo.environment["SHAREDCORE_TEST_BURST"].flatMap { Int($0) } ?? 40
+        let group = try await open()
+        let queue = try PushQueue(of: group)
+        for number in 0..<size {
+            try program.deliver("\(number)@x")
+            _ = try await queue.send(try #require(PushID.callID("\(number)@x")))
+        }
+        let host = try startHost()
+        try await eventually("all are served", within: Patience.long * 4) {
+            try await queue.count() == PushQueue.Count()
+        }
+        host.signal(SIGTERM)
+        #expect(try await end(of: host) == .exited(0))
+        let ends = host.lines.compactMap { line in
+            try? JSONDecoder().decode([String: JSONField].self, from: Data(line.utf8))
+        }.filter { $0["event"] == .text("ended") }
+        let printed = ends.compactMap { end -> [String: JSONField]? in
+            guard case .text(let line) = end["printed"] else { return nil }
+            return try? JSONDecoder().decode([String: JSONField].self, from: Data(line.utf8))
+        }
+        let delivered = Set(printed.filter { $0["event"] == .text("message") }.compactMap { $0["callID"] })
+        #expect(delivered.count == size)
+        let cores = printed.reduce(0) { sum, line in
+            guard case .number(let count) = line["coreStarts"] else { return sum }
+            return sum + Int(count)
+        }
+        // One core for all would need all Executors at once; each wave of them starts a few at most.
+        #expect(cores >= 1 && cores <= max(4, size / 4), "\(cores) cores for \(size) pushes")
+        await group.close()
+    }
+}

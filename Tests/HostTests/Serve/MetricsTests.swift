@@ -1,0 +1,110 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import CoreMetrics
+internal import Platform
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+@testable internal import sharedcore
+
+@Suite("The host's figures")
+struct MetricsTests {
+    @Test("Counters, gauges and histograms in the text format of Prometheus")
+    func exposition() {
+        let registry = PrometheusRegistry()
+        Counter(label: "b.total", dimensions: [("why so", "a \"b\"\\\n")], factory: registry).increment(by: 2)
+        Counter(label: "b.total", dimensions: [("why so", "a \"b\"\\\n")], factory: registry).increment()
+        Counter(label: "b.total", factory: registry).increment()
+        Gauge(label: "a:now", factory: registry).record(2.5)
+        let timer = Timer(label: "0time", factory: registry)
+        timer.recordMilliseconds(50)
+        timer.recordSeconds(40)
+        let lines = registry.exposition.split(separator: "\n").map(String.init)
+        #expect(
+            lines == [
+                "# TYPE _0time histogram", "_0time_bucket{le=\"0.05\"} 1", "_0time_bucket{le=\"0.1\"} 1",
+                "_0time_bucket{le=\"0.25\"} 1", "_0time_bucket{le=\"0.5\"} 1", "_0time_bucket{le=\"1\"} 1",
+                "_0time_bucket{le=\"2.5\"} 1", "_0time_bucket{le=\"5\"} 1", "_0time_bucket{le=\"10\"} 1",
+                "_0time_bucket{le=\"25\"} 1", "_0time_bucket{le=\"30\"} 1", "_0time_bucket{le=\"60\"} 2",
+                "_0time_bucket{le=\"300\"} 2", "_0time_bucket{le=\"+Inf\"} 2", "_0time_sum 40.05", "_0time_count 2",
+                "# TYPE a:now gauge", "a:now 2.5", "# TYPE b_total counter", "b_total 1",
+                "b_total{why_so=\"a \\\"b\\\"\\\\\\n\"} 3",
+            ])
+    }
+
+    @Test(
+        "Only what is asked for is answered",
+        arguments: [
+            ("GET /metrics HTTP/1.1", "200"), ("GET / HTTP/1.0", "200"), ("GET /metrics?x=1 HTTP/1.1", "200"),
+            ("GET /other HTTP/1.1", "404"), ("POST /metrics HTTP/1.1", "405"), ("GET /metrics", "400"), ("", "400"),
+            ("GET  /metrics HTTP/1.1", "400"), ("\u{7}\0", "400"),
+        ])
+    func requests(line: String, status: String) {
+        let registry = PrometheusRegistry()
+        Counter(label: "a_total", factory: registry).increment()
+        let answer = String(
+            decoding: MetricsServer.answer(Array((line + "\r\nHost: x").utf8), registry), as: UTF8.self)
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+        #expect(answer.hasSuffix("\r\n\r\n" + (status == "200" ? "# TYPE a_total counter\na_total 1\n" : "")))
+    }
+
+    @Test("A port of the loopback interface answers one request for each connection, and survives what is none")
+    func loopback() async throws {
+        let registry = PrometheusRegistry()
+        Counter(label: "a_total", factory: registry).increment()
+        let server = try MetricsServer.start(at: .port(0), registry)
+        let port = try #require(server.location.split(separator: ":").last)
+        let program = try HostProgram()
+        for request in ["\\0\\0\\r\\n\\r\\n", "GET /metrics HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n"] {
+            let ended = try await program.shell(
+                "exec 3<>/dev/tcp/127.0.0.1/\(port); printf '\(request)' >&3; cat <&3")
+            #expect(ended.output.hasSuffix(request.hasPrefix("GET") ? "a_total 1\n" : "\r\n\r\n"), "\(ended.errors)")
+        }
+        let long = try await program.shell(
+            "exec 3<>/dev/tcp/127.0.0.1/\(port); head -c 8196 /dev/zero | tr '\\0' x >&3; cat <&3")
+        #expect(long.output.hasPrefix("HTTP/1.1 431 "))
+        server.stop()
+    }
+
+    @Test("The host tells what it did")
+    func host() async throws {
+        var program = try HostProgram()
+        let path = program.directory.path(of: "metrics")
+        program.environment["SHAREDCORE_METRICS_LISTEN"] = "./metrics"
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/bin/sh -c '[ $SHAREDCORE_CALL_ID = good ] || exit 7'"
+        program.environment["SHAREDCORE_EXECUTOR_ATTEMPTS"] = "2"
+        program.environment["SHAREDCORE_EXECUTOR_PAUSE"] = "50ms"
+        try await ServingHost.serve(program) { host in
+            for callID in ["good", "bad"] { _ = try await host.program.run("push", callID) }
+            try await host.until("served", of: "good")
+            try await host.until("givenUp", of: "bad")
+            #expect(try FileStatus(ofPath: path).permissions == 0o600)
+            let text = try await Self.get(path)
+            for line in [
+                "sharedcore_pushes_received_total 2", "sharedcore_pushes_served_total 1",
+                "sharedcore_pushes_retried_total 1", "sharedcore_pushes_given_up_total 1",
+                "sharedcore_executors_started_total 3", "sharedcore_executors_ended_total{reason=\"ended\"} 1",
+                "sharedcore_executors_ended_total{reason=\"status\"} 2", "sharedcore_push_duration_seconds_count 1",
+            ] {
+                #expect(text.contains("\n\(line)\r\n") || text.contains("\n\(line)\n"), "\(line) in \(text)")
+            }
+        }
+    }
+
+    private static func get(_ path: String) async throws -> String {
+        let connection = try StreamConnection(to: path)
+        #expect(connection.send(Array("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".utf8)))
+        var received: [UInt8] = []
+        try await eventually("the whole answer", within: Patience.long) {
+            while true {
+                switch connection.receive(upTo: 4096) {
+                case .bytes(let bytes): received += bytes
+                case .nothing: return false
+                case .end: return true
+                }
+            }
+        }
+        return String(decoding: received, as: UTF8.self)
+    }
+}

@@ -1,0 +1,148 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FoundationEssentials
+internal import InMemoryBackend
+internal import Logging
+internal import Mailboxes
+internal import TestSupport
+internal import Testing
+
+@testable internal import sharedcore
+
+@Suite("A watched Maildir")
+struct PushMaildirTests {
+    private let directory: TemporaryDirectory
+    private let space = MemorySpace()
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        for folder in ["new", "cur", "tmp"] {
+            try FileManager.default.createDirectory(
+                atPath: directory.path(of: "mail/" + folder), withIntermediateDirectories: true)
+        }
+    }
+
+    private func write(_ name: String, headers: String = "", id: String? = nil) throws {
+        let mail = "From: Zoe <zoe@example.org>\r\n\(id.map { "Message-ID: <\($0)>\r\n" } ?? "")\(headers)\r\nHello\r\n"
+        try Data(mail.utf8).write(to: URL(filePath: directory.path(of: "mail/tmp/x")))
+        try FileManager.default.moveItem(
+            atPath: directory.path(of: "mail/tmp/x"), toPath: directory.path(of: "mail/" + name))
+    }
+
+    private func watching(_ body: (PushQueue) async throws -> Void) async throws {
+        let group = try await space.open("a")
+        let queue = try PushQueue(of: group)
+        let stopping = StopSignal()
+        let maildir = PushMaildir(
+            directory.path(of: "mail"), queue, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            stopping: stopping)
+        let work = Task { await maildir.run() }
+        do {
+            try await body(queue)
+        } catch {
+            stopping.raise()
+            throw error
+        }
+        stopping.raise()
+        await work.value
+        await group.close()
+    }
+
+    private func ids(_ queue: PushQueue) async throws -> [String] {
+        try await queue.pending.contents().inOrder.compactMap { Push($0.value)?.callID }
+    }
+
+    private func until(_ expected: [String], in queue: PushQueue) async throws {
+        try await eventually("the pushes \(expected)", within: Patience.long) {
+            try await ids(queue).sorted() == expected.sorted()
+        }
+    }
+
+    @Test("What is there and what comes is a push each, by the identifiers of the core, and stays where it is")
+    func arrivals() async throws {
+        try write("new/1", id: "1@x")
+        try write("new/2", headers: "Call-ID: two\r\n", id: "2@x")
+        try await watching { queue in
+            try await until(["1@x", "two"], in: queue)
+            try write(
+                "new/3", headers: "X-SharedCore-Kind: invitation\r\nX-SharedCore-Conference: sip:c@x\r\n", id: "3@x")
+            try await until(["1@x", "two", "sip:c@x"], in: queue)
+        }
+        #expect(TemporaryDirectory.names(in: directory.path(of: "mail/new")).count == 3)
+    }
+
+    @Test("A file is a push once, also after a restart; a name that comes again after its file has gone is another one")
+    func once() async throws {
+        let keeper = try await space.open("a")
+        try write("new/1", id: "1@x")
+        try await watching { try await until(["1@x"], in: $0) }
+        try await watching { queue in
+            try write("new/2", id: "2@x")
+            try await until(["1@x", "2@x"], in: queue)
+            try FileManager.default.removeItem(atPath: directory.path(of: "mail/new/1"))
+            try write("new/3", id: "3@x")
+            try await until(["1@x", "2@x", "3@x"], in: queue)
+            try await eventually("the file is forgotten", within: Patience.long) {
+                try await queue.knownFiles() == ["2", "3"]
+            }
+            try write("new/1", id: "1@x")
+            try await until(["1@x", "1@x", "2@x", "3@x"], in: queue)
+        }
+        await keeper.close()
+    }
+
+    @Test("What a core takes away before the host has looked is a push as well")
+    func takenAtOnce() async throws {
+        try write("cur/0:2,S", id: "old@x")
+        try write("new/1", id: "1@x")
+        try await watching { queue in
+            try await until(["1@x"], in: queue)
+            try FileManager.default.moveItem(
+                atPath: directory.path(of: "mail/new/1"), toPath: directory.path(of: "mail/cur/1:2,S"))
+            // As quick as a core can be: it never stands in the folder that rings.
+            try write("cur/2:2,S", id: "2@x")
+            try write("new/3", id: "3@x")
+            try await until(["1@x", "2@x", "3@x"], in: queue)
+        }
+    }
+
+    @Test("A file without an identifier is no push and holds up no other")
+    func withoutIdentifier() async throws {
+        try write("new/1")
+        try write("new/2", id: "2@x")
+        try await watching { queue in
+            try await until(["2@x"], in: queue)
+            try await eventually("both are known", within: Patience.long) {
+                try await queue.knownFiles() == ["1", "2"]
+            }
+        }
+    }
+
+    @Test("A Maildir that can be used only later is watched from then on")
+    func later() async throws {
+        try FileManager.default.removeItem(atPath: directory.path(of: "mail"))
+        try Data().write(to: URL(filePath: directory.path(of: "mail")))
+        try await watching { queue in
+            try FileManager.default.removeItem(atPath: directory.path(of: "mail"))
+            try FileManager.default.createDirectory(
+                atPath: directory.path(of: "mail/tmp"), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: directory.path(of: "mail/new"), withIntermediateDirectories: true)
+            try write("new/1", id: "1@x")
+            try await until(["1@x"], in: queue)
+        }
+    }
+
+    @Test("The host watches the Maildir that is configured")
+    func host() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_PUSH_MAILDIR"] = program.directory.path(of: "state/sharedcore/default/Maildir")
+        try program.deliver("1@x")
+        try await ServingHost.serve(program) { host in
+            try await host.until("served", of: "1@x")
+            for number in 2...5 { try host.program.deliver("\(number)@x") }
+            try await host.untilServed(5)
+            for number in 2...5 { try await host.until("served", of: "\(number)@x") }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import InMemoryBackend
+internal import Mailboxes
+internal import Platform
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+@testable internal import sharedcore
+
+@Suite("The socket for pushes")
+struct PushSocketTests {
+    /// A client that reads whole lines.
+    private struct Client {
+        let connection: StreamConnection
+
+        init(_ path: String) throws {
+            connection = try StreamConnection(to: path)
+        }
+
+        /// Waits for so many bytes' worth of lines; nil at the end of what comes.
+        func lines(_ count: Int) async throws -> [String] {
+            var received: [UInt8] = []
+            var isOver = false
+            while !isOver, received.filter({ $0 == UInt8(ascii: "\n") }).count < count {
+                try await eventually("an answer", within: Patience.long) {
+                    switch connection.receive(upTo: 4096) {
+                    case .bytes(let bytes): received += bytes
+                    case .nothing: return false
+                    case .end: isOver = true
+                    }
+                    return true
+                }
+            }
+            return String(decoding: received, as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+
+        /// Waits until the other end has closed.
+        func untilClosed() async throws {
+            try await eventually("the end", within: Patience.long) { connection.receive(upTo: 4096) == .end }
+        }
+    }
+
+    private let directory: TemporaryDirectory
+    private let space = MemorySpace()
+    private let path: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.path(of: "push")
+    }
+
+    private func serving(
+        _ rules: RequestServer.Rules = PushSocket.rules, _ body: (PushQueue) async throws -> Void
+    ) async throws {
+        let group = try await space.open("a")
+        let queue = try PushQueue(of: group)
+        let server = try RequestServer.start("push", at: StreamListener(path: path), rules: rules) { line in
+            await PushSocket.answer(String(validating: line, as: UTF8.self), queue)
+        }
+        try await body(queue)
+        server.stop()
+        await group.close()
+    }
+
+    @Test("A line is a push, and the answer says the revision that it has")
+    func push() async throws {
+        try await serving { queue in
+            let client = try Client(path)
+            #expect(client.connection.send(Array("PUSH 1@x\nPUSH 2@x\r\n".utf8)))
+            let lines = try await client.lines(2)
+            #expect(lines.allSatisfy { $0.hasPrefix("OK ") } && lines.count == 2)
+            let ids = try await queue.pending.contents().inOrder.compactMap { Push($0.value)?.callID }
+            #expect(ids == ["1@x", "2@x"])
+            let revisions = try await queue.pending.contents().inOrder.map { "OK \($0.creationRevision)" }
+            #expect(lines == revisions)
+        }
+    }
+
+    @Test(
+        "What is no push is answered with an error, and the next line is heard",
+        arguments: ["", "PUSH", "PUSH ", "push 1@x", "PUSH  x", "PUSH \u{7}", "GET / HTTP/1.1", "\0\0\0"])
+    func garbage(line: String) async throws {
+        try await serving { queue in
+            let client = try Client(path)
+            #expect(client.connection.send(Array((line + "\nPUSH 1@x\n").utf8)))
+            let lines = try await client.lines(2)
+            #expect(lines.first?.hasPrefix("ERROR invalid ") == true && lines.last?.hasPrefix("OK ") == true)
+            #expect(try await queue.pending.count().waiting == 1)
+        }
+    }
+
+    @Test("Bytes that are no text are no push")
+    func bytes() async throws {
+        try await serving { queue in
+            let client = try Client(path)
+            #expect(client.connection.send(Array("PUSH ".utf8) + [0xff, 0xfe, 0x0a]))
+            #expect(try await client.lines(1).first?.hasPrefix("ERROR invalid ") == true)
+            #expect(try await queue.pending.count().waiting == 0)
+        }
+    }
+
+    @Test("The longest call-id is taken; a line beyond it ends the connection, however long it is")
+    func long() async throws {
+        try await serving { queue in
+            let client = try Client(path)
+            let longest = String(repeating: "x", count: PushID.maximumByteCount)
+            #expect(client.connection.send(Array("PUSH \(longest)\n".utf8)))
+            #expect(try await client.lines(1).first?.hasPrefix("OK ") == true)
+            _ = client.connection.send([UInt8](repeating: UInt8(ascii: "x"), count: 100_000))
+            #expect(try await client.lines(1).first?.hasPrefix("ERROR tooLong ") == true)
+            try await client.untilClosed()
+            #expect(try await queue.pending.count().waiting == 1)
+        }
+    }
+
+    @Test("Whoever does not finish a line in its time is let go, also when a byte comes now and then")
+    func slow() async throws {
+        var rules = PushSocket.rules
+        rules.patience = .milliseconds(200)
+        try await serving(rules) { queue in
+            let silent = try Client(path)
+            let dripping = try Client(path)
+            try await eventually("it is let go", within: Patience.long) {
+                _ = dripping.connection.send([UInt8(ascii: "P")])
+                return dripping.connection.receive(upTo: 1) == .end
+            }
+            try await silent.untilClosed()
+            #expect(try await queue.pending.count().waiting == 0)
+        }
+    }
+
+    @Test("More peers than there may be are told so; those who are there are served, and their places are given again")
+    func crowd() async throws {
+        var rules = PushSocket.rules
+        rules.patience = Patience.long
+        try await serving(rules) { _ in
+            var crowd: [Client] = []
+            for _ in 0..<rules.peerCount {
+                let client = try Client(path)
+                // Each is in before the next one comes.
+                #expect(client.connection.send(Array("\n".utf8)))
+                #expect(try await client.lines(1).first?.hasPrefix("ERROR invalid ") == true)
+                crowd.append(client)
+            }
+            #expect(try await Client(path).lines(1).first?.hasPrefix("ERROR busy ") == true)
+            #expect(crowd[0].connection.send(Array("PUSH 1@x\n".utf8)))
+            #expect(try await crowd[0].lines(1).first?.hasPrefix("OK ") == true)
+            crowd.removeLast()
+            try await eventually("a free place", within: Patience.long) {
+                let client = try Client(path)
+                guard client.connection.send(Array("PUSH 2@x\n".utf8)) else { return false }
+                return try await client.lines(1).first?.hasPrefix("OK ") == true
+            }
+        }
+    }
+
+    @Test("Another user is let go without a word")
+    func otherUser() async throws {
+        let own = PushSocket.rules
+        let rules = RequestServer.Rules(
+            terminator: own.terminator, requestByteCount: own.requestByteCount, isPersistent: true,
+            user: FileStatus.currentUser + 1, tooLong: own.tooLong, busy: own.busy)
+        try await serving(rules) { queue in
+            let client = try Client(path)
+            _ = client.connection.send(Array("PUSH 1@x\n".utf8))
+            #expect(try await client.lines(1).isEmpty)
+            #expect(try await queue.pending.count().waiting == 0)
+        }
+    }
+
+    @Test("The host's socket is for its user alone, and takes the place of one that was left behind")
+    func host() async throws {
+        var program = try HostProgram()
+        program.environment["XDG_RUNTIME_DIR"] = program.directory.path(of: "run")
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "true"
+        try program.makeDirectory("run")
+        let started = program
+        for _ in 0..<2 {
+            let killed = try await program.running("serve", "--json") { running in
+                let host = ServingHost(program: started, running: running)
+                try await host.until("it serves") { $0["event"] == .text("serving") }
+                let found = try await started.shell("find run -type s")
+                let path = started.directory.path(of: found.output.split(separator: "\n").first.map(String.init) ?? "")
+                #expect(try FileStatus(ofPath: path).permissions == 0o600)
+                let client = try Client(path)
+                #expect(client.connection.send(Array("PUSH 1@x\n".utf8)))
+                #expect(try await client.lines(1).first?.hasPrefix("OK ") == true)
+                try await host.until("served", of: "1@x")
+                try running.send(.kill)
+            }
+            #expect(killed.status == 137)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import CoreAPITesting
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+@Suite("Pushes whose Executors fail, or whose host dies")
+struct RetryTests {
+    private func program(_ command: String, attempts: Int = 5, pause: String = "50ms") throws -> HostProgram {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_EXECUTOR_ATTEMPTS"] = String(attempts)
+        program.environment["SHAREDCORE_EXECUTOR_PAUSE"] = pause
+        try program.write(command, to: "executor.sh")
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/bin/sh \(program.directory.path(of: "executor.sh")) {id}"
+        return program
+    }
+
+    @Test("A push is tried again until its Executor has ended by itself; status 1 is an answer, any other is not")
+    func again() async throws {
+        let program = try program(
+            """
+            echo x >> "$(dirname "$0")/tries"
+            case $(wc -l < "$(dirname "$0")/tries") in 1) exit 69;; 2) kill -9 $$;; *) exit 1;; esac
+            """)
+        try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "1@x")
+            try await host.until("served", of: "1@x")
+            #expect(try host.events("ended").map { $0["status"] } == [.number(69), .number(137), .number(1)])
+            #expect(
+                try host.events("ended").map { $0["reason"] } == [.text("status"), .text("signal"), .text("ended")])
+            #expect(try host.events("postponed").map { $0["failures"] } == [.number(1), .number(2)])
+            try await host.program.untilNoPushWaits()
+        }
+    }
+
+    @Test("A push that fails too often is given up: said, kept and shown, and tried anew when somebody asks for it")
+    func givenUp() async throws {
+        let program = try program("[ -e \"$(dirname \"$0\")/works\" ] || exit 9", attempts: 2)
+        try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "1@x")
+            try await host.until("givenUp", of: "1@x")
+            try await eventually("it is kept", within: Patience.long) {
+                try await host.program.pushes()["givenUp"] == .number(1)
+            }
+            try await host.running.untilErrors(contain: "is given up after 2 attempts")
+            try host.program.write("", to: "works")
+            let retried = try await host.program.run("push", "--retry", "--json")
+            #expect(try retried.objects().first?["count"] == .number(1))
+            try await host.until("served", of: "1@x")
+        }
+        #expect(try await program.pushes() == ["waiting": .number(0), "taken": .number(0), "givenUp": .number(0)])
+    }
+
+    @Test("Failures are counted beyond the end of a host")
+    func counted() async throws {
+        let program = try program("exit 9", attempts: 2, pause: "1h")
+        try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "1@x")
+            try await host.until("postponed", of: "1@x")
+            try await eventually("it is written down", within: Patience.long) {
+                let list = try await host.program.run("store", "list", ".sharedcore/pushes", "--json")
+                return list.output.contains("\\\"failures\\\":1")
+            }
+        }
+        try await ServingHost.serve(program) { host in
+            let start = try await host.until("started", of: "1@x")
+            #expect(start["attempt"] == .number(2))
+            try await host.until("givenUp", of: "1@x")
+        }
+    }
+
+    @Test("A command that is not there is a failure like any other, and the reason is said")
+    func missing() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_EXECUTOR_ATTEMPTS"] = "1"
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/nowhere/executor {id}"
+        try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "1@x")
+            try await host.until("givenUp", of: "1@x")
+            try await host.running.untilErrors(contain: "/nowhere/executor")
+        }
+    }
+
+    @Test(
+        "Executors end with their host when it is killed, and their pushes are served by the next",
+        arguments: ["file", "zmq"])
+    func hostKilled(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            _ = try await program.run("push", "1@x")
+            let killed = try await program.running(["serve", "--json"]) { running in
+                let host = ServingHost(program: program, running: running)
+                let start = try await host.until("started", of: "1@x")
+                guard case .number(let pid) = start["pid"] else { throw NothingPrinted(end: start) }
+                // Until it has its message, it waits.
+                try await eventually("it takes part", within: Patience.long) {
+                    let status = try await host.program.run("status", "--json")
+                    return status.output.contains("push 1@x")
+                }
+                try running.send(.kill)
+                try await eventually("the Executor is gone", within: Patience.long) {
+                    ProcessView.isGone(Int32(pid))
+                }
+            }
+            #expect(killed.status == 137)
+            try program.deliver("1@x")
+            try await ServingHost.serve(program) { try await $0.until("served", of: "1@x") }
+            try await program.untilNoPushWaits()
+        }
+    }
+
+    @Test("A host that is told to stop asks its Executors to end; what they have not done is done by the next")
+    func stopped() async throws {
+        let program = try program(
+            """
+            echo "$1" >> "$(dirname "$0")/tries"
+            [ $(wc -l < "$(dirname "$0")/tries") -gt 1 ] && exit 0
+            trap 'exit 1' TERM
+            while :; do sleep 0.05; done
+            """)
+        try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "1@x")
+            try await host.until("started", of: "1@x")
+            try await eventually("the Executor is under way", within: Patience.long) {
+                try await host.program.shell("cat tries 2>/dev/null").output == "1@x\n"
+            }
+        }
+        #expect(try await program.pushes()["waiting"] == .number(1))
+        try await ServingHost.serve(program) { try await $0.until("served", of: "1@x") }
+    }
+}

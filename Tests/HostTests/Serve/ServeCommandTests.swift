@@ -1,0 +1,134 @@
+internal import CoreAPITesting
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+@Suite("The host serves pushes (contract P10, P11)")
+struct ServeCommandTests {
+    @Test("A push starts an Executor, which gets its message; the push is dealt with then", arguments: ["file", "zmq"])
+    func push(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            try program.deliver("1@x")
+            let ended = try await ServingHost.serve(program) { host in
+                let pushed = try await host.program.run("push", "1@x", "--json")
+                #expect(pushed.status == 0, "\(pushed.errors)")
+                let end = try await host.until("ended", of: "1@x")
+                #expect(end["status"] == .number(0), "\(host.running.errors.lines)")
+                #expect(try host.printed(end).contains("\"text\":\"Hello\""))
+                try await host.until("served", of: "1@x")
+                try await host.program.untilNoPushWaits()
+            }
+            #expect(ended.status == 0, "\(ended.errors)")
+        }
+    }
+
+    @Test("Pushes of a time without a host wait for one")
+    func waiting() async throws {
+        let program = try HostProgram()
+        for callID in ["1@x", "2@x"] {
+            #expect(try await program.run("push", callID).status == 0)
+            try program.deliver(callID)
+        }
+        #expect(try await program.pushes()["waiting"] == .number(2))
+        try await ServingHost.serve(program) { try await $0.untilServed(2) }
+        #expect(try await program.pushes() == ["waiting": .number(0), "taken": .number(0), "givenUp": .number(0)])
+    }
+
+    @Test("No more Executors than the limit run at once; the pushes beyond it wait and are served")
+    func limit() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_EXECUTOR_LIMIT"] = "2"
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] =
+            "/bin/sh -c 'while [ ! -e \(program.directory.path(of: "go")) ]; do sleep 0.05; done'"
+        for number in 1...5 { #expect(try await program.run("push", "\(number)@x").status == 0) }
+        try await ServingHost.serve(program) { host in
+            // One more than the limit may be in the host's hand, but not with an Executor.
+            try await eventually("all that may be taken are", within: Patience.long) {
+                try await host.program.pushes()["taken"] == .number(3)
+            }
+            #expect(try host.events("started").count == 2)
+            try host.program.write("", to: "go")
+            try await host.untilServed(5)
+        }
+    }
+
+    @Test("A command that is configured gets the call-id as an argument and in its environment, and the configuration")
+    func command() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] =
+            "/bin/sh -c 'echo \"$1 $SHAREDCORE_CALL_ID $SHAREDCORE_BACKEND $SHAREDCORE_GROUP $SHAREDCORE_DIR\"' sh 'id={id}'"
+        let place = program.directory.path(of: "state/sharedcore")
+        try await ServingHost.serve(program, "--group", "g", "--backend", "file") { host in
+            _ = try await host.program.run("push", "a b;$(x)", "--group", "g")
+            let end = try await host.until("ended", of: "a b;$(x)")
+            #expect(end["printed"] == .text("id=a b;$(x) a b;$(x) file g \(place)"))
+            #expect(end["status"] == .number(0))
+        }
+    }
+
+    @Test("A second host of the group is refused, and told who runs it")
+    func second() async throws {
+        let program = try HostProgram()
+        try await ServingHost.serve(program) { host in
+            let second = try await host.program.run("serve")
+            #expect(second.status == 69)
+            #expect(second.errors.contains("pid \(host.running.pid)"), "\(second.errors)")
+            let other = try await ServingHost.serve(host.program, "--group", "other") { _ in }
+            #expect(other.status == 0)
+        }
+        // Nothing of it is left.
+        try await ServingHost.serve(program) { _ in }
+    }
+
+    @Test("status shows the host, its Executors and budgets; without a host it says so")
+    func status() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "sleep 1000"
+        try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "1@x")
+            let start = try await host.until("started", of: "1@x")
+            try await eventually("the Executor in status", within: Patience.long) {
+                let status = try await host.program.run("status", "--json")
+                guard case .object(let shown) = try status.objects().first?["host"] else { return false }
+                #expect(shown["pid"] == .number(UInt64(host.running.pid)))
+                #expect(shown["budgetMs"] == .number(30_000) && shown["warningMs"] == .number(25_000))
+                #expect(shown["memoryBytes"] == .number(24 << 20))
+                guard case .array(let executors) = shown["executors"], let first = executors.first,
+                    case .object(let executor) = first
+                else { return false }
+                return executor["callID"] == .text("1@x") && executor["pid"] == start["pid"]
+            }
+            let text = try await host.program.run("status")
+            #expect(
+                text.output.contains("host      pid \(host.running.pid)") && text.output.contains("killed after 30s"))
+        }
+        let after = try await program.run("status", "--json")
+        #expect(try after.objects().first?["host"] == .null)
+        // The Executor was ended with the host, and its push was not acknowledged.
+        #expect(try await program.pushes()["waiting"] == .number(1))
+    }
+
+    @Test(
+        "Wrong settings of the host are refused before anything begins",
+        arguments: [
+            ("EXECUTOR_LIMIT", "0"), ("EXECUTOR_MEMORY", "much"), ("EXECUTOR_COMMAND", "'open"),
+            ("EXECUTOR_WARNING", "40s"), ("EXECUTOR_ATTEMPTS", "-1"), ("METRICS_LISTEN", "99999"),
+        ])
+    func wrong(name: String, value: String) async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_" + name] = value
+        let ended = try await program.run("serve")
+        #expect(ended.status == 78, "\(ended.errors)")
+        #expect(ended.errors.contains("SHAREDCORE_" + name) && ended.errors.contains(value))
+    }
+
+    @Test(
+        "A call-id that cannot travel is wrong usage",
+        arguments: ["", " x", "a\nb", String(repeating: "x", count: 999)])
+    func callID(text: String) async throws {
+        let program = try HostProgram()
+        #expect(try await program.run("push", text).status == 64)
+        #expect(try await program.run("push").status == 64)
+        #expect(try await program.run("push", "--retry", "x").status == 64)
+    }
+}

@@ -1,0 +1,106 @@
+internal import CoreAPITesting
+internal import FoundationEssentials
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+/// A host that a test runs, in a directory of its own.
+struct ServingHost: Sendable {
+    let program: HostProgram
+    let running: RunningProgram
+
+    /// Runs a host while `body` looks at it, then stops it with SIGTERM.
+    @discardableResult
+    static func serve(
+        _ program: HostProgram, _ arguments: String...,
+        body: @escaping @Sendable (ServingHost) async throws -> Void
+    ) async throws -> HostProgram.Ended {
+        try await program.running(["serve", "--json"] + arguments) { running in
+            let host = ServingHost(program: program, running: running)
+            try await host.until("it serves") { $0["event"] == .text("serving") }
+            try await body(host)
+            try running.send(.terminate)
+        }
+    }
+
+    /// The events so far.
+    func events(_ kind: String) throws -> [[String: JSONField]] {
+        try running.objects().filter { $0["event"] == .text(kind) }
+    }
+
+    /// Waits for an event.
+    @discardableResult
+    func until(
+        _ what: String, _ isMeant: @escaping @Sendable ([String: JSONField]) -> Bool
+    ) async throws -> [String: JSONField] {
+        try await eventually(
+            "\(what), not \(running.output.lines); errors: \(running.errors.lines)", within: Patience.long
+        ) {
+            try running.objects().contains(where: isMeant)
+        }
+        return try #require(try running.objects().first(where: isMeant))
+    }
+
+    /// What an Executor has printed.
+    func printed(_ end: [String: JSONField]) throws -> String {
+        guard case .text(let line) = end["printed"] else { throw NothingPrinted(end: end) }
+        return line
+    }
+
+    /// Waits for an event about a push.
+    @discardableResult
+    func until(_ kind: String, of callID: String) async throws -> [String: JSONField] {
+        try await until("“\(kind)” of \(callID)") { $0["event"] == .text(kind) && $0["callID"] == .text(callID) }
+    }
+
+    /// Waits until so many pushes are served.
+    func untilServed(_ count: Int) async throws {
+        try await eventually(
+            "\(count) pushes served; errors: \(running.errors.lines.suffix(5))", within: Patience.long
+        ) {
+            try events("served").count >= count
+        }
+    }
+}
+
+/// An Executor that printed nothing.
+struct NothingPrinted: Error {
+    let end: [String: JSONField]
+}
+
+extension HostProgram {
+    /// Puts a message into the Maildir of the group `default`.
+    func deliver(_ callID: String, text: String = "Hello", to folder: String = "state/sharedcore/default/Maildir")
+        throws
+    {
+        // The group's directory is nobody else's, whoever makes it.
+        try makeDirectory("state/sharedcore/default")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o700], ofItemAtPath: directory.path(of: "state/sharedcore/default"))
+        try makeDirectory(folder + "/new")
+        try makeDirectory(folder + "/tmp")
+        let name = callID.filter { $0.isLetter || $0.isNumber }
+        try write(
+            "From: Zoe <zoe@example.org>\r\nTo: me@example.org\r\nMessage-ID: <\(callID)>\r\n\r\n\(text)\r\n",
+            to: folder + "/tmp/" + name)
+        try FileManager.default.moveItem(
+            atPath: directory.path(of: folder + "/tmp/" + name), toPath: directory.path(of: folder + "/new/" + name))
+    }
+
+    /// What `status` says of the pushes.
+    func pushes() async throws -> [String: JSONField] {
+        let status = try await run("status", "--json")
+        guard case .object(let pushes) = try status.objects().first?["pushes"] else {
+            throw ProgramStood(arguments: ["status"], output: [status.output], errors: [status.errors])
+        }
+        return pushes
+    }
+
+    /// Waits until the group has no push any more.
+    func untilNoPushWaits() async throws {
+        try await eventually("no push waits", within: Patience.long) {
+            let pushes = try await pushes()
+            return pushes["waiting"] == .number(0) && pushes["taken"] == .number(0)
+        }
+    }
+}

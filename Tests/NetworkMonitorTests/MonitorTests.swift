@@ -1,0 +1,59 @@
+internal import CoreAPITesting
+internal import NetworkMonitor
+internal import Testing
+
+/// In the network that the tests run in, whatever it is.
+@Suite("A monitor of this machine", .timeLimit(.minutes(5)), .serialized)
+struct MonitorTests {
+    @Test("It knows the state when it is open, and a stream begins with it")
+    func opened() async throws {
+        let monitor = try await NetworkMonitor.open()
+        var states = monitor.states.makeAsyncIterator()
+        let first = await states.next()
+        #expect(first != nil)
+        monitor.close()
+        while await states.next() != nil {}
+    }
+
+    @Test("Streams end with the monitor, whether it is closed or forgotten, and later ones have the last state")
+    func closed() async throws {
+        let monitor = try await NetworkMonitor.open()
+        let states = (0..<3).map { _ in monitor.states }
+        monitor.close()
+        monitor.close()
+        for state in states { for await _ in state {} }
+        let last = monitor.current
+        var late: [NetworkState] = []
+        for await state in monitor.states { late.append(state) }
+        #expect(late == [last])
+
+        var forgotten: NetworkMonitor? = try await NetworkMonitor.open()
+        let stream = forgotten?.states
+        forgotten = nil
+        for await _ in try #require(stream) {}
+    }
+
+    @Test("Whoever listens can be cancelled, and others go on")
+    func cancelled() async throws {
+        let monitor = try await NetworkMonitor.open()
+        let states = monitor.states
+        let task = Task { for await _ in states {} }
+        task.cancel()
+        await task.value
+        var other = monitor.states.makeAsyncIterator()
+        #expect(await other.next() == monitor.current)
+    }
+
+    @Test("A monitor gives everything back: its descriptors and its thread")
+    func resources() async throws {
+        let before = (OwnResources.descriptorCount, OwnResources.threadCount)
+        for _ in 0..<100 {
+            let monitor = try await NetworkMonitor.open()
+            _ = monitor.states
+            monitor.close()
+        }
+        // Others run beside this test and have their own; a hundred monitors would have two hundred.
+        try await eventually("the descriptors are closed") { OwnResources.descriptorCount < before.0 + 80 }
+        try await eventually("the threads have ended") { OwnResources.threadCount < before.1 + 80 }
+    }
+}

@@ -1,0 +1,74 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import TestSupport
+internal import Testing
+internal import ZMQBackend
+
+extension ZMQTests {
+    /// A hub within the process that is ended and started again: the library connects nobody there a second time.
+    @Suite("A hub within a process starts again")
+    struct NamedHubTests {
+        private let stage: HubStage
+        private let endpoint: HubEndpoint
+
+        init() throws {
+            stage = try HubStage()
+            endpoint = .inproc(name: stage.directory.path)
+        }
+
+        @Test("S12, W1: clients go on with their sessions, their watches and what they asked meanwhile")
+        func goesOn() async throws {
+            var hub = try await stage.hub(at: [endpoint])
+            let (writer, watcher) = (try await stage.client(at: endpoint), try await stage.client(at: endpoint))
+            let watch = try await watcher.watch("count", from: .now)
+            try await writer.put("mine", [1], lifetime: .session)
+            for round in 0..<3 {
+                try await writer.put("count", Counted.bytes(UInt64(round) * 2))
+                await hub.stop()
+                let asked = Task { try await writer.put("count", Counted.bytes(UInt64(round) * 2 + 1)) }
+                hub = try await stage.hub(at: [endpoint])
+                try await within(Patience.usual, "what was asked without a hub is done") { try await asked.value }
+            }
+            for value in 0..<6 {
+                let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
+                guard case .changes(let set)? = event else {
+                    Issue.record("no change: \(String(describing: event))")
+                    return
+                }
+                #expect(set.changes.compactMap { $0.new.map { Counted.value($0.value) } } == [UInt64(value)])
+            }
+            #expect(try await watcher.get("mine")?.value == [1])
+            #expect(try await watcher.sessions().map(\.id) == [writer.session.id, watcher.session.id].sorted())
+            await writer.close()
+            await watcher.close()
+            await hub.stop()
+        }
+
+        @Test("L1: whoever closes while there is no hub is ended by the next one")
+        func closedWithoutHub() async throws {
+            let first = try await stage.hub(at: [endpoint])
+            let (leaving, staying) = (try await stage.client(at: endpoint), try await stage.client(at: endpoint))
+            await first.stop()
+            await leaving.close()
+            let second = try await stage.hub(at: [endpoint])
+            try await eventually("the session that was closed is over") {
+                try await staying.sessions().map(\.id) == [staying.session.id]
+            }
+            await staying.close()
+            await second.stop()
+        }
+
+        @Test("a client waits for a hub that comes later, and is told when none does")
+        func comesLater() async throws {
+            try await expect(.unavailable, from: "joining without a hub") {
+                _ = try await stage.client(at: endpoint) { $0.openTimeout = .milliseconds(100) }
+            }
+            async let opening = stage.client(at: endpoint)
+            let hub = try await stage.hub(at: [endpoint])
+            let client = try await opening
+            try await client.put("k", [1])
+            await client.close()
+            await hub.stop()
+        }
+    }
+}
