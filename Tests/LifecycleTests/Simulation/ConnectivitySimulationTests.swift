@@ -1,5 +1,5 @@
 import CoreAPI
-import Foundation
+import Glibc
 import Testing
 
 @testable import Lifecycle
@@ -7,8 +7,7 @@ import Testing
 /// Thousands of schedules, each replayed from its seed, and the mutants that they must catch.
 struct ConnectivitySimulationTests {
     /// `SHAREDCORE_TEST_SCHEDULES` asks for more.
-    private static let count =
-        ProcessInfo.processInfo.environment["SHAREDCORE_TEST_SCHEDULES"].flatMap(UInt64.init) ?? 2_000
+    private static let count = getenv("SHAREDCORE_TEST_SCHEDULES").flatMap { UInt64(String(cString: $0)) } ?? 1_000
 
     @Test("P2, P3, P6, C16: no schedule breaks a rule, and every cell and every row come up")
     func campaign() {
