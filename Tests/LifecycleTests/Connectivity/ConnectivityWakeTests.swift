@@ -13,11 +13,38 @@ struct ConnectivityWakeTests {
         driver.carryOutAll()
         #expect(
             driver.carriedOut == [
-                .beginBudget(.seconds(10)), .processSocketData, .alertUser, .endBudget, .giveUpOwnershipAndLocks,
-                .prepareForBackground(interval: .seconds(600)), .allowSuspension,
+                .beginBudget(.seconds(10)), .processSocketData, .alertUser, .giveUpOwnershipAndLocks,
+                .prepareForBackground(interval: .seconds(600)), .endBudget, .allowSuspension,
             ])
         #expect(driver.machine.position == LifePosition(.suspended, .connected))
         #expect(Set(driver.trace.map(\.number)) == [.t11])
+    }
+
+    @Test("T11, P6: a suspension leaves the work of a wake its time, and takes nothing from its end")
+    func suspendedDuringWake() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.dataOnKeptSocket)
+        driver.carryOutOne()
+        #expect(driver.run(.suspendedBySystem(interval: .seconds(600))).first == .processSocketData)
+        #expect(driver.machine.position.application == .suspended)
+
+        driver = MachineDriver(.suspended, .connected)
+        driver.feed(.dataOnKeptSocket)
+        driver.carryOutOne()
+        driver.feed(.suspendedBySystem(interval: .seconds(600)))
+        driver.pass(.seconds(10))
+        #expect(driver.trace.last?.dropped.map(\.action) == [.processSocketData, .alertUser])
+        #expect(driver.machine.position.application == .suspended)
+    }
+
+    @Test("T11, P6: ownership that is not given up in time does not keep it awake")
+    func givingUpOverBudget() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.dataOnKeptSocket)
+        for _ in 0..<3 { driver.carryOutOne() }
+        #expect(driver.machine.pending.first?.action == .giveUpOwnershipAndLocks)
+        driver.pass(.seconds(10))
+        #expect(driver.machine.pending.map(\.action) == [.stopWork, .giveUpOwnershipAndLocks, .allowSuspension])
     }
 
     @Test("T11, P6: after 10 s, not before, what still runs is stopped")

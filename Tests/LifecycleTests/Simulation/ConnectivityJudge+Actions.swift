@@ -25,6 +25,7 @@ extension ConnectivityJudge {
         case .endBudget:
             require(isBudgetTold || isTellingDropped, "P6: the budget was told", ordered)
             (isBudgetTold, isTellingDropped) = (false, false)
+            if ordered.number > budgetNumber, !isWokenForData { budgetFrom = nil }
         case .stopWork:
             require(calls == 0, "P6: no budget cuts an active call", ordered)
             isBudgetTold = false

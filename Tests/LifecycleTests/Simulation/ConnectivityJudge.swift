@@ -22,6 +22,10 @@ struct ConnectivityJudge {
     var lastDone: UInt64 = 0
     var dropped: Set<UInt64> = []
     var budgetFrom: BootInstant?
+    /// The action that began it.
+    var budgetNumber: UInt64 = 0
+    /// Whether data woke what would sleep otherwise: its time is over when it sleeps again, not before.
+    var isWokenForData = false
     var isBudgetTold = false
     /// Whether a wake was over before it was told how long it has.
     var isTellingDropped = false
@@ -90,11 +94,12 @@ struct ConnectivityJudge {
         for ordered in transition.actions {
             rows[ordered.number] = transition.number
             switch ordered.action {
-            case .beginBudget: budgetFrom = transition.at
-            case .endBudget, .stopWork: budgetFrom = nil
+            case .beginBudget: (budgetFrom, budgetNumber) = (transition.at, ordered.number)
+            case .stopWork: budgetFrom = nil
             default: break
             }
         }
+        noteWake(transition, machine)
         if transition.to.application == .suspended, transition.from.application != .suspended,
             transition.to.connectivity == .connected, !transition.actions.contains(where: { $0.action == .stopWork })
         {
@@ -118,6 +123,19 @@ struct ConnectivityJudge {
         if transition.to != .foregroundConnected { (isHTTPRestored, isPresenceRestored) = (false, false) }
         require(
             machine.position.application != .suspended || calls == 0, "P6: no sleep with an active call", transition)
+    }
+
+    /// The time of a wake is over when nothing of its work is left, or when something else keeps the application awake.
+    private mutating func noteWake(_ transition: ConnectivityTransition, _ machine: ConnectivityMachine) {
+        if transition.event?.kind == .dataOnKeptSocket, transition.number != nil { isWokenForData = true }
+        let isKeptAwake =
+            transition.to.application == .foreground || calls > 0
+            || transition.actions.contains { if case .stayAwake = $0.action { true } else { false } }
+        if isKeptAwake || transition.to.application == .suspended { isWokenForData = false }
+        guard let end = transition.actions.last(where: { $0.action == .endBudget }), end.number > budgetNumber else {
+            return
+        }
+        if isKeptAwake || (machine.pending.first == end && !isWokenForData) { budgetFrom = nil }
     }
 
     private mutating func judgeCell(_ transition: ConnectivityTransition, _ event: ConnectivityEvent) {

@@ -40,6 +40,16 @@ extension ConnectivityMutant {
         },
         ConnectivityMutant("never tries again") { $0.damageAfter = { machine, _, _ in machine.retryAt = nil } },
         ConnectivityMutant("gives a wake 11 s") { $0.changeRules = { $0.budget = .seconds(11) } },
+        ConnectivityMutant("a suspension takes the time of a wake away") {
+            $0.damageAfter = { machine, transition, _ in
+                if transition.event?.kind == .suspendedBySystem, transition.number != nil { machine.wake = nil }
+            }
+        },
+        ConnectivityMutant("has no time for what comes before it sleeps again") {
+            $0.damageAfter = { machine, _, _ in
+                if case .preparation = machine.question { machine.wake = nil }
+            }
+        },
         ConnectivityMutant("does not watch the time of a wake") {
             $0.damageAfter = { machine, _, _ in machine.wake = nil }
         },

@@ -54,13 +54,13 @@ extension ConnectivityMachine {
             return Step(row.number, "An active call keeps the application awake: this waits for its end.")
         }
         if case .preparation = question { return Step(row.number, "The same question is being asked already.") }
+        if wake != nil { return Step(row.number, "A wake is under way: it sleeps when that is over.") }
         return fallAsleep(by: row.number, row.sentence)
     }
 
     /// Begins a suspension: asks first where there are registrations to lose, sleeps at once where there are none.
     mutating func fallAsleep(by number: TransitionNumber, _ reason: String) -> Step {
-        var step = Step(number, reason, wake == nil ? [] : [.endBudget])
-        wake = nil
+        var step = Step(number, reason)
         postponed = nil
         retryAt = nil
         question = nil
@@ -70,7 +70,8 @@ extension ConnectivityMachine {
             step.actions += actions(of: .t6)
         } else {
             sleep()
-            step.actions += actions(of: .t7)
+            // The time of a wake goes on until nothing is held: its end lets the application sleep.
+            step.actions += actions(of: .t7).filter { wake == nil || $0 != .allowSuspension }
         }
         return step
     }
@@ -78,12 +79,14 @@ extension ConnectivityMachine {
     /// The second half of a suspension: whether the registrations survive it.
     mutating func prepared(_ preparation: BackgroundPreparation, by number: TransitionNumber) -> Step {
         question = nil
+        let end: [ConnectivityAction] = wake == nil ? [] : [.endBudget]
+        wake = nil
         var warning: [ConnectivityAction] = []
         if case .notReady(let obstacles) = preparation {
             guard rules.unprepared == .warn else {
                 return Step(
-                    number, "The registrations would not survive: the application stays awake.", [.stayAwake(obstacles)]
-                )
+                    number, "The registrations would not survive: the application stays awake.",
+                    end + [.stayAwake(obstacles)])
             }
             warning = [.warn(obstacles)]
         }
@@ -92,7 +95,7 @@ extension ConnectivityMachine {
         var step = Step(
             isConnected ? number : .t7,
             warning.isEmpty ? "The registrations survive." : "The registrations lapse, and the user is warned.",
-            warning + (isConnected ? [] : [.relyOnKeepAlive]) + [.allowSuspension])
+            warning + (isConnected ? [] : [.relyOnKeepAlive]) + end + [.allowSuspension])
         drop(into: &step) { $0.needsNetwork }
         return step
     }

@@ -32,9 +32,7 @@ extension ConnectivityMachine {
             step = failed(first.action, reason, at: now)
             isNews = true
         }
-        let wasAwake = wake != nil
-        concludeWake(&step)
-        isNews = isNews || (wasAwake && wake == nil)
+        if concludeWake(&step) { isNews = true }
         return isNews ? trace(step, from: from, cause: cause, at: now) : nil
     }
 
