@@ -123,6 +123,19 @@ struct ConnectivityStoryTests {
         #expect(driver.machine.position == LifePosition(.suspended, .connected))
     }
 
+    @Test("T6, T7: who cannot give up ownership and locks stays awake", arguments: Connectivity.allCases)
+    func notGivenUp(connectivity: Connectivity) {
+        var driver = MachineDriver(.background, connectivity)
+        driver.outcome = { $0 == .giveUpOwnershipAndLocks ? .failed("busy") : MachineDriver.well($0) }
+        #expect(
+            driver.run(.suspendedBySystem(interval: .seconds(600)))
+                == [.giveUpOwnershipAndLocks, .stayAwake([.notGivenUp("busy")])])
+        #expect(driver.machine.position == LifePosition(.background, connectivity))
+        driver.outcome = MachineDriver.well
+        driver.run(.suspendedBySystem(interval: .seconds(600)))
+        #expect(driver.machine.position == LifePosition(.suspended, connectivity))
+    }
+
     @Test("T6, P5: it is asked every time")
     func asksEveryTime() {
         var driver = MachineDriver(.background, .connected)

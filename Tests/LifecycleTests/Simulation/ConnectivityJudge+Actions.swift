@@ -29,7 +29,7 @@ extension ConnectivityJudge {
         case .stopWork:
             require(calls == 0, "P6: no budget cuts an active call", ordered)
             isBudgetTold = false
-        case .giveUpOwnershipAndLocks: hasGivenUp = true
+        case .giveUpOwnershipAndLocks: hasGivenUp = isDone
         case .prepareForBackground:
             if case .done(.preparation(let answer)) = outcome {
                 isPrepared = answer.isReady

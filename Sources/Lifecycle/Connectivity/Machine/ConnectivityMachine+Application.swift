@@ -100,6 +100,17 @@ extension ConnectivityMachine {
         return step
     }
 
+    /// What does not run must not hold what others wait for: the application stays awake.
+    mutating func notGivenUp(_ reason: String) -> Step {
+        var step = Step(nil, "Ownership and locks could not be given up: the application stays awake.")
+        forgetSuspension(&step)
+        if position.application == .suspended { position.application = .background }
+        if wake != nil { step.actions.append(.endBudget) }
+        wake = nil
+        step.actions.append(.stayAwake([.notGivenUp(reason)]))
+        return step
+    }
+
     /// Nothing runs from here on. No call is left that could be held or resumed.
     mutating func sleep() {
         position.application = .suspended

@@ -81,6 +81,8 @@ extension ConnectivityMachine {
             return attemptFailed(at: now)
         case .holdActiveCalls:
             owesHold = hasCellularCall
+        case .giveUpOwnershipAndLocks:
+            return notGivenUp(reason)
         case .prepareForBackground:
             guard case .preparation(_, let number) = question else { break }
             return prepared(.notReady([.unanswered(reason)]), by: number)
