@@ -173,6 +173,19 @@ struct ConnectivityStoryTests {
         #expect(driver.carriedOut.last == .allowSuspension)
     }
 
+    @Test("T6: what was given up, or was to be, comes back to who stays awake")
+    func ownsAgain() {
+        for count in 0...1 {
+            for event in [ConnectivityEvent.toForeground, .activeCallBegan] {
+                var driver = MachineDriver(.background, .connected)
+                driver.feed(.suspendedBySystem(interval: .seconds(600)))
+                for _ in 0..<count { driver.carryOutOne() }
+                let done = driver.run(event)
+                #expect(done.last == .mayOwnAgain && !done.contains(.giveUpOwnershipAndLocks), "\(count), \(event)")
+            }
+        }
+    }
+
     @Test("P6: a call that begins while the question is asked keeps the application awake until it ends")
     func callDuringQuestion() {
         var driver = MachineDriver(.background, .connected)

@@ -136,7 +136,7 @@ struct ConnectivityWakeTests {
         var driver = MachineDriver(.suspended, .connected)
         #expect(
             driver.run(.toForeground) == [
-                .checkConnectivity, .applyLevels(.foreground), .restorePresence, .restoreHTTP,
+                .checkConnectivity, .mayOwnAgain, .applyLevels(.foreground), .restorePresence, .restoreHTTP,
             ])
     }
 
@@ -148,7 +148,7 @@ struct ConnectivityWakeTests {
         driver.outcome = { $0 == .checkConnectivity ? .done(.connection(check)) : MachineDriver.well($0) }
         #expect(
             driver.run(.toForeground)
-                == [.checkConnectivity, .applyLevels(.foreground)] + TransitionTable.standard[.t2].actions)
+                == [.checkConnectivity, .mayOwnAgain, .applyLevels(.foreground)] + TransitionTable.standard[.t2].actions)
         #expect(driver.machine.position == LifePosition(.foreground, .connected))
         #expect(driver.machine.isRegistered)
     }
@@ -159,7 +159,7 @@ struct ConnectivityWakeTests {
             var driver = MachineDriver(.suspended, connectivity)
             driver.outcome = { $0 == .checkConnectivity ? .done(.connection(.noNetwork)) : MachineDriver.well($0) }
             let news = connectivity == .connected ? TransitionTable.standard[.t1].actions : []
-            #expect(driver.run(.toForeground) == [.checkConnectivity, .applyLevels(.foreground)] + news)
+            #expect(driver.run(.toForeground) == [.checkConnectivity, .mayOwnAgain, .applyLevels(.foreground)] + news)
             #expect(driver.machine.position == LifePosition(.foreground, .disconnected))
             #expect(driver.run(.networkBack) == TransitionTable.standard[.t2].actions)
         }
@@ -174,7 +174,7 @@ struct ConnectivityWakeTests {
         driver.carryOutAll()
         #expect(
             driver.carriedOut == [
-                .checkConnectivity, .applyLevels(.background), .reconnect, .register, .subscribe,
+                .checkConnectivity, .mayOwnAgain, .applyLevels(.background), .reconnect, .register, .subscribe,
             ])
     }
 

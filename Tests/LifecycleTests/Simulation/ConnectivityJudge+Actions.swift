@@ -29,14 +29,20 @@ extension ConnectivityJudge {
         case .stopWork:
             require(calls == 0, "P6: no budget cuts an active call", ordered)
             isBudgetTold = false
-        case .giveUpOwnershipAndLocks: hasGivenUp = isDone
+        case .giveUpOwnershipAndLocks:
+            require(position.application != .foreground, "P2: the foreground gives nothing up", ordered)
+            hasGivenUp = isDone
+            isOwnershipGone = true
+        case .mayOwnAgain: (hasGivenUp, isOwnershipGone) = (false, false)
         case .prepareForBackground:
             if case .done(.preparation(let answer)) = outcome {
                 isPrepared = answer.isReady
             } else {
                 isPrepared = false
             }
-        case .stayAwake: (hasGivenUp, isPrepared, isSuspensionOwed) = (false, false, false)
+        case .stayAwake:
+            (hasGivenUp, isPrepared, isSuspensionOwed) = (false, false, false)
+            isOwnershipGone = false
         case .allowSuspension:
             require(position.application == .suspended, "P2: only what is to sleep is let sleep", ordered)
             require(hasGivenUp, "P2: nothing is held in sleep", ordered)
@@ -84,6 +90,9 @@ extension ConnectivityJudge {
         if machine.position.application != .suspended, let levels {
             require(levels == machine.position.application, "P1: the levels are those of the state", machine.position)
         }
+        require(
+            !isOwnershipGone || machine.position.application == .suspended, "P2: who stays awake may own again",
+            machine.position)
         require(!isSuspensionOwed || calls > 0, "P6: a suspension that was put off comes", machine.position)
         require(budgetFrom == nil, "P6: a wake whose work is done is over", machine.position)
     }

@@ -30,6 +30,8 @@ struct ConnectivityJudge {
     /// Whether a wake was over before it was told how long it has.
     var isTellingDropped = false
     var hasGivenUp: Bool
+    /// Whether ownership is gone until it is given back.
+    var isOwnershipGone: Bool
     /// Whether resuming could not be offered, which is tried again with the next registration.
     var isOfferTried = false
     /// Whether the system wants to suspend what an active call keeps awake.
@@ -44,6 +46,7 @@ struct ConnectivityJudge {
 
     init(startingIn position: LifePosition) {
         hasGivenUp = position.application == .suspended
+        isOwnershipGone = hasGivenUp
         isHTTPRestored = position == .foregroundConnected
         isPresenceRestored = isHTTPRestored
         levels = position.application == .suspended ? nil : position.application
@@ -71,6 +74,7 @@ struct ConnectivityJudge {
             hasCellularCall = false
             (isHeld, isResumeOwed, isMediaAway, hasGivenUp, isPrepared) = (false, false, false, false, false)
             isSuspensionOwed = false
+            isOwnershipGone = false
         default: break
         }
     }

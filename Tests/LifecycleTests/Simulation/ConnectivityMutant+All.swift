@@ -40,6 +40,9 @@ extension ConnectivityMutant {
         },
         ConnectivityMutant("never tries again") { $0.damageAfter = { machine, _, _ in machine.retryAt = nil } },
         ConnectivityMutant("gives a wake 11 s") { $0.changeRules = { $0.budget = .seconds(11) } },
+        ConnectivityMutant("gives nothing back") {
+            $0.damageAfter = { machine, _, _ in machine.pending.removeAll { $0.action == .mayOwnAgain } }
+        },
         ConnectivityMutant("a suspension takes the time of a wake away") {
             $0.damageAfter = { machine, transition, _ in
                 if transition.event?.kind == .suspendedBySystem, transition.number != nil { machine.wake = nil }

@@ -125,7 +125,7 @@ extension ConnectivityMachine {
         if case .preparation = question { question = nil }
         drop(into: &step) { action in
             switch action {
-            case .prepareForBackground, .allowSuspension, .relyOnKeepAlive: true
+            case .giveUpOwnershipAndLocks, .prepareForBackground, .allowSuspension, .relyOnKeepAlive: true
             default: false
             }
         }

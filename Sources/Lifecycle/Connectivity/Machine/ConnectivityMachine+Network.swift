@@ -45,6 +45,7 @@ extension ConnectivityMachine {
         }
         drop(into: &step) { _ in true }
         isRegistered = false
+        hasGivenUp = false
         activeCalls = 0
         hasCellularCall = false
         holdsForCellularCall = false

@@ -48,6 +48,9 @@ extension ConnectivityMachine {
         case .offerResume:
             holdsForCellularCall = false
             return nil
+        case .giveUpOwnershipAndLocks:
+            hasGivenUp = true
+            return nil
         case .prepareForBackground:
             guard case .preparation(_, let number) = question else { return nil }
             guard case .preparation(let preparation) = finding else {
@@ -82,6 +85,7 @@ extension ConnectivityMachine {
         case .holdActiveCalls:
             owesHold = hasCellularCall
         case .giveUpOwnershipAndLocks:
+            hasGivenUp = true
             return notGivenUp(reason)
         case .prepareForBackground:
             guard case .preparation(_, let number) = question else { break }
