@@ -78,7 +78,8 @@ public enum ConnectivityAction: Hashable, Sendable {
             .refreshRegistration, .refreshSubscriptions, .checkConnectivity:
             true
         case .tellServices, .flagCallsUnavailable, .suspendSignaling, .failPendingRequests, .applyLevels,
-            .giveUpOwnershipAndLocks, .mayOwnAgain, .prepareForBackground, .stayAwake, .warn, .relyOnKeepAlive, .allowSuspension,
+            .giveUpOwnershipAndLocks, .mayOwnAgain, .prepareForBackground, .stayAwake, .warn, .relyOnKeepAlive,
+            .allowSuspension,
             .beginBudget, .endBudget, .stopWork, .processSocketData, .alertUser, .holdActiveCalls, .takeMediaAway,
             .offerResume, .relaunchWithoutUserInterface:
             false
@@ -93,7 +94,8 @@ public enum ConnectivityAction: Hashable, Sendable {
             true
         case .reconnect, .openNewSocket, .register, .subscribe, .restorePresence, .restoreHTTP, .reportLastKnownState,
             .refreshRegistration, .refreshSubscriptions, .checkConnectivity, .giveUpOwnershipAndLocks,
-            .mayOwnAgain, .prepareForBackground, .stayAwake, .relyOnKeepAlive, .allowSuspension, .beginBudget, .endBudget, .stopWork,
+            .mayOwnAgain, .prepareForBackground, .stayAwake, .relyOnKeepAlive, .allowSuspension, .beginBudget,
+            .endBudget, .stopWork,
             .processSocketData, .alertUser:
             false
         }

@@ -136,7 +136,7 @@ struct ConnectivityWakeTests {
         var driver = MachineDriver(.suspended, .connected)
         #expect(
             driver.run(.toForeground) == [
-                .checkConnectivity, .mayOwnAgain, .applyLevels(.foreground), .restorePresence, .restoreHTTP,
+                .checkConnectivity, .applyLevels(.foreground), .restorePresence, .restoreHTTP, .mayOwnAgain,
             ])
     }
 
@@ -148,7 +148,8 @@ struct ConnectivityWakeTests {
         driver.outcome = { $0 == .checkConnectivity ? .done(.connection(check)) : MachineDriver.well($0) }
         #expect(
             driver.run(.toForeground)
-                == [.checkConnectivity, .mayOwnAgain, .applyLevels(.foreground)] + TransitionTable.standard[.t2].actions)
+                == [.checkConnectivity, .applyLevels(.foreground)] + TransitionTable.standard[.t2].actions
+                + [.mayOwnAgain])
         #expect(driver.machine.position == LifePosition(.foreground, .connected))
         #expect(driver.machine.isRegistered)
     }
@@ -159,7 +160,8 @@ struct ConnectivityWakeTests {
             var driver = MachineDriver(.suspended, connectivity)
             driver.outcome = { $0 == .checkConnectivity ? .done(.connection(.noNetwork)) : MachineDriver.well($0) }
             let news = connectivity == .connected ? TransitionTable.standard[.t1].actions : []
-            #expect(driver.run(.toForeground) == [.checkConnectivity, .mayOwnAgain, .applyLevels(.foreground)] + news)
+            #expect(
+                driver.run(.toForeground) == [.checkConnectivity, .applyLevels(.foreground)] + news + [.mayOwnAgain])
             #expect(driver.machine.position == LifePosition(.foreground, .disconnected))
             #expect(driver.run(.networkBack) == TransitionTable.standard[.t2].actions)
         }
@@ -174,7 +176,7 @@ struct ConnectivityWakeTests {
         driver.carryOutAll()
         #expect(
             driver.carriedOut == [
-                .checkConnectivity, .mayOwnAgain, .applyLevels(.background), .reconnect, .register, .subscribe,
+                .checkConnectivity, .applyLevels(.background), .reconnect, .register, .subscribe, .mayOwnAgain,
             ])
     }
 
@@ -207,6 +209,16 @@ struct ConnectivityWakeTests {
         #expect(driver.run(.networkBack).last == .offerResume)
         driver.run(.networkLost)
         #expect(!driver.run(.networkBack).contains(.offerResume), "once")
+    }
+
+    @Test("T17, P3: media is taken away without a connection, too")
+    func mediaWithoutConnection() {
+        var driver = MachineDriver(.background, .disconnected)
+        driver.run(.activeCallBegan)
+        #expect(driver.run(.cellularCallBegan) == [.takeMediaAway])
+        #expect(driver.run(.activeCallBegan) == [.takeMediaAway])
+        #expect(driver.run(.cellularCallEnded).isEmpty)
+        #expect(driver.run(.networkBack).last == .offerResume)
     }
 
     @Test("T17: media does not wait for an attempt to connect")

@@ -71,7 +71,7 @@ extension ConnectivityJudge {
     mutating func atRest(_ machine: ConnectivityMachine, at now: BootInstant) {
         require(machine.question == nil, "P2: no answer is waited for in vain", machine.position)
         require(!isResumeOwed || isOfferTried || !isOnline(machine), "P3: resume is offered", machine.position)
-        if hasCellularCall, calls > 0, isOnline(machine) {
+        if hasCellularCall, calls > 0, machine.hasCellularCall, machine.position.application != .suspended {
             require(isMediaAway, "P3: no media during a cellular call", machine.position)
         }
         if hasCellularCall, isOnline(machine), calls > 0, !hasFailedToHold {

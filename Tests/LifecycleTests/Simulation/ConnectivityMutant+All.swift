@@ -28,6 +28,12 @@ extension ConnectivityMutant {
             }
         },
         ConnectivityMutant("T17 leaves the media", .t17) { $0.removeAll { $0 == .takeMediaAway } },
+        ConnectivityMutant("leaves the media where there is no connection") {
+            $0.damageAfter = { machine, transition, _ in
+                guard transition.to.connectivity == .disconnected else { return }
+                machine.pending.removeAll { $0.action == .takeMediaAway }
+            }
+        },
         ConnectivityMutant("T17 does not signal the hold", .t17) { $0.removeAll { $0 == .holdActiveCalls } },
         ConnectivityMutant("forgets what a cellular call left to do") {
             $0.damageAfter = { machine, _, _ in machine.holdsForCellularCall = machine.hasCellularCall }

@@ -8,7 +8,11 @@ extension ConnectivityMachine {
         hasCellularCall = true
         guard let row else {
             owesHold = true
-            return .unlisted("Without a connection nothing can be held; it is made up for later.")
+            // Media needs no signaling to be taken away.
+            let hasMedia = activeCalls > 0
+            return Step(
+                hasMedia ? .t17 : nil, "Without a connection nothing can be held; it is made up for later.",
+                hasMedia ? [.takeMediaAway] : [])
         }
         go(by: row)
         var step = Step(row.number, row.sentence, actions(of: row.number))
@@ -58,6 +62,7 @@ extension ConnectivityMachine {
             step.actions += actions(of: .t17)
         } else {
             owesHold = true
+            step.actions.append(.takeMediaAway)
         }
         return step
     }

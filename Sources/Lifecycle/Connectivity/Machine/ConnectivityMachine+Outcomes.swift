@@ -45,6 +45,10 @@ extension ConnectivityMachine {
             holdsForCellularCall = position.application != .suspended
             owesHold = false
             return nil
+        case .takeMediaAway:
+            // Also without a hold: whoever has no media is to be offered it again.
+            holdsForCellularCall = position.application != .suspended
+            return nil
         case .offerResume:
             holdsForCellularCall = false
             return nil

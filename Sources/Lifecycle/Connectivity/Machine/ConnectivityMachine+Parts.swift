@@ -63,8 +63,7 @@ extension ConnectivityMachine {
     mutating func ownership(after step: Step) -> [ConnectivityAction] {
         let isDropped = step.dropped.contains { $0.action == .giveUpOwnershipAndLocks }
         if isDropped, step.number != .t18 { hasGivenUp = true }
-        let isAsked = if case .preparation = question { true } else { false }
-        guard hasGivenUp, position.application != .suspended, wake == nil, !isAsked else { return [] }
+        guard hasGivenUp, position.application != .suspended, wake == nil, question == nil else { return [] }
         hasGivenUp = false
         let isSaid = step.actions.contains { if case .stayAwake = $0 { true } else { false } }
         return isSaid ? [] : [.mayOwnAgain]
