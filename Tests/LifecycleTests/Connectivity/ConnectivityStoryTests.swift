@@ -33,6 +33,20 @@ struct ConnectivityStoryTests {
         #expect(driver.machine.nextStep == nil)
     }
 
+    @Test(
+        "T2: what fails behind the registration is tried again, too",
+        arguments: [ConnectivityAction.subscribe, .restorePresence, .restoreHTTP])
+    func restFails(action: ConnectivityAction) {
+        var driver = MachineDriver()
+        driver.outcome = { $0 == action ? .failed("503") : MachineDriver.well($0) }
+        #expect(driver.run(.networkBack).last == action)
+        driver.outcome = MachineDriver.well
+        driver.pass(.seconds(2))
+        let before = driver.carriedOut.count
+        driver.carryOutAll()
+        #expect(Array(driver.carriedOut[before...]) == TransitionTable.standard[.t2].actions)
+    }
+
     @Test("T2: another seed gives other waits, the same seed the same")
     func seeds() throws {
         func waits(_ seed: UInt64) -> [Duration] {

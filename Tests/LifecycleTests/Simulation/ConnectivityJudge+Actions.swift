@@ -15,7 +15,7 @@ extension ConnectivityJudge {
         switch ordered.action {
         case .restorePresence, .restoreHTTP:
             require(position == .foregroundConnected, "P1: presence and HTTP in the foreground only", ordered)
-            if ordered.action == .restoreHTTP { isHTTPRestored = true } else { isPresenceRestored = true }
+            if ordered.action == .restoreHTTP { isHTTPRestored = isDone } else { isPresenceRestored = isDone }
         case .reconnect:
             require(position.connectivity == .connected, "P2: nobody connects without a network", ordered)
         case .beginBudget(let duration):

@@ -86,6 +86,10 @@ extension ConnectivityMachine {
         case .refreshRegistration:
             // Woken for more meanwhile: where the user looks, everything is tried again.
             return attemptFailed(at: now)
+        case .subscribe, .refreshSubscriptions, .restorePresence, .restoreHTTP:
+            // Where the user looks, everything is tried again.
+            guard position == .foregroundConnected else { break }
+            return attemptFailed(at: now)
         case .holdActiveCalls:
             owesHold = hasCellularCall
         case .giveUpOwnershipAndLocks:
