@@ -79,11 +79,11 @@ extension ConnectivityMachine {
     /// The second half of a suspension: whether the registrations survive it.
     mutating func prepared(_ preparation: BackgroundPreparation, by number: TransitionNumber) -> Step {
         question = nil
-        let end: [ConnectivityAction] = wake == nil ? [] : [.endBudget]
-        wake = nil
         var warning: [ConnectivityAction] = []
         if case .notReady(let obstacles) = preparation {
             guard rules.unprepared == .warn else {
+                let end: [ConnectivityAction] = wake == nil ? [] : [.endBudget]
+                wake = nil
                 return Step(
                     number, "The registrations would not survive: the application stays awake.",
                     end + [.stayAwake(obstacles)])
@@ -95,7 +95,8 @@ extension ConnectivityMachine {
         var step = Step(
             isConnected ? number : .t7,
             warning.isEmpty ? "The registrations survive." : "The registrations lapse, and the user is warned.",
-            warning + (isConnected ? [] : [.relyOnKeepAlive]) + end + [.allowSuspension])
+            // A wake goes on while anything is left to be done: its end lets the application sleep.
+            warning + (isConnected ? [] : [.relyOnKeepAlive]) + (wake == nil ? [.allowSuspension] : []))
         drop(into: &step) { $0.needsNetwork }
         return step
     }
