@@ -36,6 +36,8 @@ public enum ConnectivityAction: Hashable, Sendable {
 
     /// Give up the ownership of the core and every lock: a process that does not run must not hold what others wait for.
     case giveUpOwnershipAndLocks
+    /// The application is awake again, and may own the core again.
+    case mayOwnAgain
     /// Find out whether the registrations survive that long without a refresh, ``KeepAlive/prepareForBackground(interval:)``;
     /// answers with ``ConnectivityFinding/preparation(_:)``. Ask every time.
     case prepareForBackground(interval: Duration)
@@ -76,7 +78,8 @@ public enum ConnectivityAction: Hashable, Sendable {
             .refreshRegistration, .refreshSubscriptions, .checkConnectivity:
             true
         case .tellServices, .flagCallsUnavailable, .suspendSignaling, .failPendingRequests, .applyLevels,
-            .giveUpOwnershipAndLocks, .prepareForBackground, .stayAwake, .warn, .relyOnKeepAlive, .allowSuspension,
+            .giveUpOwnershipAndLocks, .mayOwnAgain, .prepareForBackground, .stayAwake, .warn, .relyOnKeepAlive,
+            .allowSuspension,
             .beginBudget, .endBudget, .stopWork, .processSocketData, .alertUser, .holdActiveCalls, .takeMediaAway,
             .offerResume, .relaunchWithoutUserInterface:
             false
@@ -91,7 +94,8 @@ public enum ConnectivityAction: Hashable, Sendable {
             true
         case .reconnect, .openNewSocket, .register, .subscribe, .restorePresence, .restoreHTTP, .reportLastKnownState,
             .refreshRegistration, .refreshSubscriptions, .checkConnectivity, .giveUpOwnershipAndLocks,
-            .prepareForBackground, .stayAwake, .relyOnKeepAlive, .allowSuspension, .beginBudget, .endBudget, .stopWork,
+            .mayOwnAgain, .prepareForBackground, .stayAwake, .relyOnKeepAlive, .allowSuspension, .beginBudget,
+            .endBudget, .stopWork,
             .processSocketData, .alertUser:
             false
         }

@@ -9,7 +9,7 @@ public struct ConnectivityRules: Hashable, Sendable {
     }
 
     /// What is done at each transition.
-    public var table: TransitionTable
+    var table = TransitionTable.standard
     /// What becomes of a suspension that the registrations would not survive.
     public var unprepared: Unprepared
     /// How long a wake may last. Source: contract P4, P6.
@@ -20,10 +20,9 @@ public struct ConnectivityRules: Hashable, Sendable {
     public var backOff: BackOffRules
 
     public init(
-        table: TransitionTable = .standard, unprepared: Unprepared = .stayAwake, budget: Duration = .seconds(10),
+        unprepared: Unprepared = .stayAwake, budget: Duration = .seconds(10),
         interval: Duration = .seconds(600), backOff: BackOffRules = BackOffRules()
     ) {
-        self.table = table
         self.unprepared = unprepared
         self.budget = budget
         self.interval = interval

@@ -66,6 +66,9 @@ public actor ConnectivityRunner {
     /// What decides the levels of services now.
     public var situation: Situation { machine.situation() }
 
+    /// How many tasks wait in ``settle()``.
+    var waitingCount: Int { waiting.count }
+
     /// Takes an event. Returns when it is decided what is to be done, not when it is done.
     ///
     /// - Returns: The transition; nil after ``close()``.

@@ -2,7 +2,7 @@ extension LifecycleError {
     /// The kinds of fault. New ones may be added; treat an unknown one as a failure.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Name: String, Hashable, Sendable {
-            case intervalTooShort, invalidName, invalidLifetime, invalidOverride, unreadableRecord, closed
+            case invalidInterval, invalidName, invalidLifetime, invalidOverride, unreadableRecord, closed
         }
 
         private let name: Name
@@ -14,7 +14,7 @@ extension LifecycleError {
         public var description: String { name.rawValue }
 
         /// A keep-alive interval under 600 s, or one without a reasonable end (contract P4). Nothing was done.
-        public static let intervalTooShort = Code(.intervalTooShort)
+        public static let invalidInterval = Code(.invalidInterval)
         /// A name that is empty, too long, or has control characters. Nothing was done.
         public static let invalidName = Code(.invalidName)
         /// A registration that would never be valid. Nothing was done.

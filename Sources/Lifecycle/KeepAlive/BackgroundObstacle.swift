@@ -8,6 +8,8 @@ public enum BackgroundObstacle: Hashable, Sendable, CustomStringConvertible {
     case tooShort(registration: String, lifetime: Duration, interval: Duration)
     /// The registration has lapsed already.
     case lapsed(registration: String)
+    /// Ownership and locks could not be given up.
+    case notGivenUp(String)
     /// The question could not be answered.
     case unanswered(String)
 
@@ -18,6 +20,7 @@ public enum BackgroundObstacle: Hashable, Sendable, CustomStringConvertible {
         case .tooShort(let registration, let lifetime, let interval):
             "the registration “\(registration)” is valid for \(lifetime) only and cannot survive \(interval)"
         case .lapsed(let registration): "the registration “\(registration)” has lapsed"
+        case .notGivenUp(let reason): "ownership and locks could not be given up: \(reason)"
         case .unanswered(let reason): "nobody could tell: \(reason)"
         }
     }

@@ -4,7 +4,7 @@ public import CoreAPI
 /// them when it is.
 ///
 /// ```swift
-/// let keepAlive = try KeepAlive(restoring: saved, clock: SystemClock(), save: { store.later($0.bytes) })
+/// let keepAlive = try KeepAlive(restoring: saved, clock: SystemClock(), save: { keep($0.bytes) })
 /// try await keepAlive.add("registration", every: .seconds(600), handler: refresher)
 /// await keepAlive.prepareForBackground(interval: .seconds(600))
 /// ```
@@ -57,7 +57,7 @@ public actor KeepAlive {
 
     /// Adds a handler, or puts another one in its place.
     ///
-    /// - Throws: ``LifecycleError/Code/intervalTooShort`` for less than 600 s, ``LifecycleError/Code/invalidName``,
+    /// - Throws: ``LifecycleError/Code/invalidInterval`` for less than 600 s, ``LifecycleError/Code/invalidName``,
     ///   ``LifecycleError/Code/closed``.
     public func add(
         _ name: String, every interval: Duration, handler: any KeepAliveHandler

@@ -26,7 +26,7 @@ extension KeepAliveMachine {
     /// counts from zero again and whose connections are all gone, every handler is due and every registration has lapsed.
     /// A handler is called once it was added again.
     ///
-    /// - Throws: ``LifecycleError/Code/unreadableRecord``, ``LifecycleError/Code/intervalTooShort``,
+    /// - Throws: ``LifecycleError/Code/unreadableRecord``, ``LifecycleError/Code/invalidInterval``,
     ///   ``LifecycleError/Code/invalidName`` or ``LifecycleError/Code/invalidLifetime`` for a record that no machine
     ///   made.
     public init(

@@ -30,14 +30,14 @@ public struct KeepAliveMachine: Hashable, Sendable {
     /// Its first interval is cut short where that lets it run together with those that are there. One that is added
     /// again with the interval that it had, as after a restart, keeps its place in it.
     ///
-    /// - Throws: ``LifecycleError/Code/intervalTooShort`` for less than 600 s, ``LifecycleError/Code/invalidName``.
+    /// - Throws: ``LifecycleError/Code/invalidInterval`` for less than 600 s, ``LifecycleError/Code/invalidName``.
     public mutating func add(
         handler name: String, every interval: Duration, at now: BootInstant
     ) throws(LifecycleError) {
         try KeepAliveName.check(name, of: "keep-alive handler")
         guard interval >= KeepAliveRules.minimumInterval, interval <= KeepAliveRules.maximumInterval else {
             throw LifecycleError(
-                .intervalTooShort,
+                .invalidInterval,
                 "A keep-alive interval has \(KeepAliveRules.minimumInterval) at least and"
                     + " \(KeepAliveRules.maximumInterval) at most; this one has \(interval).", at: name)
         }

@@ -36,7 +36,10 @@ extension KeepAliveRecord {
     }
 
     private mutating func add(_ line: Substring) -> Bool {
-        let parts = line.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
+        // By bytes: a name may begin with a mark that makes one character of itself and the space before it.
+        let space = UInt8(ascii: " ")
+        let parts = line.utf8.split(separator: space, maxSplits: 4, omittingEmptySubsequences: false)
+            .map(Substring.init)
         guard parts.count == 5 else { return false }
         let name = String(parts[4])
         switch parts[0] {

@@ -5,9 +5,9 @@ public import CoreAPI
 /// Calls that were under way are not in it: whoever ran them is gone, so their intervals are due again.
 ///
 /// Source: contract P4.
-public struct KeepAliveRecord: Hashable, Sendable, Codable {
+public struct KeepAliveRecord: Hashable, Sendable {
     /// A handler.
-    public struct Handler: Hashable, Sendable, Codable {
+    public struct Handler: Hashable, Sendable {
         /// Its name.
         public var name: String
         /// Its interval, in nanoseconds.
@@ -19,7 +19,7 @@ public struct KeepAliveRecord: Hashable, Sendable, Codable {
     }
 
     /// A registration. Times are nanoseconds since the machine started.
-    public struct Registration: Hashable, Sendable, Codable {
+    public struct Registration: Hashable, Sendable {
         /// Its name.
         public var name: String
         /// How long it is valid when it is fresh, in nanoseconds.

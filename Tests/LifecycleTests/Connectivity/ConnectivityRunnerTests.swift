@@ -64,7 +64,9 @@ struct ConnectivityRunnerTests {
         await runner.handle(.networkBack)
         try await eventually("it connects") { delegate.underWay == .reconnect }
         await runner.handle(.networkLost)
-        await runner.settle()
+        try await eventually("the loss is told") {
+            delegate.carriedOut.last == .flagCallsUnavailable && delegate.underWay == nil
+        }
         #expect(delegate.carriedOut == [.reconnect, .tellServices(.disconnected), .flagCallsUnavailable])
         #expect(delegate.mostAtOnce == 1)
         #expect(await runner.abandoned.isEmpty)
@@ -96,9 +98,15 @@ struct ConnectivityRunnerTests {
         delegate.holding = [.reconnect]
         await runner.handle(.networkBack)
         try await eventually("it connects") { delegate.underWay == .reconnect }
-        async let settled: Void = runner.settle()
+        let hasSettled = Mutex(false)
+        let waiting = Task {
+            await runner.settle()
+            hasSettled.withLock { $0 = true }
+        }
+        try await eventually("it is waited for") { await runner.waitingCount == 1 }
         await runner.close()
-        await settled
+        try await eventually("nobody waits any more") { hasSettled.withLock { $0 } }
+        await waiting.value
         await runner.close()
         #expect(await runner.handle(.networkLost) == nil)
         try await eventually("what was under way has ended") { delegate.underWay == nil }

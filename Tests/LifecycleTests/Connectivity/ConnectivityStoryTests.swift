@@ -33,6 +33,20 @@ struct ConnectivityStoryTests {
         #expect(driver.machine.nextStep == nil)
     }
 
+    @Test(
+        "T2: what fails behind the registration is tried again, too",
+        arguments: [ConnectivityAction.subscribe, .restorePresence, .restoreHTTP])
+    func restFails(action: ConnectivityAction) {
+        var driver = MachineDriver()
+        driver.outcome = { $0 == action ? .failed("503") : MachineDriver.well($0) }
+        #expect(driver.run(.networkBack).last == action)
+        driver.outcome = MachineDriver.well
+        driver.pass(.seconds(2))
+        let before = driver.carriedOut.count
+        driver.carryOutAll()
+        #expect(Array(driver.carriedOut[before...]) == TransitionTable.standard[.t2].actions)
+    }
+
     @Test("T2: another seed gives other waits, the same seed the same")
     func seeds() throws {
         func waits(_ seed: UInt64) -> [Duration] {
@@ -123,6 +137,19 @@ struct ConnectivityStoryTests {
         #expect(driver.machine.position == LifePosition(.suspended, .connected))
     }
 
+    @Test("T6, T7: who cannot give up ownership and locks stays awake", arguments: Connectivity.allCases)
+    func notGivenUp(connectivity: Connectivity) {
+        var driver = MachineDriver(.background, connectivity)
+        driver.outcome = { $0 == .giveUpOwnershipAndLocks ? .failed("busy") : MachineDriver.well($0) }
+        #expect(
+            driver.run(.suspendedBySystem(interval: .seconds(600)))
+                == [.giveUpOwnershipAndLocks, .stayAwake([.notGivenUp("busy")])])
+        #expect(driver.machine.position == LifePosition(.background, connectivity))
+        driver.outcome = MachineDriver.well
+        driver.run(.suspendedBySystem(interval: .seconds(600)))
+        #expect(driver.machine.position == LifePosition(.suspended, connectivity))
+    }
+
     @Test("T6, P5: it is asked every time")
     func asksEveryTime() {
         var driver = MachineDriver(.background, .connected)
@@ -158,6 +185,19 @@ struct ConnectivityStoryTests {
         driver.run(.activeCallEnded)
         #expect(driver.machine.position == LifePosition(.suspended, connectivity))
         #expect(driver.carriedOut.last == .allowSuspension)
+    }
+
+    @Test("T6: what was given up, or was to be, comes back to who stays awake")
+    func ownsAgain() {
+        for count in 0...1 {
+            for event in [ConnectivityEvent.toForeground, .activeCallBegan] {
+                var driver = MachineDriver(.background, .connected)
+                driver.feed(.suspendedBySystem(interval: .seconds(600)))
+                for _ in 0..<count { driver.carryOutOne() }
+                let done = driver.run(event)
+                #expect(done.last == .mayOwnAgain && !done.contains(.giveUpOwnershipAndLocks), "\(count), \(event)")
+            }
+        }
     }
 
     @Test("P6: a call that begins while the question is asked keeps the application awake until it ends")

@@ -13,11 +13,38 @@ struct ConnectivityWakeTests {
         driver.carryOutAll()
         #expect(
             driver.carriedOut == [
-                .beginBudget(.seconds(10)), .processSocketData, .alertUser, .endBudget, .giveUpOwnershipAndLocks,
-                .prepareForBackground(interval: .seconds(600)), .allowSuspension,
+                .beginBudget(.seconds(10)), .processSocketData, .alertUser, .giveUpOwnershipAndLocks,
+                .prepareForBackground(interval: .seconds(600)), .endBudget, .allowSuspension,
             ])
         #expect(driver.machine.position == LifePosition(.suspended, .connected))
         #expect(Set(driver.trace.map(\.number)) == [.t11])
+    }
+
+    @Test("T11, P6: a suspension leaves the work of a wake its time, and takes nothing from its end")
+    func suspendedDuringWake() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.dataOnKeptSocket)
+        driver.carryOutOne()
+        #expect(driver.run(.suspendedBySystem(interval: .seconds(600))).first == .processSocketData)
+        #expect(driver.machine.position.application == .suspended)
+
+        driver = MachineDriver(.suspended, .connected)
+        driver.feed(.dataOnKeptSocket)
+        driver.carryOutOne()
+        driver.feed(.suspendedBySystem(interval: .seconds(600)))
+        driver.pass(.seconds(10))
+        #expect(driver.trace.last?.dropped.map(\.action) == [.processSocketData, .alertUser])
+        #expect(driver.machine.position.application == .suspended)
+    }
+
+    @Test("T11, P6: ownership that is not given up in time does not keep it awake")
+    func givingUpOverBudget() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.dataOnKeptSocket)
+        for _ in 0..<3 { driver.carryOutOne() }
+        #expect(driver.machine.pending.first?.action == .giveUpOwnershipAndLocks)
+        driver.pass(.seconds(10))
+        #expect(driver.machine.pending.map(\.action) == [.stopWork, .giveUpOwnershipAndLocks, .allowSuspension])
     }
 
     @Test("T11, P6: after 10 s, not before, what still runs is stopped")
@@ -109,7 +136,7 @@ struct ConnectivityWakeTests {
         var driver = MachineDriver(.suspended, .connected)
         #expect(
             driver.run(.toForeground) == [
-                .checkConnectivity, .applyLevels(.foreground), .restorePresence, .restoreHTTP,
+                .checkConnectivity, .applyLevels(.foreground), .restorePresence, .restoreHTTP, .mayOwnAgain,
             ])
     }
 
@@ -121,7 +148,8 @@ struct ConnectivityWakeTests {
         driver.outcome = { $0 == .checkConnectivity ? .done(.connection(check)) : MachineDriver.well($0) }
         #expect(
             driver.run(.toForeground)
-                == [.checkConnectivity, .applyLevels(.foreground)] + TransitionTable.standard[.t2].actions)
+                == [.checkConnectivity, .applyLevels(.foreground)] + TransitionTable.standard[.t2].actions
+                + [.mayOwnAgain])
         #expect(driver.machine.position == LifePosition(.foreground, .connected))
         #expect(driver.machine.isRegistered)
     }
@@ -132,7 +160,8 @@ struct ConnectivityWakeTests {
             var driver = MachineDriver(.suspended, connectivity)
             driver.outcome = { $0 == .checkConnectivity ? .done(.connection(.noNetwork)) : MachineDriver.well($0) }
             let news = connectivity == .connected ? TransitionTable.standard[.t1].actions : []
-            #expect(driver.run(.toForeground) == [.checkConnectivity, .applyLevels(.foreground)] + news)
+            #expect(
+                driver.run(.toForeground) == [.checkConnectivity, .applyLevels(.foreground)] + news + [.mayOwnAgain])
             #expect(driver.machine.position == LifePosition(.foreground, .disconnected))
             #expect(driver.run(.networkBack) == TransitionTable.standard[.t2].actions)
         }
@@ -147,7 +176,7 @@ struct ConnectivityWakeTests {
         driver.carryOutAll()
         #expect(
             driver.carriedOut == [
-                .checkConnectivity, .applyLevels(.background), .reconnect, .register, .subscribe,
+                .checkConnectivity, .applyLevels(.background), .reconnect, .register, .subscribe, .mayOwnAgain,
             ])
     }
 
@@ -180,6 +209,16 @@ struct ConnectivityWakeTests {
         #expect(driver.run(.networkBack).last == .offerResume)
         driver.run(.networkLost)
         #expect(!driver.run(.networkBack).contains(.offerResume), "once")
+    }
+
+    @Test("T17, P3: media is taken away without a connection, too")
+    func mediaWithoutConnection() {
+        var driver = MachineDriver(.background, .disconnected)
+        driver.run(.activeCallBegan)
+        #expect(driver.run(.cellularCallBegan) == [.takeMediaAway])
+        #expect(driver.run(.activeCallBegan) == [.takeMediaAway])
+        #expect(driver.run(.cellularCallEnded).isEmpty)
+        #expect(driver.run(.networkBack).last == .offerResume)
     }
 
     @Test("T17: media does not wait for an attempt to connect")

@@ -13,7 +13,7 @@ struct KeepAliveMachineTests {
         let error = try #require(throws: LifecycleError.self) {
             try machine.add(handler: "a", every: interval, at: KeepAliveDriver.start)
         }
-        #expect(error.code == .intervalTooShort)
+        #expect(error.code == .invalidInterval)
         #expect(error.message.contains("600.0 seconds"), "\(error)")
         #expect(machine.handlerNames.isEmpty)
         #expect(machine.nextStep == nil)

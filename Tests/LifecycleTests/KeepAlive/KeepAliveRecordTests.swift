@@ -90,7 +90,7 @@ struct KeepAliveRecordTests {
     @Test("P4: a record is the same after a round through bytes, whatever the names")
     func bytes() throws {
         var driver = KeepAliveDriver()
-        for name in ["a", "with space", "  ", "ünï 🎈", "handler 1 2 3 x"] {
+        for name in ["a", "with space", "  ", "ünï 🎈", "handler 1 2 3 x", "\u{301}e", "a\u{301}"] {
             try driver.machine.add(handler: name, every: .seconds(777), at: driver.now)
             try driver.machine.registered(name, for: .milliseconds(1), at: driver.now)
         }

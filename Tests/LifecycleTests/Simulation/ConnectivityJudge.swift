@@ -11,39 +11,48 @@ struct ConnectivityJudge {
     /// Which rows did.
     private(set) var numbers: Set<TransitionNumber> = []
 
-    private var calls = 0
-    private var hasCellularCall = false
-    private var isHeld = false
-    private var isResumeOwed = false
-    private var isMediaAway = false
+    var calls = 0
+    var hasCellularCall = false
+    var isHeld = false
+    var isResumeOwed = false
+    var isMediaAway = false
     /// Whether a hold has reached all calls that there are.
-    private var isCovered = false
-    private var hasFailedToHold = false
-    private var lastDone: UInt64 = 0
-    private var dropped: Set<UInt64> = []
-    private var budgetFrom: BootInstant?
-    private var isBudgetTold = false
+    var isCovered = false
+    var hasFailedToHold = false
+    var lastDone: UInt64 = 0
+    var dropped: Set<UInt64> = []
+    var budgetFrom: BootInstant?
+    /// The action that began it.
+    var budgetNumber: UInt64 = 0
+    /// Whether data woke what would sleep otherwise: its time is over when it sleeps again, not before.
+    var isWokenForData = false
+    var isBudgetTold = false
     /// Whether a wake was over before it was told how long it has.
-    private var isTellingDropped = false
-    private var hasGivenUp: Bool
+    var isTellingDropped = false
+    var hasGivenUp: Bool
+    /// Whether ownership is gone until it is given back.
+    var isOwnershipGone: Bool
+    /// Whether resuming could not be offered, which is tried again with the next registration.
+    var isOfferTried = false
     /// Whether the system wants to suspend what an active call keeps awake.
-    private var isSuspensionOwed = false
-    private var isPrepared = true
-    private var isHTTPRestored: Bool
-    private var isPresenceRestored: Bool
-    private var levels: ApplicationState?
-    private var rows: [UInt64: TransitionNumber?] = [:]
+    var isSuspensionOwed = false
+    var isPrepared = true
+    var isHTTPRestored: Bool
+    var isPresenceRestored: Bool
+    var levels: ApplicationState?
+    var rows: [UInt64: TransitionNumber?] = [:]
     /// Whether the last action was a connection that was made.
-    private var hasConnected = false
+    var hasConnected = false
 
     init(startingIn position: LifePosition) {
         hasGivenUp = position.application == .suspended
+        isOwnershipGone = hasGivenUp
         isHTTPRestored = position == .foregroundConnected
         isPresenceRestored = isHTTPRestored
         levels = position.application == .suspended ? nil : position.application
     }
 
-    private mutating func require(_ holds: Bool, _ rule: String, _ what: @autoclosure () -> Any) {
+    mutating func require(_ holds: Bool, _ rule: String, _ what: @autoclosure () -> Any) {
         if !holds, breaches.count < 5 { breaches.append("\(rule): \(what())") }
     }
 
@@ -65,6 +74,7 @@ struct ConnectivityJudge {
             hasCellularCall = false
             (isHeld, isResumeOwed, isMediaAway, hasGivenUp, isPrepared) = (false, false, false, false, false)
             isSuspensionOwed = false
+            isOwnershipGone = false
         default: break
         }
     }
@@ -88,11 +98,12 @@ struct ConnectivityJudge {
         for ordered in transition.actions {
             rows[ordered.number] = transition.number
             switch ordered.action {
-            case .beginBudget: budgetFrom = transition.at
-            case .endBudget, .stopWork: budgetFrom = nil
+            case .beginBudget: (budgetFrom, budgetNumber) = (transition.at, ordered.number)
+            case .stopWork: budgetFrom = nil
             default: break
             }
         }
+        noteWake(transition, machine)
         if transition.to.application == .suspended, transition.from.application != .suspended,
             transition.to.connectivity == .connected, !transition.actions.contains(where: { $0.action == .stopWork })
         {
@@ -116,6 +127,19 @@ struct ConnectivityJudge {
         if transition.to != .foregroundConnected { (isHTTPRestored, isPresenceRestored) = (false, false) }
         require(
             machine.position.application != .suspended || calls == 0, "P6: no sleep with an active call", transition)
+    }
+
+    /// The time of a wake is over when nothing of its work is left, or when something else keeps the application awake.
+    private mutating func noteWake(_ transition: ConnectivityTransition, _ machine: ConnectivityMachine) {
+        if transition.event?.kind == .dataOnKeptSocket, transition.number != nil { isWokenForData = true }
+        let isKeptAwake =
+            transition.to.application == .foreground || calls > 0
+            || transition.actions.contains { if case .stayAwake = $0.action { true } else { false } }
+        if isKeptAwake || transition.to.application == .suspended { isWokenForData = false }
+        guard let end = transition.actions.last(where: { $0.action == .endBudget }), end.number > budgetNumber else {
+            return
+        }
+        if isKeptAwake || (machine.pending.first == end && !isWokenForData) { budgetFrom = nil }
     }
 
     private mutating func judgeCell(_ transition: ConnectivityTransition, _ event: ConnectivityEvent) {
@@ -148,95 +172,5 @@ struct ConnectivityJudge {
             .suspendedBySystem:
             break
         }
-    }
-
-    /// Judges that an action is carried out now.
-    mutating func carriedOut(
-        _ ordered: OrderedAction, _ outcome: ConnectivityMachine.Outcome, at position: LifePosition
-    ) {
-        require(ordered.number > lastDone, "P2: actions in their order, each once", ordered)
-        require(!dropped.contains(ordered.number), "P2: nothing that was dropped", ordered)
-        lastDone = max(lastDone, ordered.number)
-        let isDone = if case .done = outcome { true } else { false }
-        switch ordered.action {
-        case .restorePresence, .restoreHTTP:
-            require(position == .foregroundConnected, "P1: presence and HTTP in the foreground only", ordered)
-            if ordered.action == .restoreHTTP { isHTTPRestored = true } else { isPresenceRestored = true }
-        case .reconnect:
-            require(position.connectivity == .connected, "P2: nobody connects without a network", ordered)
-        case .beginBudget(let duration):
-            require(!isBudgetTold, "P6: one budget at a time", ordered)
-            require(duration == .seconds(10), "P6: a wake has 10 s", ordered)
-            isBudgetTold = true
-        case .endBudget:
-            require(isBudgetTold || isTellingDropped, "P6: the budget was told", ordered)
-            (isBudgetTold, isTellingDropped) = (false, false)
-        case .stopWork:
-            require(calls == 0, "P6: no budget cuts an active call", ordered)
-            isBudgetTold = false
-        case .giveUpOwnershipAndLocks: hasGivenUp = true
-        case .prepareForBackground:
-            if case .done(.preparation(let answer)) = outcome {
-                isPrepared = answer.isReady
-            } else {
-                isPrepared = false
-            }
-        case .stayAwake: (hasGivenUp, isPrepared, isSuspensionOwed) = (false, false, false)
-        case .allowSuspension:
-            require(position.application == .suspended, "P2: only what is to sleep is let sleep", ordered)
-            require(hasGivenUp, "P2: nothing is held in sleep", ordered)
-        case .applyLevels(let state): levels = state
-        case .relaunchWithoutUserInterface: levels = .background
-        case .holdActiveCalls:
-            hasFailedToHold = !isDone
-            if isDone { isCovered = true }
-            if isDone, hasCellularCall, position.application != .suspended { isHeld = true }
-        case .takeMediaAway: isMediaAway = true
-        case .offerResume: (isHeld, isResumeOwed, isMediaAway) = (false, false, false)
-        default: break
-        }
-        if ordered.action == .register, rows[ordered.number] == .some(.t2) {
-            require(hasConnected, "P2: connected before it registers", ordered)
-        }
-        hasConnected = ordered.action == .reconnect && isDone
-    }
-
-    /// Judges a machine at rest: nothing is left to be done now.
-    mutating func atRest(_ machine: ConnectivityMachine, at now: BootInstant) {
-        require(machine.question == nil, "P2: no answer is waited for in vain", machine.position)
-        require(!isResumeOwed || !isOnline(machine), "P3: resume is offered", machine.position)
-        if hasCellularCall, calls > 0, isOnline(machine) {
-            require(isMediaAway, "P3: no media during a cellular call", machine.position)
-        }
-        if hasCellularCall, isOnline(machine), calls > 0, !hasFailedToHold {
-            require(isCovered, "P3: calls are held during a cellular call", machine.position)
-        }
-        if machine.position == .foregroundConnected {
-            require(
-                machine.isRegistered || machine.nextStep != nil,
-                "P2: the foreground tries again until it is registered",
-                machine.position)
-            if machine.isRegistered {
-                require(
-                    isHTTPRestored && isPresenceRestored, "P2: the foreground has presence and HTTP", machine.position)
-            }
-        }
-        if machine.position.application != .suspended, let levels {
-            require(levels == machine.position.application, "P1: the levels are those of the state", machine.position)
-        }
-        require(!isSuspensionOwed || calls > 0, "P6: a suspension that was put off comes", machine.position)
-        require(budgetFrom == nil, "P6: a wake whose work is done is over", machine.position)
-    }
-
-    /// Judges that time has passed.
-    mutating func timePassed(to now: BootInstant) {
-        if let budgetFrom {
-            require(budgetFrom.duration(to: now) < .seconds(10), "P6: a wake is over after 10 s", now)
-        }
-    }
-
-    private func isOnline(_ machine: ConnectivityMachine) -> Bool {
-        machine.isRegistered && machine.position.connectivity == .connected
-            && machine.position.application != .suspended
     }
 }

@@ -28,6 +28,12 @@ extension ConnectivityMutant {
             }
         },
         ConnectivityMutant("T17 leaves the media", .t17) { $0.removeAll { $0 == .takeMediaAway } },
+        ConnectivityMutant("leaves the media where there is no connection") {
+            $0.damageAfter = { machine, transition, _ in
+                guard transition.to.connectivity == .disconnected else { return }
+                machine.pending.removeAll { $0.action == .takeMediaAway }
+            }
+        },
         ConnectivityMutant("T17 does not signal the hold", .t17) { $0.removeAll { $0 == .holdActiveCalls } },
         ConnectivityMutant("forgets what a cellular call left to do") {
             $0.damageAfter = { machine, _, _ in machine.holdsForCellularCall = machine.hasCellularCall }
@@ -40,6 +46,19 @@ extension ConnectivityMutant {
         },
         ConnectivityMutant("never tries again") { $0.damageAfter = { machine, _, _ in machine.retryAt = nil } },
         ConnectivityMutant("gives a wake 11 s") { $0.changeRules = { $0.budget = .seconds(11) } },
+        ConnectivityMutant("gives nothing back") {
+            $0.damageAfter = { machine, _, _ in machine.pending.removeAll { $0.action == .mayOwnAgain } }
+        },
+        ConnectivityMutant("a suspension takes the time of a wake away") {
+            $0.damageAfter = { machine, transition, _ in
+                if transition.event?.kind == .suspendedBySystem, transition.number != nil { machine.wake = nil }
+            }
+        },
+        ConnectivityMutant("has no time for what comes before it sleeps again") {
+            $0.damageAfter = { machine, _, _ in
+                if case .preparation = machine.question { machine.wake = nil }
+            }
+        },
         ConnectivityMutant("does not watch the time of a wake") {
             $0.damageAfter = { machine, _, _ in machine.wake = nil }
         },

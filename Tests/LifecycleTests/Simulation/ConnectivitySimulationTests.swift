@@ -1,15 +1,19 @@
 import CoreAPI
+import Glibc
 import Testing
 
 @testable import Lifecycle
 
 /// Thousands of schedules, each replayed from its seed, and the mutants that they must catch.
 struct ConnectivitySimulationTests {
+    /// `SHAREDCORE_TEST_SCHEDULES` asks for more.
+    private static let count = getenv("SHAREDCORE_TEST_SCHEDULES").flatMap { UInt64(String(cString: $0)) } ?? 1_000
+
     @Test("P2, P3, P6, C16: no schedule breaks a rule, and every cell and every row come up")
     func campaign() {
         var cells: Set<String> = []
         var numbers: Set<TransitionNumber> = []
-        for seed in UInt64(1)...3_000 {
+        for seed in UInt64(1)...Self.count {
             let judge = ConnectivitySimulation.run(seed: seed)
             if !judge.breaches.isEmpty {
                 Issue.record("seed \(seed): \(judge.breaches.joined(separator: "\n"))")

@@ -84,6 +84,7 @@ public actor Telephone: ConnectivityDelegate {
 
         // A client that runs a shared core closes its participant here; this one has no other process to share with.
         case .giveUpOwnershipAndLocks: show("gave up what others might wait for")
+        case .mayOwnAgain: show("may own again")
         case .prepareForBackground(let interval):
             return .preparation(await keepAlive.prepareForBackground(interval: interval))
         case .stayAwake(let obstacles): show("stays awake: \(obstacles.map(\.description).joined(separator: "; "))")

@@ -54,13 +54,13 @@ extension ConnectivityMachine {
             return Step(row.number, "An active call keeps the application awake: this waits for its end.")
         }
         if case .preparation = question { return Step(row.number, "The same question is being asked already.") }
+        if wake != nil { return Step(row.number, "A wake is under way: it sleeps when that is over.") }
         return fallAsleep(by: row.number, row.sentence)
     }
 
     /// Begins a suspension: asks first where there are registrations to lose, sleeps at once where there are none.
     mutating func fallAsleep(by number: TransitionNumber, _ reason: String) -> Step {
-        var step = Step(number, reason, wake == nil ? [] : [.endBudget])
-        wake = nil
+        var step = Step(number, reason)
         postponed = nil
         retryAt = nil
         question = nil
@@ -70,7 +70,8 @@ extension ConnectivityMachine {
             step.actions += actions(of: .t6)
         } else {
             sleep()
-            step.actions += actions(of: .t7)
+            // The time of a wake goes on until nothing is held: its end lets the application sleep.
+            step.actions += actions(of: .t7).filter { wake == nil || $0 != .allowSuspension }
         }
         return step
     }
@@ -81,9 +82,11 @@ extension ConnectivityMachine {
         var warning: [ConnectivityAction] = []
         if case .notReady(let obstacles) = preparation {
             guard rules.unprepared == .warn else {
+                let end: [ConnectivityAction] = wake == nil ? [] : [.endBudget]
+                wake = nil
                 return Step(
-                    number, "The registrations would not survive: the application stays awake.", [.stayAwake(obstacles)]
-                )
+                    number, "The registrations would not survive: the application stays awake.",
+                    end + [.stayAwake(obstacles)])
             }
             warning = [.warn(obstacles)]
         }
@@ -92,8 +95,20 @@ extension ConnectivityMachine {
         var step = Step(
             isConnected ? number : .t7,
             warning.isEmpty ? "The registrations survive." : "The registrations lapse, and the user is warned.",
-            warning + (isConnected ? [] : [.relyOnKeepAlive]) + [.allowSuspension])
+            // A wake goes on while anything is left to be done: its end lets the application sleep.
+            warning + (isConnected ? [] : [.relyOnKeepAlive]) + (wake == nil ? [.allowSuspension] : []))
         drop(into: &step) { $0.needsNetwork }
+        return step
+    }
+
+    /// What does not run must not hold what others wait for: the application stays awake.
+    mutating func notGivenUp(_ reason: String) -> Step {
+        var step = Step(nil, "Ownership and locks could not be given up: the application stays awake.")
+        forgetSuspension(&step)
+        if position.application == .suspended { position.application = .background }
+        if wake != nil { step.actions.append(.endBudget) }
+        wake = nil
+        step.actions.append(.stayAwake([.notGivenUp(reason)]))
         return step
     }
 
@@ -106,10 +121,12 @@ extension ConnectivityMachine {
 
     /// Takes back a suspension that is on its way.
     mutating func forgetSuspension(_ step: inout Step) {
+        // A stop that has not come to its turn would cut off what is to run on: the wake just ends in its place.
+        pending = pending.map { $0.action == .stopWork ? OrderedAction(number: $0.number, action: .endBudget) : $0 }
         if case .preparation = question { question = nil }
         drop(into: &step) { action in
             switch action {
-            case .prepareForBackground, .allowSuspension, .relyOnKeepAlive, .stayAwake, .warn: true
+            case .giveUpOwnershipAndLocks, .prepareForBackground, .allowSuspension, .relyOnKeepAlive: true
             default: false
             }
         }

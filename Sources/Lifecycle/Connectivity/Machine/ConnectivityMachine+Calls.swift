@@ -8,7 +8,11 @@ extension ConnectivityMachine {
         hasCellularCall = true
         guard let row else {
             owesHold = true
-            return .unlisted("Without a connection nothing can be held; it is made up for later.")
+            // Media needs no signaling to be taken away.
+            let hasMedia = activeCalls > 0
+            return Step(
+                hasMedia ? .t17 : nil, "Without a connection nothing can be held; it is made up for later.",
+                hasMedia ? [.takeMediaAway] : [])
         }
         go(by: row)
         var step = Step(row.number, row.sentence, actions(of: row.number))
@@ -26,16 +30,14 @@ extension ConnectivityMachine {
         hasCellularCall = false
         owesHold = false
         guard let row else { return .unlisted("Without a connection nothing can be resumed; it is offered later.") }
-        holdsForCellularCall = false
         return Step(row.number, "The cellular call is over.", [.offerResume])
     }
 
     /// What a cellular call that began or ended without a connection has left to do.
-    mutating func cellularDebt() -> [ConnectivityAction] {
+    func cellularDebt() -> [ConnectivityAction] {
         if hasCellularCall { return owesHold ? actions(of: .t17) : [] }
-        guard holdsForCellularCall else { return [] }
-        holdsForCellularCall = false
-        return [.offerResume]
+        let isOffered = pending.contains { $0.action == .offerResume }
+        return holdsForCellularCall && !isOffered ? [.offerResume] : []
     }
 
     /// A call has media from now on: the application is not suspended while it lasts (contract P6).
@@ -46,10 +48,7 @@ extension ConnectivityMachine {
             position.application = .background
             postponed = interval
             step.reason = "An active call began: the application is awake until it ends."
-            // A stop that has not begun would cut this call off.
-            let isStopPending = pending.contains { $0.action == .stopWork }
-            drop(into: &step) { $0 == .stopWork }
-            if wake != nil || isStopPending { step.actions.append(.endBudget) }
+            if wake != nil { step.actions.append(.endBudget) }
             wake = nil
         }
         if case .preparation(let interval, _) = question {
@@ -63,6 +62,7 @@ extension ConnectivityMachine {
             step.actions += actions(of: .t17)
         } else {
             owesHold = true
+            step.actions.append(.takeMediaAway)
         }
         return step
     }

@@ -45,6 +45,7 @@ extension ConnectivityMachine {
         }
         drop(into: &step) { _ in true }
         isRegistered = false
+        hasGivenUp = false
         activeCalls = 0
         hasCellularCall = false
         holdsForCellularCall = false
@@ -62,6 +63,8 @@ extension ConnectivityMachine {
         isRegistered = false
         var step: Step
         switch position.application {
+        case .foreground where position.connectivity == .disconnected:
+            step = Step(nil, "The attempt failed; the network is waited for.")
         case .foreground:
             let wait = backOff.failed()
             retryAt = now.advanced(by: wait)

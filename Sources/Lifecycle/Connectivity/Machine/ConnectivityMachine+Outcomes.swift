@@ -32,9 +32,7 @@ extension ConnectivityMachine {
             step = failed(first.action, reason, at: now)
             isNews = true
         }
-        let wasAwake = wake != nil
-        concludeWake(&step)
-        isNews = isNews || (wasAwake && wake == nil)
+        if concludeWake(&step) { isNews = true }
         return isNews ? trace(step, from: from, cause: cause, at: now) : nil
     }
 
@@ -43,8 +41,19 @@ extension ConnectivityMachine {
         case .register:
             return registered()
         case .holdActiveCalls:
-            holdsForCellularCall = hasCellularCall && position.application != .suspended
+            // Also when the cellular call is over meanwhile: whoever is held is to be offered to resume.
+            holdsForCellularCall = position.application != .suspended
             owesHold = false
+            return nil
+        case .takeMediaAway:
+            // Also without a hold: whoever has no media is to be offered it again.
+            holdsForCellularCall = position.application != .suspended
+            return nil
+        case .offerResume:
+            holdsForCellularCall = false
+            return nil
+        case .giveUpOwnershipAndLocks:
+            hasGivenUp = true
             return nil
         case .prepareForBackground:
             guard case .preparation(_, let number) = question else { return nil }
@@ -75,10 +84,17 @@ extension ConnectivityMachine {
             drop(into: &step) { $0.needsNetwork }
             return step
         case .refreshRegistration:
-            isRegistered = false
-            return Step(nil, "The registration could not be refreshed.")
+            // Woken for more meanwhile: where the user looks, everything is tried again.
+            return attemptFailed(at: now)
+        case .subscribe, .refreshSubscriptions, .restorePresence, .restoreHTTP:
+            // Where the user looks, everything is tried again.
+            guard position == .foregroundConnected else { break }
+            return attemptFailed(at: now)
         case .holdActiveCalls:
             owesHold = hasCellularCall
+        case .giveUpOwnershipAndLocks:
+            hasGivenUp = true
+            return notGivenUp(reason)
         case .prepareForBackground:
             guard case .preparation(_, let number) = question else { break }
             return prepared(.notReady([.unanswered(reason)]), by: number)
@@ -99,13 +115,18 @@ extension ConnectivityMachine {
         isRegistered = true
         backOff.reset()
         retryAt = nil
-        if position == .suspendedDisconnected {
-            // T15, the half that its actions had to find out.
+        let debt = position.application == .suspended ? [] : cellularDebt()
+        if position.connectivity == .disconnected {
+            // T15, the half that its actions had to find out; a call may have woken the application meanwhile.
             position.connectivity = .connected
-            return Step(.t15, "Registered on a new socket.")
+            let rest: [ConnectivityAction] =
+                switch position.application {
+                case .foreground: Array(actions(of: .t2).drop { $0 != .register }.dropFirst())
+                case .background: Array(actions(of: .t4).drop { $0 != .register }.dropFirst())
+                case .suspended: []
+                }
+            return Step(.t15, "Registered on a new socket.", rest + debt)
         }
-        guard position.application != .suspended else { return nil }
-        let debt = cellularDebt()
         return debt.isEmpty ? nil : Step(.t17, "What a cellular call had left to do.", debt)
     }
 }

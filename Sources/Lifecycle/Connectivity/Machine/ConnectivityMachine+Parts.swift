@@ -59,6 +59,16 @@ extension ConnectivityMachine {
         pending.removeAll { condition($0.action) }
     }
 
+    /// Gives back what was given up for a sleep, once something else than a wake keeps the application awake.
+    mutating func ownership(after step: Step) -> [ConnectivityAction] {
+        let isDropped = step.dropped.contains { $0.action == .giveUpOwnershipAndLocks }
+        if isDropped, step.number != .t18 { hasGivenUp = true }
+        guard hasGivenUp, position.application != .suspended, wake == nil, question == nil else { return [] }
+        hasGivenUp = false
+        let isSaid = step.actions.contains { if case .stayAwake = $0 { true } else { false } }
+        return isSaid ? [] : [.mayOwnAgain]
+    }
+
     /// Whether an attempt to connect and register is under way.
     var isAttempting: Bool {
         pending.contains { $0.action == .reconnect || $0.action == .openNewSocket || $0.action == .register }

@@ -52,8 +52,11 @@ extension ConnectivityMachine {
     }
 
     /// Ends a wake when all of its work is done: back to sleep.
-    mutating func concludeWake(_ step: inout Step) {
-        guard let wake, pending.isEmpty, step.actions.isEmpty else { return }
+    ///
+    /// - Returns: Whether it did.
+    @discardableResult
+    mutating func concludeWake(_ step: inout Step) -> Bool {
+        guard let wake, question == nil, pending.isEmpty, step.actions.isEmpty else { return false }
         if position.application == .suspended {
             self.wake = nil
             step.number = step.number ?? wake.number
@@ -70,5 +73,6 @@ extension ConnectivityMachine {
             step = fallAsleep(by: wake.number, "The work is done: suspended again.")
             step.dropped = dropped + step.dropped
         }
+        return true
     }
 }

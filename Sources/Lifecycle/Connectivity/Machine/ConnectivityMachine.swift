@@ -28,6 +28,8 @@ public struct ConnectivityMachine: Hashable, Sendable {
     var holdsForCellularCall = false
     /// Whether calls are still to be held because of one.
     var owesHold = false
+    /// Whether ownership and locks were given up, or may have been.
+    var hasGivenUp: Bool
     /// A wake that is under way.
     var wake: Wake?
     /// The answer that is awaited.
@@ -52,6 +54,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
         self.isRegistered = isRegistered && position.connectivity == .connected
         self.rules = rules
         self.interval = rules.interval
+        self.hasGivenUp = position.application == .suspended
         self.backOff = BackOff(rules: rules.backOff, seed: seed)
     }
 
@@ -112,7 +115,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
     mutating func trace(
         _ step: Step, from: LifePosition, cause: ConnectivityTransition.Cause, at now: BootInstant
     ) -> ConnectivityTransition {
-        let ordered = step.actions.map { action in
+        let ordered = (step.actions + ownership(after: step)).map { action in
             lastNumber += 1
             return OrderedAction(number: lastNumber, action: action)
         }

@@ -1,0 +1,111 @@
+import CoreAPI
+
+@testable import Lifecycle
+
+/// What is carried out, and how things stand when nothing is left to be done.
+extension ConnectivityJudge {
+    /// Judges that an action is carried out now.
+    mutating func carriedOut(
+        _ ordered: OrderedAction, _ outcome: ConnectivityMachine.Outcome, at position: LifePosition
+    ) {
+        require(ordered.number > lastDone, "P2: actions in their order, each once", ordered)
+        require(!dropped.contains(ordered.number), "P2: nothing that was dropped", ordered)
+        lastDone = max(lastDone, ordered.number)
+        let isDone = if case .done = outcome { true } else { false }
+        switch ordered.action {
+        case .restorePresence, .restoreHTTP:
+            require(position == .foregroundConnected, "P1: presence and HTTP in the foreground only", ordered)
+            if ordered.action == .restoreHTTP { isHTTPRestored = isDone } else { isPresenceRestored = isDone }
+        case .reconnect:
+            require(position.connectivity == .connected, "P2: nobody connects without a network", ordered)
+        case .beginBudget(let duration):
+            require(!isBudgetTold, "P6: one budget at a time", ordered)
+            require(duration == .seconds(10), "P6: a wake has 10 s", ordered)
+            isBudgetTold = true
+        case .endBudget:
+            require(isBudgetTold || isTellingDropped, "P6: the budget was told", ordered)
+            (isBudgetTold, isTellingDropped) = (false, false)
+            if ordered.number > budgetNumber, !isWokenForData { budgetFrom = nil }
+        case .stopWork:
+            require(calls == 0, "P6: no budget cuts an active call", ordered)
+            isBudgetTold = false
+        case .giveUpOwnershipAndLocks:
+            require(position.application != .foreground, "P2: the foreground gives nothing up", ordered)
+            hasGivenUp = isDone
+            isOwnershipGone = true
+        case .mayOwnAgain: (hasGivenUp, isOwnershipGone) = (false, false)
+        case .prepareForBackground:
+            if case .done(.preparation(let answer)) = outcome {
+                isPrepared = answer.isReady
+            } else {
+                isPrepared = false
+            }
+        case .stayAwake:
+            (hasGivenUp, isPrepared, isSuspensionOwed) = (false, false, false)
+            isOwnershipGone = false
+        case .allowSuspension:
+            require(position.application == .suspended, "P2: only what is to sleep is let sleep", ordered)
+            require(hasGivenUp, "P2: nothing is held in sleep", ordered)
+        case .applyLevels(let state): levels = state
+        case .relaunchWithoutUserInterface: levels = .background
+        case .holdActiveCalls:
+            hasFailedToHold = !isDone
+            if isDone { isCovered = true }
+            if isDone, position.application != .suspended {
+                isHeld = true
+                isResumeOwed = !hasCellularCall
+            }
+        case .takeMediaAway: isMediaAway = true
+        case .offerResume:
+            if isDone { (isHeld, isResumeOwed, isMediaAway) = (false, false, false) }
+            if !isDone { isOfferTried = true }
+        default: break
+        }
+        if ordered.action == .register, rows[ordered.number] == .some(.t2) {
+            require(hasConnected, "P2: connected before it registers", ordered)
+        }
+        hasConnected = ordered.action == .reconnect && isDone
+    }
+
+    /// Judges a machine at rest: nothing is left to be done now.
+    mutating func atRest(_ machine: ConnectivityMachine, at now: BootInstant) {
+        require(machine.question == nil, "P2: no answer is waited for in vain", machine.position)
+        require(!isResumeOwed || isOfferTried || !isOnline(machine), "P3: resume is offered", machine.position)
+        if hasCellularCall, calls > 0, machine.hasCellularCall, machine.position.application != .suspended {
+            require(isMediaAway, "P3: no media during a cellular call", machine.position)
+        }
+        if hasCellularCall, isOnline(machine), calls > 0, !hasFailedToHold {
+            require(isCovered, "P3: calls are held during a cellular call", machine.position)
+        }
+        if machine.position == .foregroundConnected {
+            require(
+                machine.isRegistered || machine.nextStep != nil,
+                "P2: the foreground tries again until it is registered",
+                machine.position)
+            if machine.isRegistered {
+                require(
+                    isHTTPRestored && isPresenceRestored, "P2: the foreground has presence and HTTP", machine.position)
+            }
+        }
+        if machine.position.application != .suspended, let levels {
+            require(levels == machine.position.application, "P1: the levels are those of the state", machine.position)
+        }
+        require(
+            !isOwnershipGone || machine.position.application == .suspended, "P2: who stays awake may own again",
+            machine.position)
+        require(!isSuspensionOwed || calls > 0, "P6: a suspension that was put off comes", machine.position)
+        require(budgetFrom == nil, "P6: a wake whose work is done is over", machine.position)
+    }
+
+    /// Judges that time has passed.
+    mutating func timePassed(to now: BootInstant) {
+        if let budgetFrom {
+            require(budgetFrom.duration(to: now) < .seconds(10), "P6: a wake is over after 10 s", now)
+        }
+    }
+
+    private func isOnline(_ machine: ConnectivityMachine) -> Bool {
+        machine.isRegistered && machine.position.connectivity == .connected
+            && machine.position.application != .suspended
+    }
+}

@@ -1,0 +1,152 @@
+import CoreAPI
+
+@testable import Lifecycle
+
+/// One schedule of a keep-alive, drawn from a seed: handlers of all lengths, sleeps, restarts and new starts of the
+/// machine. It keeps its own books and notes every breach.
+struct KeepAliveSimulation {
+    struct Books {
+        var interval: Duration
+        var window: KeepAliveWindow
+        /// The last interval that a call stood for.
+        var covered: Int64
+        /// The call that is under way, and whether it was told that its time is short.
+        var run: (since: BootInstant, isWarned: Bool)?
+    }
+
+    struct Registration {
+        var lifetime: Duration
+        var lapsesAt: BootInstant
+        var provenAt: BootInstant?
+    }
+
+    var breaches: [String] = []
+    var runs = 0
+    var together = 0
+    var machine: KeepAliveMachine
+    private var random: SeededRandom
+    var now = BootInstant(nanoseconds: 1_000_000_000_000)
+    private var boot = BootID(high: 1, low: 1)
+    var books: [String: Books] = [:]
+    var registrations: [String: Registration] = [:]
+    let mutant: KeepAliveMutant?
+
+    static func run(seed: UInt64, _ mutant: KeepAliveMutant? = nil) -> KeepAliveSimulation {
+        var simulation = KeepAliveSimulation(seed: seed, mutant)
+        for _ in 0..<80 where simulation.breaches.isEmpty { simulation.happen() }
+        return simulation
+    }
+
+    private init(seed: UInt64, _ mutant: KeepAliveMutant?) {
+        random = SeededRandom(seed: seed)
+        self.mutant = mutant
+        machine = KeepAliveMachine(rules: mutant?.rules ?? KeepAliveRules())
+    }
+
+    mutating func require(_ holds: Bool, _ rule: String, _ what: @autoclosure () -> Any) {
+        if !holds, breaches.count < 5 { breaches.append("\(rule): \(what())") }
+    }
+
+    private mutating func number(_ limit: UInt64) -> UInt64 { random.next() % limit }
+
+    private mutating func happen() {
+        switch number(12) {
+        case 0: addHandler()
+        case 1: register()
+        case 2, 3: traffic()
+        case 4: finishOne()
+        case 5: pass(.seconds(Int(number(4_000))), isAsleep: true)
+        case 6: restart(isReboot: number(4) == 0)
+        case 7: prepare()
+        case 8: pass(.seconds(Int(number(15))))
+        default: pass(.seconds(Int(number(1_500))))
+        }
+    }
+
+    private mutating func addHandler() {
+        let name = "handler \(number(4))"
+        guard books[name] == nil else { return }
+        let interval = Duration.seconds(600 + Int(number(4)) * 300)
+        try? machine.add(handler: name, every: interval, at: now)
+        guard let window = machine.handlers[name]?.window else { return }
+        require(
+            window.end(of: window.number(at: now)) <= now.advanced(by: interval), "P4: the first interval is no longer",
+            name)
+        books[name] = Books(interval: interval, window: window, covered: window.number(at: now) - 1)
+        step()
+    }
+
+    private mutating func register() {
+        let name = "registration \(number(3))"
+        let lifetime = Duration.seconds(60 + Int(number(3_600)))
+        try? machine.registered(name, for: lifetime, at: now)
+        registrations[name] = Registration(lifetime: lifetime, lapsesAt: now.advanced(by: lifetime), provenAt: now)
+    }
+
+    private mutating func traffic() {
+        let name = "registration \(number(3))"
+        machine.traffic(on: name, at: now)
+        mutant?.damageTraffic?(&machine, name, now)
+        registrations[name]?.provenAt = now
+    }
+
+    private mutating func finishOne() {
+        guard let name = books.filter({ $0.value.run != nil }).keys.min() else { return }
+        books[name]?.run = nil
+        require(machine.finished(handler: name, at: now), "P4: a call that ends in time is in time", name)
+    }
+
+    private mutating func prepare() {
+        let interval = Duration.seconds(600 + Int(number(1_200)))
+        let asked = mutant?.changeInterval?(interval) ?? interval
+        let answer = machine.prepareForBackground(interval: asked, at: now)
+        let isSafe = registrations.values.allSatisfy { $0.lapsesAt > now.advanced(by: interval) }
+        require(answer.isReady == isSafe, "P5: the answer", answer)
+    }
+
+    private mutating func restart(isReboot: Bool) {
+        var record = machine.record(on: boot)
+        mutant?.damageRecord?(&record, machine)
+        if isReboot {
+            boot = BootID(high: 1, low: boot.low + 1)
+            now = BootInstant(nanoseconds: 1_000_000_000 * (1 + number(100)))
+        } else {
+            now = now.advanced(by: .seconds(Int(number(2_000))))
+        }
+        guard let kept = try? KeepAliveRecord(bytes: record.bytes),
+            let restored = try? KeepAliveMachine(
+                restoring: kept, rules: mutant?.rules ?? KeepAliveRules(), on: boot, at: now)
+        else {
+            require(false, "P4: a record can be restored", record)
+            return
+        }
+        machine = restored
+        mutant?.damageRestored?(&machine, now)
+        for (name, book) in books.sorted(by: { $0.key < $1.key }) {
+            try? machine.add(handler: name, every: book.interval, at: now)
+            if book.run != nil { books[name]?.covered -= 1 }
+            books[name]?.run = nil
+            if isReboot {
+                books[name]?.window = KeepAliveWindow(endingAt: now, interval: book.interval)
+                books[name]?.covered = -1
+            }
+        }
+        if isReboot {
+            for name in registrations.keys {
+                registrations[name]?.lapsesAt = now
+                registrations[name]?.provenAt = nil
+            }
+        }
+        step()
+    }
+
+    private mutating func pass(_ duration: Duration, isAsleep: Bool = false) {
+        let end = now.advanced(by: duration)
+        while !isAsleep, breaches.isEmpty, let next = machine.nextStep, next <= end {
+            now = max(now, next)
+            step()
+        }
+        now = max(now, end)
+        step()
+    }
+}
