@@ -245,3 +245,9 @@ let package = Package(
             ]),
     ]
 )
+
+// The linker cannot make the static C program in a build with a sanitizer (`Scripts/sanitize`), where nobody measures.
+if Context.environment["SHAREDCORE_SANITIZER"] != nil {
+    package.targets.removeAll { $0.name == "sharedcore-limits" }
+    package.products.removeAll { $0.name == "sharedcore-limits" }
+}
