@@ -35,6 +35,15 @@ final class HeldOrder: LocalOrder {
         for continuation in waiting { continuation.resume() }
     }
 
+    /// Lets those go on that wait, and nobody who comes after them.
+    func letThrough() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
     func refresh() async throws(SharedCoreError) { try await order.refresh() }
 
     func record(_ judge: @escaping Judge) async throws(SharedCoreError) -> Recorded {
