@@ -28,7 +28,7 @@ public actor ConnectivityRunner {
 
     /// The last transitions, the oldest first.
     public private(set) var trace: [ConnectivityTransition] = []
-    /// The actions that were cancelled and did not end.
+    /// The last actions that were cancelled and did not end, the oldest first; as many as ``trace`` keeps transitions.
     public private(set) var abandoned: [OrderedAction] = []
 
     private struct UnderWay {
@@ -38,7 +38,7 @@ public actor ConnectivityRunner {
     }
 
     /// - Parameters:
-    ///   - traceCapacity: How many transitions ``trace`` keeps.
+    ///   - traceCapacity: How many transitions ``trace`` keeps, and how many actions ``abandoned``.
     ///   - onTransition: Is told of each, in order; failures are among them. Returns at once.
     public init(
         _ machine: ConnectivityMachine, delegate: any ConnectivityDelegate, clock: any TimeSource,
@@ -142,6 +142,7 @@ public actor ConnectivityRunner {
         guard !isClosed, underWay?.action == action else { return }
         underWay = nil
         abandoned.append(action)
+        if abandoned.count > traceCapacity { abandoned.removeFirst(abandoned.count - traceCapacity) }
         carryOn()
     }
 

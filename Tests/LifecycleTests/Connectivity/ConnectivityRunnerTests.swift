@@ -122,4 +122,26 @@ struct ConnectivityRunnerTests {
         #expect(await runner.trace.count == 3)
         #expect(await runner.trace.allSatisfy { $0.number == nil })
     }
+
+    @Test("P2: what was given up is bounded like the trace, and the last of it is kept")
+    func abandonedIsBounded() async throws {
+        let delegate = ScriptedDelegate()
+        let clock = ManualClock()
+        let runner = ConnectivityRunner(
+            ConnectivityMachine(seed: 1), delegate: delegate, clock: clock, traceCapacity: 1)
+        delegate.stubborn = [.reconnect, .tellServices(.disconnected)]
+        await runner.handle(.networkBack)
+        try await eventually("it connects") { delegate.underWay == .reconnect }
+        await runner.handle(.networkLost)
+        try await eventually("its end is waited for") { clock.sleeperCount == 1 }
+        clock.advance(by: ConnectivityRunner.patience)
+        try await eventually("the loss is told") { delegate.underWay == .tellServices(.disconnected) }
+        #expect(await runner.abandoned.map(\.action) == [.reconnect])
+        await runner.handle(.killedOrRebooted(finds: .disconnected))
+        try await eventually("its end is waited for") { clock.sleeperCount == 1 }
+        clock.advance(by: ConnectivityRunner.patience)
+        try await eventually("the new process begins") { delegate.carriedOut.last == .relaunchWithoutUserInterface }
+        #expect(await runner.abandoned.map(\.action) == [.tellServices(.disconnected)])
+        delegate.release()
+    }
 }
