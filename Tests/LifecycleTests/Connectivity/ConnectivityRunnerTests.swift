@@ -144,4 +144,23 @@ struct ConnectivityRunnerTests {
         #expect(await runner.abandoned.map(\.action) == [.tellServices(.disconnected)])
         delegate.release()
     }
+
+    @Test("P2: who is cancelled does not wait for the runner any longer")
+    func settleIsCancelled() async throws {
+        let delegate = ScriptedDelegate()
+        let runner = runner(delegate, ManualClock())
+        delegate.holding = [.reconnect]
+        await runner.handle(.networkBack)
+        let hasReturned = Mutex(false)
+        let waiting = Task {
+            await runner.settle()
+            hasReturned.withLock { $0 = true }
+        }
+        try await eventually("it is waited for") { await runner.waitingCount == 1 }
+        waiting.cancel()
+        try await eventually("it waits no longer") { hasReturned.withLock { $0 } }
+        #expect(await runner.waitingCount == 0)
+        #expect(delegate.underWay == .reconnect)
+        await runner.close()
+    }
 }
