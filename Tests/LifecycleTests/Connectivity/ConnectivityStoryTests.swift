@@ -109,6 +109,21 @@ struct ConnectivityStoryTests {
         #expect(driver.run(.toBackground) == [.subscribe, .reportLastKnownState, .applyLevels(.background)])
     }
 
+    @Test("T4, T5: calls that went out of reach in the background are in reach again once it is registered")
+    func inReachAgain() {
+        var driver = MachineDriver(.background, .connected)
+        driver.run(.networkLost)
+        let row = TransitionTable.standard[.t4].actions
+        #expect(driver.run(.networkBack) == row + [.reportLastKnownState])
+        driver.run(.networkLost)
+        driver.outcome = { $0 == .reportLastKnownState ? .failed("no screen") : MachineDriver.well($0) }
+        driver.run(.networkBack)
+        driver.outcome = MachineDriver.well
+        #expect(driver.run(.toForeground).last == .reportLastKnownState)
+        driver.run(.toBackground)
+        #expect(!driver.run(.toForeground).contains(.reportLastKnownState), "once")
+    }
+
     @Test("T6: “no” keeps the application awake")
     func stayAwake() {
         let obstacle = BackgroundObstacle.tooShort(

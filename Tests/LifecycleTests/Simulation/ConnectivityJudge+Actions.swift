@@ -55,6 +55,9 @@ extension ConnectivityJudge {
                 isHeld = true
                 isResumeOwed = !hasCellularCall
             }
+        case .flagCallsUnavailable: isOutOfReach = true
+        // Who fails to tell it is asked again with what comes next, not before.
+        case .reportLastKnownState: isOutOfReach = false
         case .takeMediaAway: isMediaAway = true
         case .offerResume:
             if isDone { (isHeld, isResumeOwed, isMediaAway) = (false, false, false) }
@@ -77,6 +80,8 @@ extension ConnectivityJudge {
         if hasCellularCall, isOnline(machine), calls > 0, !hasFailedToHold {
             require(isCovered, "P3: calls are held during a cellular call", machine.position)
         }
+        require(
+            !isOutOfReach || !isOnline(machine), "P2: calls are in reach again once it is registered", machine.position)
         if machine.position == .foregroundConnected {
             require(
                 machine.isRegistered || machine.nextStep != nil,

@@ -36,6 +36,8 @@ struct ConnectivityJudge {
     var isOfferTried = false
     /// Whether the system wants to suspend what an active call keeps awake.
     var isSuspensionOwed = false
+    /// Whether calls were told to be out of reach, and nothing since.
+    var isOutOfReach = false
     var isPrepared = true
     var isHTTPRestored: Bool
     var isPresenceRestored: Bool
@@ -75,6 +77,7 @@ struct ConnectivityJudge {
             (isHeld, isResumeOwed, isMediaAway, hasGivenUp, isPrepared) = (false, false, false, false, false)
             isSuspensionOwed = false
             isOwnershipGone = false
+            isOutOfReach = false
         default: break
         }
     }

@@ -46,6 +46,9 @@ extension ConnectivityMutant {
         },
         ConnectivityMutant("never tries again") { $0.damageAfter = { machine, _, _ in machine.retryAt = nil } },
         ConnectivityMutant("gives a wake 11 s") { $0.changeRules = { $0.budget = .seconds(11) } },
+        ConnectivityMutant("leaves calls out of reach") {
+            $0.damageAfter = { machine, _, _ in machine.owesReport = false }
+        },
         ConnectivityMutant("gives nothing back") {
             $0.damageAfter = { machine, _, _ in machine.pending.removeAll { $0.action == .mayOwnAgain } }
         },

@@ -50,6 +50,7 @@ extension ConnectivityMachine {
         hasCellularCall = false
         holdsForCellularCall = false
         owesHold = false
+        owesReport = false
         wake = nil
         question = nil
         postponed = nil

@@ -52,6 +52,9 @@ extension ConnectivityMachine {
         case .offerResume:
             holdsForCellularCall = false
             return nil
+        case .reportLastKnownState:
+            owesReport = false
+            return nil
         case .giveUpOwnershipAndLocks:
             hasGivenUp = true
             return nil
@@ -127,6 +130,8 @@ extension ConnectivityMachine {
                 }
             return Step(.t15, "Registered on a new socket.", rest + debt)
         }
-        return debt.isEmpty ? nil : Step(.t17, "What a cellular call had left to do.", debt)
+        if !debt.isEmpty { return Step(.t17, "What a cellular call had left to do.", debt) }
+        let isMadeUpFor = position.application == .background && wake == nil && isOwed(.reportLastKnownState)
+        return isMadeUpFor ? Step(.t4, "Registered: what the loss had left to do.") : nil
     }
 }

@@ -30,6 +30,8 @@ public struct ConnectivityMachine: Hashable, Sendable {
     var owesHold = false
     /// Whether ownership and locks were given up, or may have been.
     var hasGivenUp: Bool
+    /// Whether calls were told to be out of reach, and not yet that they are in reach again.
+    var owesReport = false
     /// A wake that is under way.
     var wake: Wake?
     /// The answer that is awaited.
@@ -113,12 +115,15 @@ public struct ConnectivityMachine: Hashable, Sendable {
 
     /// Makes the line of the trace, and puts what is to be done behind what was.
     mutating func trace(
-        _ step: Step, from: LifePosition, cause: ConnectivityTransition.Cause, at now: BootInstant
+        _ result: Step, from: LifePosition, cause: ConnectivityTransition.Cause, at now: BootInstant
     ) -> ConnectivityTransition {
+        var step = result
+        step.actions += debts(after: step, from: from)
         let ordered = (step.actions + ownership(after: step)).map { action in
             lastNumber += 1
             return OrderedAction(number: lastNumber, action: action)
         }
+        if step.actions.contains(.flagCallsUnavailable) { owesReport = true }
         pending += ordered
         return ConnectivityTransition(
             number: step.number, from: from, to: position, cause: cause, at: now, actions: ordered,
