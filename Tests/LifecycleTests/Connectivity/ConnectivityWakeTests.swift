@@ -124,6 +124,19 @@ struct ConnectivityWakeTests {
         #expect(driver.machine.isRegistered)
     }
 
+    @Test("T15: the subscriptions of a new socket are made at the next keep-alive, or once the application is awake")
+    func newSocketIsSubscribedOn() {
+        var driver = MachineDriver(.suspended, .disconnected)
+        driver.run(.keepAlive)
+        var other = driver
+        #expect(
+            driver.run(.keepAlive) == [
+                .beginBudget(.seconds(10)), .refreshRegistration, .subscribe, .endBudget, .allowSuspension,
+            ])
+        #expect(driver.run(.keepAlive).contains(.refreshSubscriptions), "once")
+        #expect(other.run(.toForeground).suffix(3) == [.restoreHTTP, .subscribe, .mayOwnAgain])
+    }
+
     @Test("T14: the network's return wakes nobody")
     func networkBackWhileSuspended() {
         var driver = MachineDriver(.suspended, .disconnected)

@@ -18,6 +18,12 @@ extension ConnectivityJudge {
             if ordered.action == .restoreHTTP { isHTTPRestored = isDone } else { isPresenceRestored = isDone }
         case .reconnect:
             require(position.connectivity == .connected, "P2: nobody connects without a network", ordered)
+            if isDone { (isSubscribed, hasFailedToSubscribe) = (false, false) }
+        case .openNewSocket:
+            if isDone { (isSubscribed, hasFailedToSubscribe) = (false, false) }
+        case .subscribe: (isSubscribed, hasFailedToSubscribe) = (isDone, !isDone)
+        case .refreshSubscriptions:
+            require(isSubscribed, "P2: only subscriptions that there are are refreshed", ordered)
         case .beginBudget(let duration):
             require(!isBudgetTold, "P6: one budget at a time", ordered)
             require(duration == .seconds(10), "P6: a wake has 10 s", ordered)
@@ -82,6 +88,9 @@ extension ConnectivityJudge {
         }
         require(
             !isOutOfReach || !isOnline(machine), "P2: calls are in reach again once it is registered", machine.position)
+        require(
+            isSubscribed || hasFailedToSubscribe || !isOnline(machine), "P2: who is awake and registered is subscribed",
+            machine.position)
         if machine.position == .foregroundConnected {
             require(
                 machine.isRegistered || machine.nextStep != nil,

@@ -38,6 +38,9 @@ struct ConnectivityJudge {
     var isSuspensionOwed = false
     /// Whether calls were told to be out of reach, and nothing since.
     var isOutOfReach = false
+    /// Whether the connection has its subscriptions, and whether they could not be had.
+    var isSubscribed: Bool
+    var hasFailedToSubscribe = false
     var isPrepared = true
     var isHTTPRestored: Bool
     var isPresenceRestored: Bool
@@ -49,6 +52,7 @@ struct ConnectivityJudge {
     init(startingIn position: LifePosition) {
         hasGivenUp = position.application == .suspended
         isOwnershipGone = hasGivenUp
+        isSubscribed = position.connectivity == .connected
         isHTTPRestored = position == .foregroundConnected
         isPresenceRestored = isHTTPRestored
         levels = position.application == .suspended ? nil : position.application

@@ -49,6 +49,11 @@ extension ConnectivityMutant {
         ConnectivityMutant("leaves calls out of reach") {
             $0.damageAfter = { machine, _, _ in machine.owesReport = false }
         },
+        ConnectivityMutant("forgets the subscriptions of a new socket") {
+            $0.damageAfter = { machine, _, _ in
+                if machine.position.application == .suspended { machine.owesSubscribe = false }
+            }
+        },
         ConnectivityMutant("gives nothing back") {
             $0.damageAfter = { machine, _, _ in machine.pending.removeAll { $0.action == .mayOwnAgain } }
         },

@@ -51,6 +51,7 @@ extension ConnectivityMachine {
         holdsForCellularCall = false
         owesHold = false
         owesReport = false
+        owesSubscribe = false
         wake = nil
         question = nil
         postponed = nil

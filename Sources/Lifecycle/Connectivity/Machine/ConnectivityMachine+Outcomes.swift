@@ -52,6 +52,9 @@ extension ConnectivityMachine {
         case .offerResume:
             holdsForCellularCall = false
             return nil
+        case .subscribe:
+            owesSubscribe = false
+            return nil
         case .reportLastKnownState:
             owesReport = false
             return nil
@@ -116,6 +119,7 @@ extension ConnectivityMachine {
 
     private mutating func registered() -> Step? {
         isRegistered = true
+        owesSubscribe = true
         backOff.reset()
         retryAt = nil
         let debt = position.application == .suspended ? [] : cellularDebt()

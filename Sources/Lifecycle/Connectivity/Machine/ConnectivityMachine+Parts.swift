@@ -75,12 +75,12 @@ extension ConnectivityMachine {
         // A failure that led to nothing else is no reason to try again at once.
         let isNews = step.number != nil || from != position || !step.actions.isEmpty || !step.dropped.isEmpty
         guard isStanding, isNews, position.application != .suspended else { return [] }
-        return isOwed(.reportLastKnownState, after: step.actions) ? [.reportLastKnownState] : []
+        return [.subscribe, .reportLastKnownState].filter { isOwed($0, after: step.actions) }
     }
 
     /// Whether something is left to be made up for, and does not stand in the queue anyway.
     func isOwed(_ action: ConnectivityAction, after actions: [ConnectivityAction] = []) -> Bool {
-        let isLeft = action == .reportLastKnownState && owesReport
+        let isLeft = action == .subscribe ? owesSubscribe : owesReport
         return isLeft && !actions.contains(action) && !pending.contains { $0.action == action }
     }
 

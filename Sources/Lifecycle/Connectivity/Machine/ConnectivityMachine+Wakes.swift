@@ -24,7 +24,12 @@ extension ConnectivityMachine {
                 row.number, "The connection had not been made again: a new socket in place of a refresh.",
                 actions(of: .t15) + [.subscribe])
         }
-        return Step(row.number, row.sentence, actions(of: row.number))
+        var step = Step(row.number, row.sentence, actions(of: row.number))
+        if row.number == .t12, owesSubscribe {
+            step.actions = step.actions.map { $0 == .refreshSubscriptions ? .subscribe : $0 }
+            step.reason = "The registration is refreshed; the subscriptions were not made yet."
+        }
+        return step
     }
 
     /// The time of a wake is over. An active call is exempt (contract P6).

@@ -32,6 +32,8 @@ public struct ConnectivityMachine: Hashable, Sendable {
     var hasGivenUp: Bool
     /// Whether calls were told to be out of reach, and not yet that they are in reach again.
     var owesReport = false
+    /// Whether the connection is registered on, and its subscriptions are not made yet.
+    var owesSubscribe = false
     /// A wake that is under way.
     var wake: Wake?
     /// The answer that is awaited.
