@@ -37,6 +37,24 @@ struct ConnectivityWakeTests {
         #expect(driver.machine.position.application == .suspended)
     }
 
+    @Test("T11: the way back to sleep asks for what is left until the keep-alive, not for a whole interval")
+    func asksForTheRest() {
+        var driver = MachineDriver(.background, .connected)
+        driver.run(.suspendedBySystem(interval: .seconds(600)))
+        driver.pass(.seconds(400))
+        // A registration of 900 s that was refreshed when the sleep began.
+        driver.outcome = { action in
+            guard case .prepareForBackground(let interval) = action else { return MachineDriver.well(action) }
+            return .done(.preparation(interval <= .seconds(500) ? .ready : .notReady([.lapsed(registration: "sip")])))
+        }
+        #expect(driver.run(.dataOnKeptSocket).contains(.prepareForBackground(interval: .seconds(200))))
+        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        driver.pass(.seconds(200))
+        driver.run(.keepAlive)
+        driver.pass(.seconds(100))
+        #expect(driver.run(.dataOnKeptSocket).contains(.prepareForBackground(interval: .seconds(500))))
+    }
+
     @Test("T11, P6: ownership that is not given up in time does not keep it awake")
     func givingUpOverBudget() {
         var driver = MachineDriver(.suspended, .connected)

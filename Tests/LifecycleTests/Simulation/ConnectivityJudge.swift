@@ -41,6 +41,8 @@ struct ConnectivityJudge {
     /// Whether the connection has its subscriptions, and whether they could not be had.
     var isSubscribed: Bool
     var hasFailedToSubscribe = false
+    /// When the keep-alive comes at the latest.
+    var wakesBy: BootInstant?
     var isPrepared = true
     var isHTTPRestored: Bool
     var isPresenceRestored: Bool
@@ -92,6 +94,7 @@ struct ConnectivityJudge {
         if let event = transition.event {
             cells.insert("\(transition.from) \(event.kind)")
             judgeCell(transition, event)
+            noteInterval(event, transition)
         }
         if transition.cause == .timePassed, transition.from.application == .background {
             require(
@@ -107,6 +110,10 @@ struct ConnectivityJudge {
             switch ordered.action {
             case .beginBudget: (budgetFrom, budgetNumber) = (transition.at, ordered.number)
             case .stopWork: budgetFrom = nil
+            case .prepareForBackground(let interval):
+                guard let wakesBy, wakesBy > transition.at else { break }
+                require(
+                    transition.at.advanced(by: interval) == wakesBy, "P5: it is asked until the keep-alive", transition)
             default: break
             }
         }
@@ -147,6 +154,16 @@ struct ConnectivityJudge {
             return
         }
         if isKeptAwake || (machine.pending.first == end && !isWokenForData) { budgetFrom = nil }
+    }
+
+    private mutating func noteInterval(_ event: ConnectivityEvent, _ transition: ConnectivityTransition) {
+        switch event {
+        case .suspendedBySystem(let interval) where transition.number != nil:
+            wakesBy = transition.at.advanced(by: interval)
+        case .keepAlive where wakesBy != nil: wakesBy = transition.at.advanced(by: .seconds(600))
+        case .killedOrRebooted: wakesBy = nil
+        default: break
+        }
     }
 
     private mutating func judgeCell(_ transition: ConnectivityTransition, _ event: ConnectivityEvent) {

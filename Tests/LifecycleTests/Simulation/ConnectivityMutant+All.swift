@@ -54,6 +54,9 @@ extension ConnectivityMutant {
                 if machine.position.application == .suspended { machine.owesSubscribe = false }
             }
         },
+        ConnectivityMutant("asks for a whole interval after each wake") {
+            $0.damageAfter = { machine, _, _ in machine.wakesBy = nil }
+        },
         ConnectivityMutant("gives nothing back") {
             $0.damageAfter = { machine, _, _ in machine.pending.removeAll { $0.action == .mayOwnAgain } }
         },

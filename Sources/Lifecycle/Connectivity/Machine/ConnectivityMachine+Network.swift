@@ -50,6 +50,7 @@ extension ConnectivityMachine {
         hasCellularCall = false
         holdsForCellularCall = false
         owesHold = false
+        wakesBy = nil
         owesReport = false
         owesSubscribe = false
         wake = nil

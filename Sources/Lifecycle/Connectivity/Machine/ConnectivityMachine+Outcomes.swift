@@ -32,7 +32,7 @@ extension ConnectivityMachine {
             step = failed(first.action, reason, at: now)
             isNews = true
         }
-        if concludeWake(&step) { isNews = true }
+        if concludeWake(&step, at: now) { isNews = true }
         return isNews ? trace(step, from: from, cause: cause, at: now) : nil
     }
 

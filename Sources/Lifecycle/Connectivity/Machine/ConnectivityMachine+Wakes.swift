@@ -60,7 +60,7 @@ extension ConnectivityMachine {
     ///
     /// - Returns: Whether it did.
     @discardableResult
-    mutating func concludeWake(_ step: inout Step) -> Bool {
+    mutating func concludeWake(_ step: inout Step, at now: BootInstant) -> Bool {
         guard let wake, question == nil, pending.isEmpty, step.actions.isEmpty else { return false }
         if position.application == .suspended {
             self.wake = nil
@@ -75,7 +75,7 @@ extension ConnectivityMachine {
             step.actions = [.endBudget]
         } else {
             let dropped = step.dropped
-            step = fallAsleep(by: wake.number, "The work is done: suspended again.")
+            step = fallAsleep(by: wake.number, at: now, "The work is done: suspended again.")
             step.dropped = dropped + step.dropped
         }
         return true

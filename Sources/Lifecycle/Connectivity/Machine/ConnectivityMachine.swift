@@ -42,6 +42,8 @@ public struct ConnectivityMachine: Hashable, Sendable {
     var postponed: Duration?
     /// For how long the application sleeps, as the system said last.
     var interval: Duration
+    /// When the keep-alive wakes the application at the latest, as far as is known.
+    var wakesBy: BootInstant?
     var backOff: BackOff
     var retryAt: BootInstant?
     private var lastNumber: UInt64 = 0
@@ -77,23 +79,24 @@ public struct ConnectivityMachine: Hashable, Sendable {
     public mutating func handle(_ event: ConnectivityEvent, at now: BootInstant) -> ConnectivityTransition {
         let from = position
         let row = rules.table.row(for: event.kind, at: position)
+        noteInterval(event, isListed: row != nil, at: now)
         var step =
             switch event {
             case .networkLost: loseNetwork(row)
             case .networkBack: regainNetwork(row)
             case .toBackground: toBackground(row)
             case .toForeground: toForeground(row)
-            case .suspendedBySystem(let interval): suspend(row, for: interval)
+            case .suspendedBySystem(let interval): suspend(row, for: interval, at: now)
             case .dataOnKeptSocket: wakeForData(row, at: now)
             case .keepAlive: wakeForKeepAlive(row, at: now)
             case .cellularCallBegan: beginCellularCall(row)
             case .cellularCallEnded: endCellularCall(row)
             case .killedOrRebooted(let connectivity): relaunch(row, with: connectivity)
             case .activeCallBegan: beginActiveCall()
-            case .activeCallEnded: endActiveCall()
+            case .activeCallEnded: endActiveCall(at: now)
             case .budgetOver: wake == nil ? .unlisted("No wake is under way.") : endBudget()
             }
-        concludeWake(&step)
+        concludeWake(&step, at: now)
         return trace(step, from: from, cause: .event(event), at: now)
     }
 
@@ -111,7 +114,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
         } else {
             return nil
         }
-        concludeWake(&step)
+        concludeWake(&step, at: now)
         return trace(step, from: from, cause: .timePassed, at: now)
     }
 
