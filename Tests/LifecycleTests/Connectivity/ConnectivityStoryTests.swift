@@ -124,6 +124,21 @@ struct ConnectivityStoryTests {
         #expect(!driver.run(.toForeground).contains(.reportLastKnownState), "once")
     }
 
+    @Test("T2, T4: a connection that is gone while the network stays is made anew, in the foreground with back-off")
+    func connectionLost() throws {
+        var driver = MachineDriver(.foreground, .connected)
+        #expect(driver.run(.connectionLost).isEmpty)
+        #expect(!driver.machine.isRegistered)
+        driver.pass(.seconds(2))
+        driver.carryOutAll()
+        #expect(driver.carriedOut == TransitionTable.standard[.t2].actions)
+        driver.run(.toBackground)
+        #expect(driver.run(.connectionLost) == TransitionTable.standard[.t4].actions)
+        driver.outcome = { $0 == .reconnect ? .failed("refused") : MachineDriver.well($0) }
+        #expect(driver.run(.connectionLost) == [.reconnect])
+        #expect(driver.machine.nextStep == nil && driver.run(.connectionLost).isEmpty, "one attempt")
+    }
+
     @Test("T6: “no” keeps the application awake")
     func stayAwake() {
         let obstacle = BackgroundObstacle.tooShort(

@@ -155,6 +155,22 @@ struct ConnectivityWakeTests {
         #expect(other.run(.toForeground).suffix(3) == [.restoreHTTP, .subscribe, .mayOwnAgain])
     }
 
+    @Test("T11, T15: a wake that finds the connection gone uses the rest of its time for a new one")
+    func connectionLostInWake() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.dataOnKeptSocket)
+        driver.carryOutOne()
+        driver.run(.connectionLost)
+        #expect(
+            driver.carriedOut == [
+                .beginBudget(.seconds(10)), .processSocketData, .alertUser, .openNewSocket, .register, .subscribe,
+                .giveUpOwnershipAndLocks, .prepareForBackground(interval: .seconds(600)), .endBudget, .allowSuspension,
+            ])
+        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.run(.connectionLost).isEmpty)
+        #expect(driver.run(.keepAlive).contains(.openNewSocket), "asleep it is for the next keep-alive")
+    }
+
     @Test("T14: the network's return wakes nobody")
     func networkBackWhileSuspended() {
         var driver = MachineDriver(.suspended, .disconnected)

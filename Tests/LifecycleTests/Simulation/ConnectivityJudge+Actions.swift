@@ -18,9 +18,9 @@ extension ConnectivityJudge {
             if ordered.action == .restoreHTTP { isHTTPRestored = isDone } else { isPresenceRestored = isDone }
         case .reconnect:
             require(position.connectivity == .connected, "P2: nobody connects without a network", ordered)
-            if isDone { (isSubscribed, hasFailedToSubscribe) = (false, false) }
+            if isDone { (isSubscribed, hasFailedToSubscribe, isConnectionGone) = (false, false, false) }
         case .openNewSocket:
-            if isDone { (isSubscribed, hasFailedToSubscribe) = (false, false) }
+            if isDone { (isSubscribed, hasFailedToSubscribe, isConnectionGone) = (false, false, false) }
         case .subscribe: (isSubscribed, hasFailedToSubscribe) = (isDone, !isDone)
         case .refreshSubscriptions:
             require(isSubscribed, "P2: only subscriptions that there are are refreshed", ordered)
@@ -91,6 +91,8 @@ extension ConnectivityJudge {
         require(
             isSubscribed || hasFailedToSubscribe || !isOnline(machine), "P2: who is awake and registered is subscribed",
             machine.position)
+        require(
+            !isConnectionGone || !machine.isRegistered, "P2: nobody is registered on what is gone", machine.position)
         if machine.position == .foregroundConnected {
             require(
                 machine.isRegistered || machine.nextStep != nil,

@@ -43,6 +43,10 @@ struct ConnectivityJudge {
     var hasFailedToSubscribe = false
     /// When the keep-alive comes at the latest.
     var wakesBy: BootInstant?
+    /// Whether the connection that was registered on is gone.
+    var isConnectionGone = false
+    /// Whether the last event was the machine's to answer with a new attempt, where the table has one.
+    var isLossNews = false
     var isPrepared = true
     var isHTTPRestored: Bool
     var isPresenceRestored: Bool
@@ -174,7 +178,7 @@ struct ConnectivityJudge {
         default:
             require(transition.number == listed, "P2: the row of a cell", transition)
         }
-        guard transition.number != nil || event == .activeCallBegan else {
+        guard transition.number != nil || event == .activeCallBegan || event == .connectionLost else {
             require(
                 transition.from == transition.to && transition.actions.isEmpty && transition.dropped.isEmpty,
                 "P2: an unlisted cell changes nothing", transition)
@@ -186,6 +190,11 @@ struct ConnectivityJudge {
         case .networkBack:
             let expected: Connectivity = to.application == .suspended ? .disconnected : .connected
             require(to.connectivity == expected, "P2: a return", transition)
+        case .connectionLost:
+            let isAttempted = transition.actions.contains { $0.action == .reconnect || $0.action == .openNewSocket }
+            require(
+                isAttempted || !isLossNews || to.application != .background,
+                "P2: a connection that is gone is made anew", transition)
         case .toForeground: require(to.application == .foreground, "P2: to the foreground", transition)
         case .toBackground: require(to.application == .background, "P2: to the background", transition)
         case .killedOrRebooted:

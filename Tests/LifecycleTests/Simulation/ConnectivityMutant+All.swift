@@ -57,6 +57,16 @@ extension ConnectivityMutant {
         ConnectivityMutant("asks for a whole interval after each wake") {
             $0.damageAfter = { machine, _, _ in machine.wakesBy = nil }
         },
+        ConnectivityMutant("does not hear that the connection is gone") {
+            $0.changeEvent = { $0 == .connectionLost ? nil : $0 }
+        },
+        ConnectivityMutant("makes no attempt when the connection is gone") {
+            $0.damageAfter = { machine, transition, _ in
+                guard transition.event == .connectionLost else { return }
+                machine.pending.removeAll { $0.action.needsNetwork }
+                machine.retryAt = nil
+            }
+        },
         ConnectivityMutant("gives nothing back") {
             $0.damageAfter = { machine, _, _ in machine.pending.removeAll { $0.action == .mayOwnAgain } }
         },

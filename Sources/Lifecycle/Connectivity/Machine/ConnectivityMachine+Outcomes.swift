@@ -81,14 +81,8 @@ extension ConnectivityMachine {
         case .reconnect, .openNewSocket, .register:
             return attemptFailed(at: now)
         case .refreshRegistration where position == .suspendedConnected && wake != nil:
-            // T13, seen at this wake. What is left of its time is used as in T15.
-            isRegistered = false
-            position.connectivity = .disconnected
-            var step = Step(
-                .t13, "The refresh shows that the connection is gone; the rest of the time is for a new one.",
-                actions(of: .t15).filter(\.needsNetwork))
-            drop(into: &step) { $0.needsNetwork }
-            return step
+            return connectionGone(
+                "The refresh shows that the connection is gone; the rest of the time is for a new one.")
         case .refreshRegistration:
             // Woken for more meanwhile: where the user looks, everything is tried again.
             return attemptFailed(at: now)

@@ -84,6 +84,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
             switch event {
             case .networkLost: loseNetwork(row)
             case .networkBack: regainNetwork(row)
+            case .connectionLost: loseConnection(at: now)
             case .toBackground: toBackground(row)
             case .toForeground: toForeground(row)
             case .suspendedBySystem(let interval): suspend(row, for: interval, at: now)
