@@ -6,6 +6,8 @@ public enum ConnectivityEvent: Hashable, Sendable {
     case networkLost
     /// There is a network again.
     case networkBack
+    /// The connection to the server is gone although the network is there.
+    case connectionLost
     /// The user does not look any more.
     case toBackground
     /// The user looks again.
@@ -31,7 +33,8 @@ public enum ConnectivityEvent: Hashable, Sendable {
 
     /// An event without what goes with it.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
-        case networkLost, networkBack, toBackground, toForeground, suspendedBySystem, dataOnKeptSocket, keepAlive
+        case networkLost, networkBack, connectionLost, toBackground, toForeground, suspendedBySystem, dataOnKeptSocket,
+            keepAlive
         case cellularCallBegan, cellularCallEnded, killedOrRebooted, activeCallBegan, activeCallEnded, budgetOver
     }
 
@@ -40,6 +43,7 @@ public enum ConnectivityEvent: Hashable, Sendable {
         switch self {
         case .networkLost: .networkLost
         case .networkBack: .networkBack
+        case .connectionLost: .connectionLost
         case .toBackground: .toBackground
         case .toForeground: .toForeground
         case .suspendedBySystem: .suspendedBySystem

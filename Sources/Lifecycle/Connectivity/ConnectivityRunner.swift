@@ -23,12 +23,13 @@ public actor ConnectivityRunner {
     private var machine: ConnectivityMachine
     private var underWay: UnderWay?
     private var alarm: (at: BootInstant, task: Task<Void, Never>)?
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    private var lastWaiting: UInt64 = 0
     private var isClosed = false
 
     /// The last transitions, the oldest first.
     public private(set) var trace: [ConnectivityTransition] = []
-    /// The actions that were cancelled and did not end.
+    /// The last actions that were cancelled and did not end, the oldest first; as many as ``trace`` keeps transitions.
     public private(set) var abandoned: [OrderedAction] = []
 
     private struct UnderWay {
@@ -38,7 +39,7 @@ public actor ConnectivityRunner {
     }
 
     /// - Parameters:
-    ///   - traceCapacity: How many transitions ``trace`` keeps.
+    ///   - traceCapacity: How many transitions ``trace`` keeps, and how many actions ``abandoned``.
     ///   - onTransition: Is told of each, in order; failures are among them. Returns at once.
     public init(
         _ machine: ConnectivityMachine, delegate: any ConnectivityDelegate, clock: any TimeSource,
@@ -81,11 +82,25 @@ public actor ConnectivityRunner {
         return transition
     }
 
-    /// Returns when nothing is left to be done now. An attempt that waits for its time is not waited for.
+    /// Returns when nothing is left to be done now, or when its task is cancelled. An attempt that waits for its time is
+    /// not waited for.
     public func settle() async {
-        while !isClosed, underWay != nil || !machine.pending.isEmpty {
-            await withCheckedContinuation { waiting.append($0) }
+        while !isClosed, !Task.isCancelled, underWay != nil || !machine.pending.isEmpty {
+            lastWaiting += 1
+            let id = lastWaiting
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    // A cancellation from here on finds it: the actor is not left in between.
+                    if Task.isCancelled { continuation.resume() } else { waiting[id] = continuation }
+                }
+            } onCancel: {
+                Task { await self.stopWaiting(id) }
+            }
         }
+    }
+
+    private func stopWaiting(_ id: UInt64) {
+        waiting.removeValue(forKey: id)?.resume()
     }
 
     /// Ends it: what is under way is cancelled, nothing more is done. Idempotent.
@@ -142,6 +157,7 @@ public actor ConnectivityRunner {
         guard !isClosed, underWay?.action == action else { return }
         underWay = nil
         abandoned.append(action)
+        if abandoned.count > traceCapacity { abandoned.removeFirst(abandoned.count - traceCapacity) }
         carryOn()
     }
 
@@ -170,7 +186,7 @@ public actor ConnectivityRunner {
 
     private func wakeWaiting() {
         let resumed = waiting
-        waiting = []
-        for continuation in resumed { continuation.resume() }
+        waiting = [:]
+        for continuation in resumed.values { continuation.resume() }
     }
 }

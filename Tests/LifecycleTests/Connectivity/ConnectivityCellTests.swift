@@ -6,8 +6,9 @@ import Testing
 /// Every cell of the machine: each event in each position.
 struct ConnectivityCellTests {
     static let events: [ConnectivityEvent] = [
-        .networkLost, .networkBack, .toBackground, .toForeground, .suspendedBySystem(interval: .seconds(600)),
-        .dataOnKeptSocket, .keepAlive, .cellularCallBegan, .cellularCallEnded, .killedOrRebooted(finds: .connected),
+        .networkLost, .networkBack, .connectionLost, .toBackground, .toForeground,
+        .suspendedBySystem(interval: .seconds(600)), .dataOnKeptSocket, .keepAlive, .cellularCallBegan,
+        .cellularCallEnded, .killedOrRebooted(finds: .connected),
         .killedOrRebooted(finds: .disconnected), .activeCallBegan, .activeCallEnded, .budgetOver,
     ]
 
@@ -51,6 +52,9 @@ struct ConnectivityCellTests {
             } else if event == .activeCallBegan, position.application == .suspended {
                 // With an active call an application is not suspended.
                 #expect(driver.machine.position == LifePosition(.background, position.connectivity))
+            } else if event == .connectionLost, position == LifePosition(.background, .connected) {
+                #expect(driver.machine.position == position)
+                #expect(first.actions.map(\.action) == TransitionTableTests.actions[.t4], "\(first)")
             } else {
                 #expect(driver.machine.position == position, "\(first)")
                 #expect(first.actions.isEmpty && first.dropped.isEmpty, "\(first)")

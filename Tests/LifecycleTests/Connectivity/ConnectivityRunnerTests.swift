@@ -122,4 +122,45 @@ struct ConnectivityRunnerTests {
         #expect(await runner.trace.count == 3)
         #expect(await runner.trace.allSatisfy { $0.number == nil })
     }
+
+    @Test("P2: what was given up is bounded like the trace, and the last of it is kept")
+    func abandonedIsBounded() async throws {
+        let delegate = ScriptedDelegate()
+        let clock = ManualClock()
+        let runner = ConnectivityRunner(
+            ConnectivityMachine(seed: 1), delegate: delegate, clock: clock, traceCapacity: 1)
+        delegate.stubborn = [.reconnect, .tellServices(.disconnected)]
+        await runner.handle(.networkBack)
+        try await eventually("it connects") { delegate.underWay == .reconnect }
+        await runner.handle(.networkLost)
+        try await eventually("its end is waited for") { clock.sleeperCount == 1 }
+        clock.advance(by: ConnectivityRunner.patience)
+        try await eventually("the loss is told") { delegate.underWay == .tellServices(.disconnected) }
+        #expect(await runner.abandoned.map(\.action) == [.reconnect])
+        await runner.handle(.killedOrRebooted(finds: .disconnected))
+        try await eventually("its end is waited for") { clock.sleeperCount == 1 }
+        clock.advance(by: ConnectivityRunner.patience)
+        try await eventually("the new process begins") { delegate.carriedOut.last == .relaunchWithoutUserInterface }
+        #expect(await runner.abandoned.map(\.action) == [.tellServices(.disconnected)])
+        delegate.release()
+    }
+
+    @Test("P2: who is cancelled does not wait for the runner any longer")
+    func settleIsCancelled() async throws {
+        let delegate = ScriptedDelegate()
+        let runner = runner(delegate, ManualClock())
+        delegate.holding = [.reconnect]
+        await runner.handle(.networkBack)
+        let hasReturned = Mutex(false)
+        let waiting = Task {
+            await runner.settle()
+            hasReturned.withLock { $0 = true }
+        }
+        try await eventually("it is waited for") { await runner.waitingCount == 1 }
+        waiting.cancel()
+        try await eventually("it waits no longer") { hasReturned.withLock { $0 } }
+        #expect(await runner.waitingCount == 0)
+        #expect(delegate.underWay == .reconnect)
+        await runner.close()
+    }
 }

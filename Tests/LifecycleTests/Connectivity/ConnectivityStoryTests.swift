@@ -109,6 +109,36 @@ struct ConnectivityStoryTests {
         #expect(driver.run(.toBackground) == [.subscribe, .reportLastKnownState, .applyLevels(.background)])
     }
 
+    @Test("T4, T5: calls that went out of reach in the background are in reach again once it is registered")
+    func inReachAgain() {
+        var driver = MachineDriver(.background, .connected)
+        driver.run(.networkLost)
+        let row = TransitionTable.standard[.t4].actions
+        #expect(driver.run(.networkBack) == row + [.reportLastKnownState])
+        driver.run(.networkLost)
+        driver.outcome = { $0 == .reportLastKnownState ? .failed("no screen") : MachineDriver.well($0) }
+        driver.run(.networkBack)
+        driver.outcome = MachineDriver.well
+        #expect(driver.run(.toForeground).last == .reportLastKnownState)
+        driver.run(.toBackground)
+        #expect(!driver.run(.toForeground).contains(.reportLastKnownState), "once")
+    }
+
+    @Test("T2, T4: a connection that is gone while the network stays is made anew, in the foreground with back-off")
+    func connectionLost() throws {
+        var driver = MachineDriver(.foreground, .connected)
+        #expect(driver.run(.connectionLost).isEmpty)
+        #expect(!driver.machine.isRegistered)
+        driver.pass(.seconds(2))
+        driver.carryOutAll()
+        #expect(driver.carriedOut == TransitionTable.standard[.t2].actions)
+        driver.run(.toBackground)
+        #expect(driver.run(.connectionLost) == TransitionTable.standard[.t4].actions)
+        driver.outcome = { $0 == .reconnect ? .failed("refused") : MachineDriver.well($0) }
+        #expect(driver.run(.connectionLost) == [.reconnect])
+        #expect(driver.machine.nextStep == nil && driver.run(.connectionLost).isEmpty, "one attempt")
+    }
+
     @Test("T6: “no” keeps the application awake")
     func stayAwake() {
         let obstacle = BackgroundObstacle.tooShort(

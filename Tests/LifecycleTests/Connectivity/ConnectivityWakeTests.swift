@@ -37,6 +37,24 @@ struct ConnectivityWakeTests {
         #expect(driver.machine.position.application == .suspended)
     }
 
+    @Test("T11: the way back to sleep asks for what is left until the keep-alive, not for a whole interval")
+    func asksForTheRest() {
+        var driver = MachineDriver(.background, .connected)
+        driver.run(.suspendedBySystem(interval: .seconds(600)))
+        driver.pass(.seconds(400))
+        // A registration of 900 s that was refreshed when the sleep began.
+        driver.outcome = { action in
+            guard case .prepareForBackground(let interval) = action else { return MachineDriver.well(action) }
+            return .done(.preparation(interval <= .seconds(500) ? .ready : .notReady([.lapsed(registration: "sip")])))
+        }
+        #expect(driver.run(.dataOnKeptSocket).contains(.prepareForBackground(interval: .seconds(200))))
+        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        driver.pass(.seconds(200))
+        driver.run(.keepAlive)
+        driver.pass(.seconds(100))
+        #expect(driver.run(.dataOnKeptSocket).contains(.prepareForBackground(interval: .seconds(500))))
+    }
+
     @Test("T11, P6: ownership that is not given up in time does not keep it awake")
     func givingUpOverBudget() {
         var driver = MachineDriver(.suspended, .connected)
@@ -122,6 +140,35 @@ struct ConnectivityWakeTests {
         driver.run(.keepAlive)
         #expect(driver.machine.position == LifePosition(.suspended, .connected))
         #expect(driver.machine.isRegistered)
+    }
+
+    @Test("T15: the subscriptions of a new socket are made at the next keep-alive, or once the application is awake")
+    func newSocketIsSubscribedOn() {
+        var driver = MachineDriver(.suspended, .disconnected)
+        driver.run(.keepAlive)
+        var other = driver
+        #expect(
+            driver.run(.keepAlive) == [
+                .beginBudget(.seconds(10)), .refreshRegistration, .subscribe, .endBudget, .allowSuspension,
+            ])
+        #expect(driver.run(.keepAlive).contains(.refreshSubscriptions), "once")
+        #expect(other.run(.toForeground).suffix(3) == [.restoreHTTP, .subscribe, .mayOwnAgain])
+    }
+
+    @Test("T11, T15: a wake that finds the connection gone uses the rest of its time for a new one")
+    func connectionLostInWake() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.dataOnKeptSocket)
+        driver.carryOutOne()
+        driver.run(.connectionLost)
+        #expect(
+            driver.carriedOut == [
+                .beginBudget(.seconds(10)), .processSocketData, .alertUser, .openNewSocket, .register, .subscribe,
+                .giveUpOwnershipAndLocks, .prepareForBackground(interval: .seconds(600)), .endBudget, .allowSuspension,
+            ])
+        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.run(.connectionLost).isEmpty)
+        #expect(driver.run(.keepAlive).contains(.openNewSocket), "asleep it is for the next keep-alive")
     }
 
     @Test("T14: the network's return wakes nobody")

@@ -12,7 +12,7 @@ final class ScriptedDelegate: ConnectivityDelegate {
         var underWay: [ConnectivityAction] = []
         var mostAtOnce = 0
         var isReleased = false
-        var held: CheckedContinuation<Void, Never>?
+        var held: [CheckedContinuation<Void, Never>] = []
     }
 
     private struct Failure: Error, CustomStringConvertible {
@@ -49,9 +49,10 @@ final class ScriptedDelegate: ConnectivityDelegate {
     func release() {
         let held = state.withLock { state in
             state.isReleased = true
-            return state.held.take()
+            defer { state.held = [] }
+            return state.held
         }
-        held?.resume()
+        for continuation in held { continuation.resume() }
     }
 
     func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityFinding {
@@ -75,7 +76,7 @@ final class ScriptedDelegate: ConnectivityDelegate {
     private func untilReleased() async {
         await withCheckedContinuation { continuation in
             let isReleased = state.withLock { state in
-                if !state.isReleased { state.held = continuation }
+                if !state.isReleased { state.held.append(continuation) }
                 return state.isReleased
             }
             if isReleased { continuation.resume() }

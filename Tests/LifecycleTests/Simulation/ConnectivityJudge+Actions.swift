@@ -18,6 +18,12 @@ extension ConnectivityJudge {
             if ordered.action == .restoreHTTP { isHTTPRestored = isDone } else { isPresenceRestored = isDone }
         case .reconnect:
             require(position.connectivity == .connected, "P2: nobody connects without a network", ordered)
+            if isDone { (isSubscribed, hasFailedToSubscribe, isConnectionGone) = (false, false, false) }
+        case .openNewSocket:
+            if isDone { (isSubscribed, hasFailedToSubscribe, isConnectionGone) = (false, false, false) }
+        case .subscribe: (isSubscribed, hasFailedToSubscribe) = (isDone, !isDone)
+        case .refreshSubscriptions:
+            require(isSubscribed, "P2: only subscriptions that there are are refreshed", ordered)
         case .beginBudget(let duration):
             require(!isBudgetTold, "P6: one budget at a time", ordered)
             require(duration == .seconds(10), "P6: a wake has 10 s", ordered)
@@ -55,6 +61,9 @@ extension ConnectivityJudge {
                 isHeld = true
                 isResumeOwed = !hasCellularCall
             }
+        case .flagCallsUnavailable: isOutOfReach = true
+        // Who fails to tell it is asked again with what comes next, not before.
+        case .reportLastKnownState: isOutOfReach = false
         case .takeMediaAway: isMediaAway = true
         case .offerResume:
             if isDone { (isHeld, isResumeOwed, isMediaAway) = (false, false, false) }
@@ -77,6 +86,13 @@ extension ConnectivityJudge {
         if hasCellularCall, isOnline(machine), calls > 0, !hasFailedToHold {
             require(isCovered, "P3: calls are held during a cellular call", machine.position)
         }
+        require(
+            !isOutOfReach || !isOnline(machine), "P2: calls are in reach again once it is registered", machine.position)
+        require(
+            isSubscribed || hasFailedToSubscribe || !isOnline(machine), "P2: who is awake and registered is subscribed",
+            machine.position)
+        require(
+            !isConnectionGone || !machine.isRegistered, "P2: nobody is registered on what is gone", machine.position)
         if machine.position == .foregroundConnected {
             require(
                 machine.isRegistered || machine.nextStep != nil,

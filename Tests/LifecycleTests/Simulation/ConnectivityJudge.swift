@@ -36,6 +36,17 @@ struct ConnectivityJudge {
     var isOfferTried = false
     /// Whether the system wants to suspend what an active call keeps awake.
     var isSuspensionOwed = false
+    /// Whether calls were told to be out of reach, and nothing since.
+    var isOutOfReach = false
+    /// Whether the connection has its subscriptions, and whether they could not be had.
+    var isSubscribed: Bool
+    var hasFailedToSubscribe = false
+    /// When the keep-alive comes at the latest.
+    var wakesBy: BootInstant?
+    /// Whether the connection that was registered on is gone.
+    var isConnectionGone = false
+    /// Whether the last event was the machine's to answer with a new attempt, where the table has one.
+    var isLossNews = false
     var isPrepared = true
     var isHTTPRestored: Bool
     var isPresenceRestored: Bool
@@ -47,6 +58,7 @@ struct ConnectivityJudge {
     init(startingIn position: LifePosition) {
         hasGivenUp = position.application == .suspended
         isOwnershipGone = hasGivenUp
+        isSubscribed = position.connectivity == .connected
         isHTTPRestored = position == .foregroundConnected
         isPresenceRestored = isHTTPRestored
         levels = position.application == .suspended ? nil : position.application
@@ -75,6 +87,7 @@ struct ConnectivityJudge {
             (isHeld, isResumeOwed, isMediaAway, hasGivenUp, isPrepared) = (false, false, false, false, false)
             isSuspensionOwed = false
             isOwnershipGone = false
+            isOutOfReach = false
         default: break
         }
     }
@@ -85,6 +98,7 @@ struct ConnectivityJudge {
         if let event = transition.event {
             cells.insert("\(transition.from) \(event.kind)")
             judgeCell(transition, event)
+            noteInterval(event, transition)
         }
         if transition.cause == .timePassed, transition.from.application == .background {
             require(
@@ -100,6 +114,10 @@ struct ConnectivityJudge {
             switch ordered.action {
             case .beginBudget: (budgetFrom, budgetNumber) = (transition.at, ordered.number)
             case .stopWork: budgetFrom = nil
+            case .prepareForBackground(let interval):
+                guard let wakesBy, wakesBy > transition.at else { break }
+                require(
+                    transition.at.advanced(by: interval) == wakesBy, "P5: it is asked until the keep-alive", transition)
             default: break
             }
         }
@@ -142,6 +160,16 @@ struct ConnectivityJudge {
         if isKeptAwake || (machine.pending.first == end && !isWokenForData) { budgetFrom = nil }
     }
 
+    private mutating func noteInterval(_ event: ConnectivityEvent, _ transition: ConnectivityTransition) {
+        switch event {
+        case .suspendedBySystem(let interval) where transition.number != nil:
+            wakesBy = transition.at.advanced(by: interval)
+        case .keepAlive where wakesBy != nil: wakesBy = transition.at.advanced(by: .seconds(600))
+        case .killedOrRebooted: wakesBy = nil
+        default: break
+        }
+    }
+
     private mutating func judgeCell(_ transition: ConnectivityTransition, _ event: ConnectivityEvent) {
         let listed = TransitionTableTests.listed.first { $0.0 == transition.from && $0.1 == event.kind }?.2
         switch event {
@@ -150,7 +178,7 @@ struct ConnectivityJudge {
         default:
             require(transition.number == listed, "P2: the row of a cell", transition)
         }
-        guard transition.number != nil || event == .activeCallBegan else {
+        guard transition.number != nil || event == .activeCallBegan || event == .connectionLost else {
             require(
                 transition.from == transition.to && transition.actions.isEmpty && transition.dropped.isEmpty,
                 "P2: an unlisted cell changes nothing", transition)
@@ -162,6 +190,11 @@ struct ConnectivityJudge {
         case .networkBack:
             let expected: Connectivity = to.application == .suspended ? .disconnected : .connected
             require(to.connectivity == expected, "P2: a return", transition)
+        case .connectionLost:
+            let isAttempted = transition.actions.contains { $0.action == .reconnect || $0.action == .openNewSocket }
+            require(
+                isAttempted || !isLossNews || to.application != .background,
+                "P2: a connection that is gone is made anew", transition)
         case .toForeground: require(to.application == .foreground, "P2: to the foreground", transition)
         case .toBackground: require(to.application == .background, "P2: to the background", transition)
         case .killedOrRebooted:

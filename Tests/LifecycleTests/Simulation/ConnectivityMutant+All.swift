@@ -46,6 +46,27 @@ extension ConnectivityMutant {
         },
         ConnectivityMutant("never tries again") { $0.damageAfter = { machine, _, _ in machine.retryAt = nil } },
         ConnectivityMutant("gives a wake 11 s") { $0.changeRules = { $0.budget = .seconds(11) } },
+        ConnectivityMutant("leaves calls out of reach") {
+            $0.damageAfter = { machine, _, _ in machine.owesReport = false }
+        },
+        ConnectivityMutant("forgets the subscriptions of a new socket") {
+            $0.damageAfter = { machine, _, _ in
+                if machine.position.application == .suspended { machine.owesSubscribe = false }
+            }
+        },
+        ConnectivityMutant("asks for a whole interval after each wake") {
+            $0.damageAfter = { machine, _, _ in machine.wakesBy = nil }
+        },
+        ConnectivityMutant("does not hear that the connection is gone") {
+            $0.changeEvent = { $0 == .connectionLost ? nil : $0 }
+        },
+        ConnectivityMutant("makes no attempt when the connection is gone") {
+            $0.damageAfter = { machine, transition, _ in
+                guard transition.event == .connectionLost else { return }
+                machine.pending.removeAll { $0.action.needsNetwork }
+                machine.retryAt = nil
+            }
+        },
         ConnectivityMutant("gives nothing back") {
             $0.damageAfter = { machine, _, _ in machine.pending.removeAll { $0.action == .mayOwnAgain } }
         },

@@ -36,6 +36,8 @@ struct ConnectivitySimulation {
     private mutating func step() {
         let event = drawEvent()
         judge.happened(event)
+        judge.isLossNews = event == .connectionLost && machine.isRegistered && machine.question != .connection
+        if event == .connectionLost, machine.isRegistered { judge.isConnectionGone = true }
         if let heard = mutant?.changeEvent.map({ $0(event) }) ?? event {
             mutant?.damageBefore?(&machine)
             note(machine.handle(heard, at: now))
@@ -56,6 +58,7 @@ struct ConnectivitySimulation {
         switch Self.kinds[Int(random.next() % UInt64(Self.kinds.count))] {
         case .networkLost: .networkLost
         case .networkBack: .networkBack
+        case .connectionLost: .connectionLost
         case .toBackground: .toBackground
         case .toForeground: .toForeground
         case .suspendedBySystem: .suspendedBySystem(interval: .seconds(600))

@@ -57,7 +57,7 @@ struct RowPlay: Sendable {
                 look: { await $0.getsNothing() })
         case .t4:
             return RowPlay(
-                from: backgroundWithout, happen: { try $0.gainNetwork() }, trace: [.t4], to: background,
+                from: backgroundWithout, happen: { try $0.gainNetwork() }, trace: [.t4, .t4], to: background,
                 requests: ["REGISTER"] + subscriptions, connections: 1,
                 look: { await $0.getsNothing() })
         case .t5:

@@ -46,7 +46,7 @@ extension ConnectivityMachine {
     }
 
     /// T6, T7.
-    mutating func suspend(_ row: TransitionRow?, for interval: Duration) -> Step {
+    mutating func suspend(_ row: TransitionRow?, for interval: Duration, at now: BootInstant) -> Step {
         guard let row else { return .unlisted() }
         self.interval = interval
         if activeCalls > 0 {
@@ -55,25 +55,43 @@ extension ConnectivityMachine {
         }
         if case .preparation = question { return Step(row.number, "The same question is being asked already.") }
         if wake != nil { return Step(row.number, "A wake is under way: it sleeps when that is over.") }
-        return fallAsleep(by: row.number, row.sentence)
+        return fallAsleep(by: row.number, at: now, row.sentence)
     }
 
     /// Begins a suspension: asks first where there are registrations to lose, sleeps at once where there are none.
-    mutating func fallAsleep(by number: TransitionNumber, _ reason: String) -> Step {
+    mutating func fallAsleep(by number: TransitionNumber, at now: BootInstant, _ reason: String) -> Step {
+        let left = timeAsleep(at: now)
         var step = Step(number, reason)
         postponed = nil
         retryAt = nil
         question = nil
         drop(into: &step) { $0.needsNetwork }
         if position.connectivity == .connected {
-            question = .preparation(interval: interval, number: number)
-            step.actions += actions(of: .t6)
+            question = .preparation(interval: left, number: number)
+            step.actions += actions(of: .t6).map { action in
+                if case .prepareForBackground = action { .prepareForBackground(interval: left) } else { action }
+            }
         } else {
             sleep()
             // The time of a wake goes on until nothing is held: its end lets the application sleep.
             step.actions += actions(of: .t7).filter { wake == nil || $0 != .allowSuspension }
         }
         return step
+    }
+
+    /// Takes note of how long the application will sleep at most.
+    mutating func noteInterval(_ event: ConnectivityEvent, isListed: Bool, at now: BootInstant) {
+        switch event {
+        case .suspendedBySystem(let interval) where isListed: wakesBy = now.advanced(by: interval)
+        case .keepAlive where wakesBy != nil: wakesBy = now.advanced(by: interval)
+        default: break
+        }
+    }
+
+    /// For how long the application sleeps from now on: a wake in between does not put the keep-alive off.
+    private func timeAsleep(at now: BootInstant) -> Duration {
+        guard let wakesBy, wakesBy > now else { return interval }
+        return now.duration(to: wakesBy)
     }
 
     /// The second half of a suspension: whether the registrations survive it.

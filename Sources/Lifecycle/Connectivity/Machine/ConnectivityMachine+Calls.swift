@@ -67,7 +67,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    mutating func endActiveCall() -> Step {
+    mutating func endActiveCall(at now: BootInstant) -> Step {
         guard activeCalls > 0 else { return .unlisted("No active call is known.") }
         activeCalls -= 1
         guard activeCalls == 0, postponed != nil, wake == nil, position.application == .background else {
@@ -75,7 +75,7 @@ extension ConnectivityMachine {
         }
         let number: TransitionNumber = position.connectivity == .connected ? .t6 : .t7
         return fallAsleep(
-            by: number,
+            by: number, at: now,
             "The last active call is over: the suspension that waited for it. " + rules.table[number].sentence)
     }
 }

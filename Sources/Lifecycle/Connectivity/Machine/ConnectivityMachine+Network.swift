@@ -25,6 +25,43 @@ extension ConnectivityMachine {
         return step
     }
 
+    /// The connection is gone, the network is not. No row is about it: it leads to what a failed attempt leads to.
+    mutating func loseConnection(at now: BootInstant) -> Step {
+        guard isRegistered, position.connectivity == .connected else {
+            return .unlisted("No connection is registered on: whoever is making one will see.")
+        }
+        if question == .connection {
+            isRegistered = false
+            return .unlisted("The connection is gone; what is being checked is for the answer to say.")
+        }
+        var step: Step
+        switch position.application {
+        case _ where wake != nil:
+            step = connectionGone("The connection is gone; the rest of the time is for a new one.")
+        case .foreground:
+            step = attemptFailed(at: now)
+            step.reason = "The connection is gone. " + step.reason
+        case .background:
+            isRegistered = false
+            step = Step(nil, "The connection is gone; one attempt, as in T4.", actions(of: .t4))
+            drop(into: &step) { $0.needsNetwork }
+        case .suspended:
+            isRegistered = false
+            return .unlisted("The connection is gone; the next keep-alive makes a new one.")
+        }
+        step.number = nil
+        return step
+    }
+
+    /// T13, seen at a wake. What is left of its time is used as in T15.
+    mutating func connectionGone(_ reason: String) -> Step {
+        isRegistered = false
+        position.connectivity = .disconnected
+        var step = Step(.t13, reason, actions(of: .t15).filter(\.needsNetwork))
+        drop(into: &step) { $0.needsNetwork }
+        return step
+    }
+
     /// The network itself has answered what was being checked. The levels would have come with the answer.
     private mutating func forgetCheck(_ step: inout Step) {
         guard question == .connection else { return }
@@ -50,6 +87,9 @@ extension ConnectivityMachine {
         hasCellularCall = false
         holdsForCellularCall = false
         owesHold = false
+        wakesBy = nil
+        owesReport = false
+        owesSubscribe = false
         wake = nil
         question = nil
         postponed = nil

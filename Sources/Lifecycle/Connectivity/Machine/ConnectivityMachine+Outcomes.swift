@@ -32,7 +32,7 @@ extension ConnectivityMachine {
             step = failed(first.action, reason, at: now)
             isNews = true
         }
-        if concludeWake(&step) { isNews = true }
+        if concludeWake(&step, at: now) { isNews = true }
         return isNews ? trace(step, from: from, cause: cause, at: now) : nil
     }
 
@@ -51,6 +51,12 @@ extension ConnectivityMachine {
             return nil
         case .offerResume:
             holdsForCellularCall = false
+            return nil
+        case .subscribe:
+            owesSubscribe = false
+            return nil
+        case .reportLastKnownState:
+            owesReport = false
             return nil
         case .giveUpOwnershipAndLocks:
             hasGivenUp = true
@@ -75,14 +81,8 @@ extension ConnectivityMachine {
         case .reconnect, .openNewSocket, .register:
             return attemptFailed(at: now)
         case .refreshRegistration where position == .suspendedConnected && wake != nil:
-            // T13, seen at this wake. What is left of its time is used as in T15.
-            isRegistered = false
-            position.connectivity = .disconnected
-            var step = Step(
-                .t13, "The refresh shows that the connection is gone; the rest of the time is for a new one.",
-                actions(of: .t15).filter(\.needsNetwork))
-            drop(into: &step) { $0.needsNetwork }
-            return step
+            return connectionGone(
+                "The refresh shows that the connection is gone; the rest of the time is for a new one.")
         case .refreshRegistration:
             // Woken for more meanwhile: where the user looks, everything is tried again.
             return attemptFailed(at: now)
@@ -113,6 +113,7 @@ extension ConnectivityMachine {
 
     private mutating func registered() -> Step? {
         isRegistered = true
+        owesSubscribe = true
         backOff.reset()
         retryAt = nil
         let debt = position.application == .suspended ? [] : cellularDebt()
@@ -127,6 +128,8 @@ extension ConnectivityMachine {
                 }
             return Step(.t15, "Registered on a new socket.", rest + debt)
         }
-        return debt.isEmpty ? nil : Step(.t17, "What a cellular call had left to do.", debt)
+        if !debt.isEmpty { return Step(.t17, "What a cellular call had left to do.", debt) }
+        let isMadeUpFor = position.application == .background && wake == nil && isOwed(.reportLastKnownState)
+        return isMadeUpFor ? Step(.t4, "Registered: what the loss had left to do.") : nil
     }
 }

@@ -69,6 +69,21 @@ extension ConnectivityMachine {
         return isSaid ? [] : [.mayOwnAgain]
     }
 
+    /// What is made up for once the application is awake and registered; a wake does its own work only.
+    func debts(after step: Step, from: LifePosition) -> [ConnectivityAction] {
+        let isStanding = isRegistered && position.connectivity == .connected && question == nil && wake == nil
+        // A failure that led to nothing else is no reason to try again at once.
+        let isNews = step.number != nil || from != position || !step.actions.isEmpty || !step.dropped.isEmpty
+        guard isStanding, isNews, position.application != .suspended else { return [] }
+        return [.subscribe, .reportLastKnownState].filter { isOwed($0, after: step.actions) }
+    }
+
+    /// Whether something is left to be made up for, and does not stand in the queue anyway.
+    func isOwed(_ action: ConnectivityAction, after actions: [ConnectivityAction] = []) -> Bool {
+        let isLeft = action == .subscribe ? owesSubscribe : owesReport
+        return isLeft && !actions.contains(action) && !pending.contains { $0.action == action }
+    }
+
     /// Whether an attempt to connect and register is under way.
     var isAttempting: Bool {
         pending.contains { $0.action == .reconnect || $0.action == .openNewSocket || $0.action == .register }

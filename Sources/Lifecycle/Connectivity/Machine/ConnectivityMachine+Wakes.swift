@@ -24,7 +24,12 @@ extension ConnectivityMachine {
                 row.number, "The connection had not been made again: a new socket in place of a refresh.",
                 actions(of: .t15) + [.subscribe])
         }
-        return Step(row.number, row.sentence, actions(of: row.number))
+        var step = Step(row.number, row.sentence, actions(of: row.number))
+        if row.number == .t12, owesSubscribe {
+            step.actions = step.actions.map { $0 == .refreshSubscriptions ? .subscribe : $0 }
+            step.reason = "The registration is refreshed; the subscriptions were not made yet."
+        }
+        return step
     }
 
     /// The time of a wake is over. An active call is exempt (contract P6).
@@ -55,7 +60,7 @@ extension ConnectivityMachine {
     ///
     /// - Returns: Whether it did.
     @discardableResult
-    mutating func concludeWake(_ step: inout Step) -> Bool {
+    mutating func concludeWake(_ step: inout Step, at now: BootInstant) -> Bool {
         guard let wake, question == nil, pending.isEmpty, step.actions.isEmpty else { return false }
         if position.application == .suspended {
             self.wake = nil
@@ -70,7 +75,7 @@ extension ConnectivityMachine {
             step.actions = [.endBudget]
         } else {
             let dropped = step.dropped
-            step = fallAsleep(by: wake.number, "The work is done: suspended again.")
+            step = fallAsleep(by: wake.number, at: now, "The work is done: suspended again.")
             step.dropped = dropped + step.dropped
         }
         return true

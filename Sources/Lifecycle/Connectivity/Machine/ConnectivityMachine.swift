@@ -30,6 +30,10 @@ public struct ConnectivityMachine: Hashable, Sendable {
     var owesHold = false
     /// Whether ownership and locks were given up, or may have been.
     var hasGivenUp: Bool
+    /// Whether calls were told to be out of reach, and not yet that they are in reach again.
+    var owesReport = false
+    /// Whether the connection is registered on, and its subscriptions are not made yet.
+    var owesSubscribe = false
     /// A wake that is under way.
     var wake: Wake?
     /// The answer that is awaited.
@@ -38,6 +42,8 @@ public struct ConnectivityMachine: Hashable, Sendable {
     var postponed: Duration?
     /// For how long the application sleeps, as the system said last.
     var interval: Duration
+    /// When the keep-alive wakes the application at the latest, as far as is known.
+    var wakesBy: BootInstant?
     var backOff: BackOff
     var retryAt: BootInstant?
     private var lastNumber: UInt64 = 0
@@ -73,23 +79,25 @@ public struct ConnectivityMachine: Hashable, Sendable {
     public mutating func handle(_ event: ConnectivityEvent, at now: BootInstant) -> ConnectivityTransition {
         let from = position
         let row = rules.table.row(for: event.kind, at: position)
+        noteInterval(event, isListed: row != nil, at: now)
         var step =
             switch event {
             case .networkLost: loseNetwork(row)
             case .networkBack: regainNetwork(row)
+            case .connectionLost: loseConnection(at: now)
             case .toBackground: toBackground(row)
             case .toForeground: toForeground(row)
-            case .suspendedBySystem(let interval): suspend(row, for: interval)
+            case .suspendedBySystem(let interval): suspend(row, for: interval, at: now)
             case .dataOnKeptSocket: wakeForData(row, at: now)
             case .keepAlive: wakeForKeepAlive(row, at: now)
             case .cellularCallBegan: beginCellularCall(row)
             case .cellularCallEnded: endCellularCall(row)
             case .killedOrRebooted(let connectivity): relaunch(row, with: connectivity)
             case .activeCallBegan: beginActiveCall()
-            case .activeCallEnded: endActiveCall()
+            case .activeCallEnded: endActiveCall(at: now)
             case .budgetOver: wake == nil ? .unlisted("No wake is under way.") : endBudget()
             }
-        concludeWake(&step)
+        concludeWake(&step, at: now)
         return trace(step, from: from, cause: .event(event), at: now)
     }
 
@@ -107,18 +115,21 @@ public struct ConnectivityMachine: Hashable, Sendable {
         } else {
             return nil
         }
-        concludeWake(&step)
+        concludeWake(&step, at: now)
         return trace(step, from: from, cause: .timePassed, at: now)
     }
 
     /// Makes the line of the trace, and puts what is to be done behind what was.
     mutating func trace(
-        _ step: Step, from: LifePosition, cause: ConnectivityTransition.Cause, at now: BootInstant
+        _ result: Step, from: LifePosition, cause: ConnectivityTransition.Cause, at now: BootInstant
     ) -> ConnectivityTransition {
+        var step = result
+        step.actions += debts(after: step, from: from)
         let ordered = (step.actions + ownership(after: step)).map { action in
             lastNumber += 1
             return OrderedAction(number: lastNumber, action: action)
         }
+        if step.actions.contains(.flagCallsUnavailable) { owesReport = true }
         pending += ordered
         return ConnectivityTransition(
             number: step.number, from: from, to: position, cause: cause, at: now, actions: ordered,
