@@ -66,6 +66,8 @@ release: dependencies
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-executor
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-bench-participant
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-limits
+	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-limits-zmq
+	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-bench-services
 
 # The program for a system without libzmq: it has no such backend and does not ask for the library.
 without-zmq: dependencies

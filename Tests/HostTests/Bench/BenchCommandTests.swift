@@ -5,6 +5,7 @@ internal import Testing
 struct BenchCommandTests {
     private static let fields: Set<String> = [
         "name", "unit", "p50", "p99", "samples", "limit", "limitP50", "ratio", "peer", "peerP50", "peerRatio",
+        "rivals",
     ]
 
     /// Checks that a figure has its fields and that its ratios are those of its own numbers.
