@@ -5,17 +5,17 @@ internal import Synchronization
 /// What a participant does at the orders of a measurement, and how long it takes, in nanoseconds.
 package final class BenchOrders: Sendable {
     /// How many looks are one sample: one alone takes less time than reading the clock.
-    private static let looksPerSample = 100
+    static let looksPerSample = 100
     /// How many bytes a value has where no number is given.
-    private static let valueByteCount = 256
-    private static let writerCount = 8
+    static let valueByteCount = 256
+    static let writerCount = 8
 
-    private let group: any SharedGroup
+    let group: any SharedGroup
     /// What runs until the end.
-    private let tasks = Mutex<[Task<Void, any Error>]>([])
-    private let seenCount = Atomic(0)
-    private let filledCount = Atomic(1)
-    private let report: @Sendable (String) -> Void
+    let tasks = Mutex<[Task<Void, any Error>]>([])
+    let seenCount = Atomic(0)
+    let filledCount = Atomic(1)
+    let report: @Sendable (String) -> Void
 
     /// - Parameter report: Told what happens beside the orders, as a line.
     package init(in group: any SharedGroup, report: @escaping @Sendable (String) -> Void = { _ in }) {
@@ -77,118 +77,7 @@ package final class BenchOrders: Sendable {
         }
     }
 
-    // MARK: - The store
-
-    private static func key(_ index: Int) throws -> Key { try Key("bench/key-\(index)") }
-
-    private static func value(_ byteCount: Int) -> [UInt8] { [UInt8](repeating: 118, count: byteCount) }
-
-    private func get(_ count: Int, _ consistency: ReadConsistency) async throws -> [Double] {
-        let keys = try (0..<filledCount.load(ordering: .relaxed)).map(Self.key)
-        if filledCount.load(ordering: .relaxed) == 1 { try await group.put(keys[0], Self.value(Self.valueByteCount)) }
-        // Over a connection one look takes long enough.
-        let looks = consistency == .linearizable && group.capabilities.backend == "zmq" ? 1 : Self.looksPerSample
-        var samples: [Double] = []
-        var index = 0
-        for _ in 0..<count {
-            let begin = SystemClock().now()
-            for _ in 0..<looks {
-                // Not in the order in which they were made.
-                index = (index + 7919) % keys.count
-                _ = try await group.get(keys[index], consistency: consistency)
-            }
-            samples.append(begin.nanoseconds(to: SystemClock().now()) / Double(looks))
-        }
-        return samples
-    }
-
-    private func put(_ count: Int, byteCount: Int) async throws -> [Double] {
-        let keys = try (0..<filledCount.load(ordering: .relaxed)).map(Self.key)
-        let value = Self.value(byteCount)
-        var samples: [Double] = []
-        for index in 0..<count {
-            let begin = SystemClock().now()
-            try await group.put(keys[index * 7919 % keys.count], value)
-            samples.append(begin.nanoseconds(to: SystemClock().now()))
-        }
-        return samples
-    }
-
-    private func putTogether(_ count: Int) async throws -> [Double] {
-        var samples: [Double] = []
-        for _ in 0..<count {
-            let begin = SystemClock().now()
-            try await withThrowingTaskGroup(of: Void.self) { writers in
-                for writer in 0..<Self.writerCount {
-                    writers.addTask { [group] in try await group.put(Self.key(writer), Self.value(Self.valueByteCount)) }
-                }
-                try await writers.waitForAll()
-            }
-            samples.append(begin.nanoseconds(to: SystemClock().now()) / Double(Self.writerCount))
-        }
-        return samples
-    }
-
-    // MARK: - Notifications
-
-    private func ping(_ count: Int) async throws -> [Double] {
-        let answers = try await group.observe("bench/back")
-        var samples: [Double] = []
-        for _ in 0..<count {
-            try await group.post("bench/there", state: SystemClock().now().nanoseconds)
-            guard let answer = try await answers.next() else { break }
-            samples.append(Double(answer.state))
-        }
-        return samples
-    }
-
-    private func echo() async throws {
-        let questions = try await group.observe("bench/there")
-        begin { [group] in
-            for try await question in questions {
-                let elapsed = SystemClock().now().nanoseconds &- question.state
-                try await group.post("bench/back", state: elapsed)
-            }
-        }
-    }
-
-    private func observe(_ count: Int) async throws {
-        let heard = HeardPosts()
-        for _ in 0..<count {
-            let posts = try await group.observe("bench/all")
-            begin { [report] in
-                for try await post in posts {
-                    let now = SystemClock().now().nanoseconds
-                    if heard.add(post.state) == count { report("heard \(now)") }
-                }
-            }
-        }
-    }
-
-    // MARK: - Herds
-
-    private func watch(_ number: Int) async throws {
-        let watch = try await group.watch(KeyPrefix(Key("bench/herd-\(number)")), from: .now)
-        begin { [self] in
-            for try await event in watch {
-                if case .changes(let set) = event { seenCount.add(set.changes.count, ordering: .relaxed) }
-            }
-        }
-    }
-
-    private func drive(_ count: Int, herd: Int) async throws -> [Double] {
-        let keys = try (0..<herd).map { try Key("bench/herd-\($0)") }
-        let value = Self.value(Self.valueByteCount)
-        var samples: [Double] = []
-        for index in 0..<count {
-            let begin = SystemClock().now()
-            try await group.put(keys[index % herd], value)
-            samples.append(begin.nanoseconds(to: SystemClock().now()))
-        }
-        return samples
-    }
-
-    private func begin(_ body: @escaping @Sendable () async throws -> Void) {
+    func begin(_ body: @escaping @Sendable () async throws -> Void) {
         let task = Task.detached { try await body() }
         tasks.withLock { $0.append(task) }
     }

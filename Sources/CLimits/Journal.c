@@ -49,12 +49,12 @@ static void put(void) {
     if (is_on_disk && fdatasync(file) < 0) measuring_fail("fdatasync", errno);
 }
 
-static int take_puts(const char *word, int count, uint64_t *samples) {
+static int take_puts(const char *word, int count, double *samples) {
     if (strcmp(word, "put") != 0) return 0;
     for (int index = 0; index < count; index++) {
         uint64_t begin = measuring_now();
         put();
-        samples[index] = measuring_now() - begin;
+        samples[index] = (double)(measuring_now() - begin);
     }
     return 1;
 }
@@ -79,7 +79,7 @@ enum { looks = 100 };
 
 static const char *value;
 
-static int take_looks(const char *word, int count, uint64_t *samples) {
+static int take_looks(const char *word, int count, double *samples) {
     static volatile char sink;
     char copy[value_size];
     if (strcmp(word, "get") != 0) return 0;
@@ -90,7 +90,7 @@ static int take_looks(const char *word, int count, uint64_t *samples) {
             memcpy(copy, value, sizeof copy);
             sink = copy[look % value_size];
         }
-        samples[index] = (measuring_now() - begin) / looks;
+        samples[index] = (double)(measuring_now() - begin) / looks;
     }
     (void)sink;
     return 1;

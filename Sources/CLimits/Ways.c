@@ -80,7 +80,7 @@ static uint64_t hear(void) {
 
 static const struct measuring_way bells = {ring, hear};
 
-static int take_bells(const char *word, int count, uint64_t *samples) {
+static int take_bells(const char *word, int count, double *samples) {
     (void)word;
     measuring_ping(&bells, count, samples);
     return 1;
@@ -117,7 +117,7 @@ static uint64_t sleep_at_word(void) {
 
 static const struct measuring_way words = {wake, sleep_at_word};
 
-static int take_words(const char *word, int count, uint64_t *samples) {
+static int take_words(const char *word, int count, double *samples) {
     (void)word;
     measuring_ping(&words, count, samples);
     return 1;

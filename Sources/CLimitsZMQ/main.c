@@ -82,7 +82,7 @@ static _Noreturn void echo(const char *directory) {
     measuring_echo(&way);
 }
 
-static int take_ways(const char *word, int count, uint64_t *samples) {
+static int take_ways(const char *word, int count, double *samples) {
     (void)word;
     measuring_ping(&way, count, samples);
     return 1;
@@ -103,14 +103,14 @@ static int relay(char *own, const char *directory) {
     return measuring_serve(take_ways);
 }
 
-static int take_requests(const char *word, int count, uint64_t *samples) {
+static int take_requests(const char *word, int count, double *samples) {
     char body[longest] = {'?'};
     size_t size = strcmp(word, "put") == 0 ? put_size : ask_size;
     for (int index = 0; index < count; index++) {
         uint64_t begin = measuring_now();
         check(zmq_send(requests, body, size, 0), "zmq_send");
         check(zmq_recv(requests, body, sizeof body, 0), "zmq_recv");
-        samples[index] = measuring_now() - begin;
+        samples[index] = (double)(measuring_now() - begin);
     }
     return 1;
 }

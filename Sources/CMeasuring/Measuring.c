@@ -49,11 +49,11 @@ int measuring_serve(measuring_take take) {
     fflush(stdout);
     while (scanf("%31s %d", word, &count) == 2) {
         if (count < 1 || count > 1000000) measuring_fail("an order", ERANGE);
-        uint64_t *samples = calloc((size_t)count, sizeof(uint64_t));
+        double *samples = calloc((size_t)count, sizeof *samples);
         if (samples == NULL) measuring_fail("calloc", errno);
         if (!take(word, count, samples)) measuring_fail(word, ENOTSUP);
         printf("done");
-        for (int index = 0; index < count; index++) printf(" %llu", (unsigned long long)samples[index]);
+        for (int index = 0; index < count; index++) printf(" %.2f", samples[index]);
         printf("\n");
         fflush(stdout);
         free(samples);
@@ -61,10 +61,10 @@ int measuring_serve(measuring_take take) {
     return 0;
 }
 
-void measuring_ping(const struct measuring_way *way, int count, uint64_t *samples) {
+void measuring_ping(const struct measuring_way *way, int count, double *samples) {
     for (int index = 0; index < count; index++) {
         way->send(measuring_now());
-        samples[index] = way->receive();
+        samples[index] = (double)way->receive();
     }
 }
 

@@ -19,6 +19,9 @@ const char *peers_program(const char *name);
 /// Starts a service in a directory, which ends with this program. What it says goes to a file there.
 void peers_start_service(const char *directory, char *const *arguments);
 
+/// Starts this program as the other side, which ends before the service does.
+void peers_start_echo(char *own, const char *word, const char *directory);
+
 /// Connects with a socket in a directory, and waits for the one who makes it.
 int peers_connect(const char *directory, const char *name);
 

@@ -103,7 +103,7 @@ void peers_dbus_echo(const char *directory) {
     measuring_echo(&way);
 }
 
-static int take(const char *word, int count, uint64_t *samples) {
+static int take(const char *word, int count, double *samples) {
     (void)word;
     measuring_ping(&way, count, samples);
     return 1;
@@ -127,8 +127,7 @@ int peers_dbus(char *own, const char *directory) {
     // Until somebody listens there.
     peers_connect(directory, "bus");
     join(directory, 'a');
-    char *echo[] = {own, "dbus-echo", (char *)directory, NULL};
-    measuring_start(echo, NULL);
+    peers_start_echo(own, "dbus-echo", directory);
     hear();
     return measuring_serve(take);
 }

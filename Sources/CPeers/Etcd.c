@@ -37,12 +37,12 @@ static void ask(const char *request) {
     }
 }
 
-static int take(const char *word, int count, uint64_t *samples) {
+static int take(const char *word, int count, double *samples) {
     const char *request = strcmp(word, "get") == 0 ? get_request : put_request;
     for (int index = 0; index < count; index++) {
         uint64_t begin = measuring_now();
         ask(request);
-        samples[index] = measuring_now() - begin;
+        samples[index] = (double)(measuring_now() - begin);
     }
     return 1;
 }

@@ -101,7 +101,7 @@ static void get(void) {
     }
 }
 
-static int take(const char *word, int count, uint64_t *samples) {
+static int take(const char *word, int count, double *samples) {
     if (strcmp(word, "oneway") == 0) {
         measuring_ping(&way, count, samples);
         return 1;
@@ -110,7 +110,7 @@ static int take(const char *word, int count, uint64_t *samples) {
     for (int index = 0; index < count; index++) {
         uint64_t begin = measuring_now();
         operation();
-        samples[index] = measuring_now() - begin;
+        samples[index] = (double)(measuring_now() - begin);
     }
     return 1;
 }
@@ -123,8 +123,7 @@ int peers_redis(char *own, const char *directory, int is_on_disk) {
     peers_start_service(directory, arguments);
     commands = peers_connect(directory, "redis");
     subscribe(directory, 'a');
-    char *echo[] = {own, "redis-echo", (char *)directory, NULL};
-    measuring_start(echo, NULL);
+    peers_start_echo(own, "redis-echo", directory);
     hear();
     put();
     return measuring_serve(take);

@@ -49,7 +49,7 @@ static void run(const char *sql) {
     if (sqlite.exec(database, sql, NULL, NULL, NULL) != SQLITE_OK) measuring_fail(sql, EIO);
 }
 
-static int take(const char *word, int count, uint64_t *samples) {
+static int take(const char *word, int count, double *samples) {
     static char copy[peers_value_size];
     int is_get = strcmp(word, "get") == 0;
     sqlite3_stmt *statement = is_get ? reading : writing;
@@ -61,7 +61,7 @@ static int take(const char *word, int count, uint64_t *samples) {
             memcpy(copy, sqlite.column_blob(statement, 0), peers_value_size);
         }
         sqlite.reset(statement);
-        samples[index] = measuring_now() - begin;
+        samples[index] = (double)(measuring_now() - begin);
     }
     return 1;
 }

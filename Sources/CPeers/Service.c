@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static pid_t service;
+static pid_t service, echo;
 
 const char *peers_program(const char *name) {
     static const char *const folders[] = {"/usr/bin", "/usr/sbin", "/usr/local/bin", "/bin"};
@@ -28,9 +28,21 @@ const char *peers_program(const char *name) {
     measuring_absent(path);
 }
 
-static void end_service(void) {
-    kill(service, SIGKILL);
-    waitpid(service, NULL, 0);
+static void end(pid_t process) {
+    if (process == 0) return;
+    kill(process, SIGKILL);
+    waitpid(process, NULL, 0);
+}
+
+static void end_all(void) {
+    // Who would miss the service ends before it.
+    end(echo);
+    end(service);
+}
+
+void peers_start_echo(char *own, const char *word, const char *directory) {
+    char *arguments[] = {own, (char *)word, (char *)directory, NULL};
+    echo = measuring_start(arguments, NULL);
 }
 
 void peers_start_service(const char *directory, char *const *arguments) {
@@ -50,7 +62,7 @@ void peers_start_service(const char *directory, char *const *arguments) {
         execv(arguments[0], arguments);
         _exit(69);
     }
-    atexit(end_service);
+    atexit(end_all);
 }
 
 int peers_connect(const char *directory, const char *name) {

@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import FileNotifyBackend
+internal import FoundationEssentials
 internal import Glibc
 
 /// A group in a directory of its own.
@@ -20,7 +21,6 @@ struct ScratchGroup {
     }
 
     func remove() {
-        _ = nftw(
-            path, { name, _, _, _ in name.map { Glibc.remove($0) } ?? 0 }, 16, FTW_DEPTH | FTW_PHYS)
+        try? FileManager.default.removeItem(atPath: path)
     }
 }

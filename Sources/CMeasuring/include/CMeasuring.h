@@ -21,7 +21,7 @@ pid_t measuring_start(char *const *arguments, posix_spawn_file_actions_t *action
 void measuring_end_with_parent(void);
 
 /// Takes `count` samples of what `word` names, in nanoseconds. Whether it knows the word.
-typedef int (*measuring_take)(const char *word, int count, uint64_t *samples);
+typedef int (*measuring_take)(const char *word, int count, double *samples);
 
 /// Prints `ready`; then each line of the input is an order, `WORD COUNT`, that is answered by `done` and so many numbers.
 /// Returns at the end of the input.
@@ -36,7 +36,7 @@ struct measuring_way {
 };
 
 /// Sends the time `count` times; the other side answers each with how long it was on its way.
-void measuring_ping(const struct measuring_way *way, int count, uint64_t *samples);
+void measuring_ping(const struct measuring_way *way, int count, double *samples);
 
 /// The other side. Does not return.
 _Noreturn void measuring_echo(const struct measuring_way *way);

@@ -26,16 +26,16 @@ struct BenchFigures: Sendable {
         }
     }
 
-    private static let flag = "state flag, polled every 100 ms, believed for 30 s"
-    private static let lease = "lease of 500 ms, renewed every 50 ms"
-    private static let burstSize = 100
+    static let flag = "state flag, polled every 100 ms, believed for 30 s"
+    static let lease = "lease of 500 ms, renewed every 50 ms"
+    static let burstSize = 100
     /// How long the core of a burst takes to connect: its one run.
-    private static let coreStart = Duration.milliseconds(100)
+    static let coreStart = Duration.milliseconds(100)
 
-    private let programs: BenchPrograms
-    private let stage: BenchStage
-    private let memory: MemoryBenchStage?
-    private let executors: ExecutorBench?
+    let programs: BenchPrograms
+    let stage: BenchStage
+    let memory: MemoryBenchStage?
+    let executors: ExecutorBench?
 
     init(group: BackendConfiguration, directory: String, context: CommandContext) throws {
         programs = try BenchPrograms()
@@ -105,7 +105,8 @@ struct BenchFigures: Sendable {
             burst(rounds: rounds ?? 3)
         case "idle.wakeups":
             Figure(
-                name: name, unit: "per minute", rounds: rounds ?? 6, own: { [try await stage.idleWakeUps(.sharedcore)] },
+                name: name, unit: "per minute", rounds: rounds ?? 6,
+                own: { [try await stage.idleWakeUps(.sharedcore)] },
                 peers: [
                     .init(name: Self.flag, rounds: 1, isSlow: true) { [try await stage.idleWakeUps(.flag)] },
                     .init(name: Self.lease, rounds: 1, isSlow: true) { [try await stage.idleWakeUps(.lease)] },
@@ -122,53 +123,8 @@ struct BenchFigures: Sendable {
         }
     }
 
-    private func burst(rounds: Int) -> Figure {
-        let (size, coreStart) = (Self.burstSize, Self.coreStart)
-        return Figure(
-            name: "burst.100", unit: "ms", rounds: rounds,
-            own: own {
-                try await $0.burst(of: size, coreStart: coreStart)
-            } or: {
-                try await $0.burst(.sharedcore, of: size, coreStart: coreStart)
-            },
-            limit: .init(name: "100 process starts in C beside one core's run") {
-                // The core runs while the others start.
-                let all = try await programs.limit("starts", String(size))[0] / 1e6
-                let first = try await programs.limit("starts", "1")[0] / 1e6
-                return [max(all, first + Double(coreStart.clampedNanoseconds) / 1e6)]
-            },
-            peers: [
-                .init(name: Self.flag) { [try await stage.burst(.flag, of: size, coreStart: coreStart)] },
-                .init(name: Self.lease, rounds: 1) { [try await stage.burst(.lease, of: size, coreStart: coreStart)] },
-            ])
-    }
-
-    private func executorStart(rounds: Int) async throws -> Figure {
-        let executors = try needed()
-        return Figure(
-            name: "executor.start", unit: "ms", rounds: rounds, own: { [try await executors.start()] },
-            limit: .init(name: "start to end of a static program in C") {
-                let run = try await programs.measure(programs.least)
-                return [run.start.milliseconds(to: run.end)]
-            })
-    }
-
-    private func executorMemory(rounds: Int) async throws -> Figure {
-        let executors = try needed()
-        return Figure(
-            name: "executor.memory", unit: "MB", rounds: rounds, own: { [try await executors.memory()] },
-            limit: .init(name: "a static program in C") {
-                [try await programs.measure(programs.least).megabytes]
-            })
-    }
-
-    private func needed() throws -> ExecutorBench {
-        guard let executors else { throw CommandFailure(.usage, "the backend “memory” has no Executor processes") }
-        return executors
-    }
-
     /// SharedCore's own measurement: participants of one process where the backend lives in one.
-    private func own(
+    func own(
         _ inMemory: @escaping @Sendable (MemoryBenchStage) async throws -> Double,
         or withProcesses: @escaping @Sendable (BenchStage) async throws -> Double
     ) -> Figure.Measurement {

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import ProgramOutput
 
 extension GrowthFigures {
     /// What a post to many took, in microseconds.
@@ -17,14 +18,17 @@ extension GrowthFigures {
 
     /// How many posts are one round.
     private static let postCount = 10
-    /// How many commits are.
+    /// How many commits are one round.
     private static let commitCount = 500
+    /// How often it is looked whether processes rest, and whether they have seen all, on a machine that is busy.
+    private static let lookLimit = 10
 
     /// Processes that observe, and one that posts, each time when all have heard the post before.
     func audience(
         _ name: String, processes: Int, observers: Int, _ pick: @escaping @Sendable (PostSample) -> Double
     ) -> (Figure.Measurement, BenchMeter) {
-        let meter = crowd(name, of: processes) { _, process in try await process.numbers(after: "observe \(observers)") }
+        let meter = crowd(name, of: processes) { _, process in try await process.numbers(after: "observe \(observers)")
+        }
         return (
             {
                 var all = try await meter.processes()
@@ -36,7 +40,9 @@ extension GrowthFigures {
                     guard post.count == 2 else { break }
                     let begin = BootInstant(nanoseconds: UInt64(post[0]))
                     var heard = 0.0
-                    for process in all { heard = max(heard, begin.milliseconds(to: try await process.hear("heard")) * 1000) }
+                    for process in all {
+                        heard = max(heard, begin.milliseconds(to: try await process.hear("heard")) * 1000)
+                    }
                     if number > 0 { samples.append(pick(PostSample(post: post[1] / 1000, heard: heard))) }
                 }
                 return samples
@@ -48,7 +54,8 @@ extension GrowthFigures {
     func herd(
         _ name: String, of processes: Int, _ pick: @escaping @Sendable (HerdSample) -> [Double]
     ) -> (Figure.Measurement, BenchMeter) {
-        let meter = crowd(name, of: processes) { number, process in try await process.numbers(after: "watch \(number)") }
+        let meter = crowd(name, of: processes) { number, process in try await process.numbers(after: "watch \(number)")
+        }
         return (
             {
                 var all = try await meter.processes()
@@ -58,7 +65,12 @@ extension GrowthFigures {
                 let commits = try await writer.numbers(after: "herd \(Self.commitCount) \(processes)")
                 // To ask whether they have seen all would wake them; so it is asked afterwards.
                 var after = try await restingSwitches(of: all)
+                var looks = 0
                 while try await seen(by: all) < seenBefore + Self.commitCount {
+                    looks += 1
+                    guard looks < Self.lookLimit else {
+                        throw CommandFailure(.unavailable, "a herd has not seen all of its commits")
+                    }
                     after = try await restingSwitches(of: all)
                 }
                 let woken = after - before
@@ -76,16 +88,17 @@ extension GrowthFigures {
         return sum
     }
 
-    /// How often they have woken, once they do so no more.
+    /// How often they have woken, once they do so no more but for the look that each takes every ten seconds.
     private func restingSwitches(of processes: [BenchProcess]) async throws -> Int {
         func count() throws -> Int { try processes.reduce(0) { $0 + (try ThreadSwitches.count(of: $1.pid)) } }
         var known = try count()
-        while true {
+        for _ in 0..<Self.lookLimit {
             try await Task.sleep(for: .milliseconds(300))
             let now = try count()
-            if now == known { return now }
+            if now - known <= 2 + processes.count / 10 { return now }
             known = now
         }
+        return known
     }
 
     /// Processes that were told what to do, and at the end one more.

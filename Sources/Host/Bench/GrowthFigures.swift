@@ -32,7 +32,9 @@ struct GrowthFigures: Sendable {
                 audience("\(name)-\($0)", processes: $0, observers: 1) { $0.heard }
             }
         case "herd.commit":
-            curve(name, of: [1, 10, 100], "processes", rounds: rounds ?? 1) { herd("\(name)-\($0)", of: $0) { $0.commits } }
+            curve(name, of: [1, 10, 100], "processes", rounds: rounds ?? 1) {
+                herd("\(name)-\($0)", of: $0) { $0.commits }
+            }
         default:
             curve(name, of: [1, 10, 100], "processes", rounds: rounds ?? 1, unit: "per commit") {
                 herd("\(name)-\($0)", of: $0) { [$0.wakeUps] }

@@ -22,7 +22,8 @@ struct StoreFigures: Sendable {
         case "store.get.causal": try make(name, order: "look 50", rounds: rounds ?? 20, limit: .causalLook, peers: [])
         case "store.put": try make(name, order: "put 100", rounds: rounds ?? 20, limit: .put, peers: .storing)
         case "store.put.disk":
-            try make(name, order: "put 20", rounds: rounds ?? 20, limit: .putOnDisk, peers: .storingOnDisk, isOnDisk: true)
+            try make(
+                name, order: "put 20", rounds: rounds ?? 20, limit: .putOnDisk, peers: .storingOnDisk, isOnDisk: true)
         default: try make(name, order: "puts 5", rounds: rounds ?? 20, limit: .putOnDisk, peers: [], isOnDisk: true)
         }
     }

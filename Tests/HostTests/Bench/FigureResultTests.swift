@@ -19,20 +19,23 @@ struct FigureResultTests {
         var result = FigureResult(name: "handover", unit: "ms", own: Samples([2, 4, 9]))
         result.limit = FigureResult.Rival(name: "C", samples: Samples([1, 2, 3]))
         result.peers = [
-            FigureResult.Rival(name: "slow", samples: Samples([80])), FigureResult.Rival(name: "unmeasured", absence: "not here"),
+            FigureResult.Rival(name: "slow", samples: Samples([80])),
+            FigureResult.Rival(name: "unmeasured", absence: "not here"),
             FigureResult.Rival(name: "quick", samples: Samples([16, 8, 1])),
         ]
         #expect(
             result.json.line == #"{"name":"handover","unit":"ms","p50":4.0,"p99":9.0,"samples":3,"limit":"C","#
                 + #""limitP50":2.0,"ratio":2.0,"peer":"quick","peerP50":8.0,"peerRatio":0.5,"rivals":["#
-                + #"{"kind":"limit","name":"C","p50":2.0,"p99":3.0,"samples":3,"ratio":2.0,"ratioLow":2.0,"ratioHigh":3.0,"#
-                + #""absent":null},{"kind":"peer","name":"slow","p50":80.0,"p99":80.0,"samples":1,"ratio":0.05,"#
+                + #"{"kind":"limit","name":"C","p50":2.0,"p99":3.0,"samples":3,"ratio":2.0,"ratioLow":2.0,"#
+                + #""ratioHigh":3.0,"absent":null},{"kind":"peer","name":"slow","p50":80.0,"p99":80.0,"samples":1,"ratio":0.05,"#
                 + #""ratioLow":0.025,"ratioHigh":0.025,"absent":null},{"kind":"peer","name":"unmeasured","p50":null,"#
                 + #""p99":null,"samples":0,"ratio":null,"ratioLow":null,"ratioHigh":null,"absent":"not here"},"#
                 + #"{"kind":"peer","name":"quick","p50":8.0,"p99":16.0,"samples":3,"ratio":0.5,"ratioLow":0.125,"#
                 + #""ratioHigh":9.0,"absent":null}]}"#)
         let table = FigureTable.text(of: [result])
-        for text in ["handover (ms)", "limit: C", "peer: slow", "peer: quick", "0.05", "unmeasured: not here"] { #expect(table.contains(text)) }
+        for text in ["handover (ms)", "limit: C", "peer: slow", "peer: quick", "0.05", "unmeasured: not here"] {
+            #expect(table.contains(text))
+        }
     }
 
     @Test("What there is not is null, and no number is made up for it")
@@ -40,7 +43,8 @@ struct FigureResultTests {
         let result = FigureResult(name: "takeover.frozen", unit: "ms", own: Samples([500]))
         #expect(
             result.json.line == #"{"name":"takeover.frozen","unit":"ms","p50":500.0,"p99":500.0,"samples":1,"#
-                + #""limit":null,"limitP50":null,"ratio":null,"peer":null,"peerP50":null,"peerRatio":null,"rivals":[]}"#)
+                + #""limit":null,"limitP50":null,"ratio":null,"peer":null,"peerP50":null,"peerRatio":null,"#
+                + #""rivals":[]}"#)
         #expect(result.ratio(to: FigureResult.Rival(name: "zero", samples: Samples([0]))) == nil)
     }
 
