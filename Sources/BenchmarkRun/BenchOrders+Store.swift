@@ -63,6 +63,9 @@ extension BenchOrders {
         }
     }
 
+    /// How long after a commit of a herd the next one follows.
+    private static let pause = Duration.milliseconds(1)
+
     func drive(_ count: Int, herd: Int) async throws -> [Double] {
         let keys = try (0..<herd).map { try Key("bench/herd-\($0)") }
         let value = Self.value(Self.valueByteCount)
@@ -71,6 +74,8 @@ extension BenchOrders {
             let begin = SystemClock().now()
             try await group.put(keys[index % herd], value)
             samples.append(begin.nanoseconds(to: SystemClock().now()))
+            // All at once would be over before the first of a hundred processes has woken.
+            try await Task.sleep(for: Self.pause)
         }
         return samples
     }
