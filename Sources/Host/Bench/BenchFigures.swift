@@ -105,7 +105,7 @@ struct BenchFigures: Sendable {
             burst(rounds: rounds ?? 3)
         case "idle.wakeups":
             Figure(
-                name: name, unit: "per minute", rounds: rounds ?? 6,
+                name: name, unit: "per minute", rounds: rounds ?? 3,
                 own: { [try await stage.idleWakeUps(.sharedcore)] },
                 peers: [
                     .init(name: Self.flag, rounds: 1, isSlow: true) { [try await stage.idleWakeUps(.flag)] },

@@ -108,11 +108,11 @@ struct BenchStage: Sendable {
             try participant.order("own")
             try await participant.hear("owning")
         }
-        // What it does at its start is over.
-        try await Task.sleep(for: .seconds(1))
-        let before = try ThreadSwitches.count(of: participant.pid)
+        // What it does at its start is over, and the threads that it needed for that have ended.
+        try await Task.sleep(for: .seconds(6))
+        let before = try ThreadSwitches(of: [participant.pid])
         try await Task.sleep(for: Self.idleTime.duration)
-        let count = try ThreadSwitches.count(of: participant.pid) - before
+        let count = try ThreadSwitches(of: [participant.pid]).count(since: before)
         try await participant.finish()
         return Double(count) * Self.idleTime.perMinute
     }

@@ -73,7 +73,7 @@ extension GrowthFigures {
                     }
                     after = try await restingSwitches(of: all)
                 }
-                let woken = after - before
+                let woken = after.count(since: before)
                 return pick(
                     HerdSample(
                         commits: commits.map { $0 / 1000 },
@@ -89,13 +89,13 @@ extension GrowthFigures {
     }
 
     /// How often they have woken, once they do so no more but for the look that each takes every ten seconds.
-    private func restingSwitches(of processes: [BenchProcess]) async throws -> Int {
-        func count() throws -> Int { try processes.reduce(0) { $0 + (try ThreadSwitches.count(of: $1.pid)) } }
-        var known = try count()
+    private func restingSwitches(of processes: [BenchProcess]) async throws -> ThreadSwitches {
+        let numbers = processes.map(\.pid)
+        var known = try ThreadSwitches(of: numbers)
         for _ in 0..<Self.lookLimit {
             try await Task.sleep(for: .milliseconds(300))
-            let now = try count()
-            if now - known <= 2 + processes.count / 10 { return now }
+            let now = try ThreadSwitches(of: numbers)
+            if now.count(since: known) <= 2 + processes.count / 10 { return now }
             known = now
         }
         return known

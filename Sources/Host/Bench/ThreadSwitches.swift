@@ -1,13 +1,26 @@
 internal import FoundationEssentials
 internal import Platform
 
-/// How often the threads of a process have waited, and so woken.
-enum ThreadSwitches {
-    static func count(of pid: Int32) throws -> Int {
-        try Directory(path: "/proc/\(pid)/task").names().reduce(0) { sum, thread in
-            let status = (try? String(contentsOfFile: "/proc/\(pid)/task/\(thread)/status", encoding: .utf8)) ?? ""
-            let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
-            return sum + (line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
+/// How often the threads of processes have waited, and so woken, up to a moment.
+struct ThreadSwitches {
+    private var counts: [String: Int] = [:]
+
+    init(of processes: [Int32]) throws {
+        for pid in processes {
+            for thread in try Directory(path: "/proc/\(pid)/task").names() {
+                let path = "/proc/\(pid)/task/\(thread)/status"
+                // It may have ended meanwhile.
+                guard let status = try? String(contentsOfFile: path, encoding: .utf8),
+                    let line = status.split(separator: "\n").first(where: { $0.hasPrefix("voluntary_ctxt_switches:") })
+                else { continue }
+                counts["\(pid)/\(thread)"] = line.split(separator: "\t").last.flatMap { Int($0) } ?? 0
+            }
         }
+    }
+
+    /// How often since an earlier moment. What a thread did that has ended since is not known any more; threads of a pool
+    /// come and go, so their counts are not taken together.
+    func count(since earlier: ThreadSwitches) -> Int {
+        counts.reduce(0) { $0 + $1.value - (earlier.counts[$1.key] ?? 0) }
     }
 }
