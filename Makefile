@@ -69,7 +69,7 @@ release: dependencies
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-limits-zmq
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-bench-services
 
-# The report in Docs/Benchmarks, on an idle machine: about ten minutes. Redis, etcd, D-Bus and SQLite are measured beside it
+# The report in Docs/Benchmarks, on an idle machine: about five minutes. Redis, etcd, D-Bus and SQLite are measured beside it
 # where they are installed. BENCH_RUNNER="chrt --rr 1" keeps other work of a busy machine out, for those who may.
 bench: release
 	@Scripts/install-dependencies gnuplot-nox python3
