@@ -100,9 +100,10 @@
             guard case .tcp = transport else { return try await Hub.start(options) }
             var options = options
             for _ in 1..<10 {
-                do {
+                do throws(SharedCoreError) {
                     return try await Hub.start(options)
-                } catch where error.code == .unavailable {
+                } catch {
+                    guard error.code == .unavailable else { throw error }
                     options.endpoints = [Self.unusedEndpoint]
                 }
             }

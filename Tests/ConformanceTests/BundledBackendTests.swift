@@ -54,7 +54,9 @@ struct BundledBackendTests {
     /// All cases, or those of an id or a rule in `SHAREDCORE_TEST_CASES`, for whoever looks for the fault behind one.
     private static let cases: [ConformanceCase] = {
         guard let names = getenv("SHAREDCORE_TEST_CASES") else { return ConformanceSuite.cases }
-        let cases = String(cString: names).split(separator: ",").flatMap { ConformanceSuite.cases(matching: String($0)) }
+        let cases = String(cString: names).split(separator: ",").flatMap {
+            ConformanceSuite.cases(matching: String($0))
+        }
         precondition(!cases.isEmpty, "SHAREDCORE_TEST_CASES names no case.")
         return cases
     }()
