@@ -36,7 +36,8 @@ struct PushQueue: Sendable {
     let failed: QueueMailbox
 
     init(
-        of group: any SharedStore, capacity: Int = .max, clock: any TimeSource = SystemClock()
+        of group: any SharedStore, capacity: Int = .max, failureCapacity: Int = Self.failureCapacity,
+        clock: any TimeSource = SystemClock()
     ) throws(SharedCoreError) {
         self.group = group
         self.capacity = capacity
@@ -44,7 +45,7 @@ struct PushQueue: Sendable {
         pending = try QueueMailbox(group, path: ".sharedcore/pushes")
         failed = try QueueMailbox(
             group, path: ".sharedcore/push-failures",
-            options: QueueOptions(capacity: Self.failureCapacity, overflow: .dropOldest))
+            options: QueueOptions(capacity: failureCapacity, overflow: .dropOldest))
     }
 
     /// Puts a push behind those that wait.

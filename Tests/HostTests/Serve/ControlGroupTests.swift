@@ -120,7 +120,9 @@ struct ControlGroupTests {
         }
         cell.remove()
         #expect(cells.isEmpty)
-        for child in children { #expect(await child.end() == .killed(by: SIGKILL)) }
+        for child in children {
+            #expect(try await within(Patience.long, "its end") { await child.end() } == .killed(by: SIGKILL))
+        }
     }
 
     @Test("What a host that was killed has left there is gone when the next one begins", isPossible)
@@ -134,6 +136,6 @@ struct ControlGroupTests {
         try Self.write("\(host.pid)", to: path + "/cgroup.procs")
         let cage = MemoryCage(at: path, process: host.pid, limiting: try #require(Self.place).resource)
         #expect(cage != nil && cells.isEmpty)
-        #expect(await orphan.end() == .killed(by: SIGKILL))
+        #expect(try await within(Patience.long, "its end") { await orphan.end() } == .killed(by: SIGKILL))
     }
 }

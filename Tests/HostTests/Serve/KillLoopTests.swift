@@ -24,6 +24,8 @@ struct KillLoopTests {
             "XDG_CONFIG_HOME": program.directory.path(of: "config"), "XDG_RUNTIME_DIR": program.directory.path,
             "SHAREDCORE_EXECUTOR_ATTEMPTS": "10000", "SHAREDCORE_EXECUTOR_PAUSE": "20ms",
             "SHAREDCORE_EXECUTOR_LIMIT": "4",
+            // What came first is asked for at the end.
+            "SHAREDCORE_INBOX_LIFETIME": "24h",
         ]
     }
 

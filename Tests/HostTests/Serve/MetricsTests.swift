@@ -99,6 +99,7 @@ struct MetricsTests {
         program.environment["SHAREDCORE_METRICS_LISTEN"] = "./metrics"
         program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "sleep 1000"
         program.environment["SHAREDCORE_EXECUTOR_LIMIT"] = "1"
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "1h"
         for number in 1...2 { _ = try await program.run("push", "\(number)@x") }
         try await ServingHost.serve(program) { host in
             // One has an Executor, one is in the host's hand: nothing more will happen at the host.

@@ -67,16 +67,14 @@ struct PushCapacityTests {
             totals.withLock { $0.append(total) }
             return transaction
         }
-        let queue = try PushQueue(of: store)
-        for number in 0...PushQueue.failureCapacity {
+        let queue = try PushQueue(of: store, failureCapacity: 3)
+        for number in 0...3 {
             _ = try await inner.send(try #require(PushID.callID("\(number)@x")))
             let delivery = try #require(try await inner.pending.take())
-            // Of so many, the last ones are looked at.
-            let looked = number >= PushQueue.failureCapacity - 1 ? queue : inner
-            try await looked.giveUp(delivery.bytes, PushQueue.Taken(delivery: delivery, push: Push(delivery.bytes)))
+            try await queue.giveUp(delivery.bytes, PushQueue.Taken(delivery: delivery, push: Push(delivery.bytes)))
         }
-        #expect(totals.withLock { $0 } == [PushQueue.failureCapacity, PushQueue.failureCapacity + 1])
-        #expect(try await queue.count() == PushQueue.Count(givenUp: PushQueue.failureCapacity))
+        #expect(totals.withLock { $0 } == [1, 2, 3, 4])
+        #expect(try await queue.count() == PushQueue.Count(givenUp: 3))
         let oldest = try await queue.failed.contents().inOrder.first.flatMap { Push($0.value)?.callID }
         #expect(oldest == "1@x")
         await group.close()
