@@ -21,7 +21,7 @@ enum EnvironmentLayer {
     }
 
     /// Variables with the prefix that are no settings: this program's own, and those of its tests.
-    private static let others = [fileVariable, callIDVariable, prefix + "FAIL_POINT"]
+    private static let others = [fileVariable, callIDVariable, ExecutorMark.variable, prefix + "FAIL_POINT"]
 
     /// Says which variables look like settings and are none. They are no error: another version may know them.
     static func warnOfUnknown(in environment: [String: String], logger: Logger) {
