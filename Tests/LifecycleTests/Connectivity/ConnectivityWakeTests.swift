@@ -264,6 +264,24 @@ struct ConnectivityWakeTests {
         #expect(driver.machine.position == LifePosition(.suspended, .connected) && driver.machine.isSubscribed)
     }
 
+    @Test("T9, T11: a wake that could not make its connection anew leaves that to the foreground, or the keep-alive")
+    func failedInWake() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.outcome = {
+            $0 == .processSocketData || $0 == .openNewSocket ? .failed("end of file") : MachineDriver.well($0)
+        }
+        driver.feed(.dataOnKeptSocket)
+        for _ in 0..<4 { driver.carryOutOne() }
+        #expect(!driver.machine.isRegistered && driver.machine.position == LifePosition(.background, .connected))
+        driver.outcome = MachineDriver.well
+        var other = driver
+        driver.run(.toForeground)
+        #expect(driver.machine.isSubscribed && driver.machine.position == LifePosition(.foreground, .connected))
+        other.carryOutAll()
+        #expect(!other.machine.isRegistered && other.machine.position.application == .suspended)
+        #expect(other.run(.keepAlive).contains([.openNewSocket, .register, .subscribe]))
+    }
+
     @Test("T14: the network's return wakes nobody")
     func networkBackWhileSuspended() {
         var driver = MachineDriver(.suspended, .disconnected)

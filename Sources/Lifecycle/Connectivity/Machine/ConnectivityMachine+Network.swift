@@ -56,11 +56,17 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// T13, seen at a wake. What is left of its time is used as in T15.
+    /// T13, seen at a wake. What is left of its time is used as in T15. Who is awake hears of networks; for who is not, this
+    /// is how the loss of one shows.
     mutating func connectionGone(_ reason: String) -> Step {
         isRegistered = false
-        position.connectivity = .disconnected
-        var step = Step(.t13, reason, actions(of: .t15).filter(\.needsNetwork))
+        var step = Step(wake?.number, reason, actions(of: .t15).filter(\.needsNetwork))
+        if position.application == .suspended {
+            position.connectivity = .disconnected
+            step.number = .t13
+        } else {
+            step.actions.append(.subscribe)
+        }
         drop(into: &step) { $0.needsNetwork }
         return step
     }
