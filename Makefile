@@ -5,8 +5,8 @@ SWIFT ?= swift
 JOBS ?= $(shell nproc)
 SOURCES = Sources Tests Examples Package.swift
 
-.PHONY: demo test simulate check-all docs examples file-systems sanitize build release without-zmq format lint \
-	dependencies clean
+.PHONY: demo test simulate check-all docs examples file-systems sanitize build release without-zmq api-breakage \
+	format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -72,6 +72,12 @@ without-zmq: dependencies
 	$(SWIFT) build -j $(JOBS) --scratch-path .build/without-zmq --disable-default-traits --product sharedcore
 	! ldd .build/without-zmq/debug/sharedcore | grep libzmq
 	.build/without-zmq/debug/sharedcore --backend zmq config validate 2>&1 | grep 'this build does not have'
+
+# Whether an adopter's code still compiles that did with the last release, or with what BASELINE names.
+BASELINE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
+api-breakage: dependencies
+	@[ -n "$(BASELINE)" ] || { echo "There is no release to compare with: make api-breakage BASELINE=COMMIT" >&2; exit 64; }
+	$(SWIFT) package diagnose-api-breaking-changes $(BASELINE)
 
 format:
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
