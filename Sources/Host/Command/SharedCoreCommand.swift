@@ -18,7 +18,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
         var subcommands: [any ParsableCommand.Type] = [
             DemoCommand.self, StoreCommand.self, NotifyCommand.self, MailboxCommand.self, MainCommand.self,
             ExecutorCommand.self, ExclusiveCommand.self, PushCommand.self, ServeCommand.self, StatusCommand.self,
-            KeeperCommand.self,
+            KeeperCommand.self, ApplicationCommand.self,
             TimelineCommand.self, CheckCommand.self,
             ConformanceCommand.self,
             BenchCommand.self, SoakCommand.self, ConfigCommand.self, ConformancePeerCommand.self,

@@ -22,6 +22,9 @@ public struct KeepAliveMachine: Hashable, Sendable {
     /// The names of the handlers, in their order.
     public var handlerNames: [String] { handlers.keys.sorted() }
 
+    /// When a handler runs next at the latest; nil for one that is not there.
+    public func dueTime(of name: String) -> BootInstant? { handlers[name]?.latest }
+
     /// The handlers that run now, in the order of their names.
     public var running: [String] { handlerNames.filter { handlers[$0]?.run != nil } }
 

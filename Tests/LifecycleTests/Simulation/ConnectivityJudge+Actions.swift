@@ -113,6 +113,13 @@ extension ConnectivityJudge {
         require(budgetFrom == nil, "P6: a wake whose work is done is over", machine.position)
     }
 
+    /// Judges an instant that the machine waits for, before it hears of it.
+    mutating func stepComes(at now: BootInstant, _ machine: ConnectivityMachine) {
+        guard let keepAliveFrom, machine.wake != nil, keepAliveFrom.duration(to: now) > .seconds(10) else { return }
+        let rest = machine.pending.filter { $0.action == .refreshRegistration || $0.action == .refreshSubscriptions }
+        require(rest.isEmpty, "P4: a keep-alive's work is over after 10 s", rest)
+    }
+
     /// Judges that time has passed.
     mutating func timePassed(to now: BootInstant) {
         if let budgetFrom {

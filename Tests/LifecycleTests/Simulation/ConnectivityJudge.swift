@@ -47,6 +47,10 @@ struct ConnectivityJudge {
     var isConnectionGone = false
     /// Whether the last event was the machine's to answer with a new attempt, where the table has one.
     var isLossNews = false
+    /// Whether it was a keep-alive in the background, which makes up for a connection that is not there.
+    var isMadeUpFor = false
+    /// When the last keep-alive woke the application.
+    var keepAliveFrom: BootInstant?
     var isPrepared = true
     var isHTTPRestored: Bool
     var isPresenceRestored: Bool
@@ -99,6 +103,9 @@ struct ConnectivityJudge {
             cells.insert("\(transition.from) \(event.kind)")
             judgeCell(transition, event)
             noteInterval(event, transition)
+            if transition.actions.first.map({ if case .beginBudget = $0.action { true } else { false } }) == true {
+                keepAliveFrom = event == .keepAlive ? transition.at : nil
+            }
         }
         if transition.cause == .timePassed, transition.from.application == .background {
             require(
@@ -178,7 +185,12 @@ struct ConnectivityJudge {
         default:
             require(transition.number == listed, "P2: the row of a cell", transition)
         }
-        guard transition.number != nil || event == .activeCallBegan || event == .connectionLost else {
+        let isMakingUp = event == .keepAlive && transition.from == .backgroundConnected
+        if isMakingUp { hasFailedToSubscribe = false }
+        require(
+            !isMadeUpFor || transition.actions.contains { $0.action == .reconnect },
+            "P2: the keep-alive makes up for the connection", transition)
+        guard transition.number != nil || event == .activeCallBegan || event == .connectionLost || isMakingUp else {
             require(
                 transition.from == transition.to && transition.actions.isEmpty && transition.dropped.isEmpty,
                 "P2: an unlisted cell changes nothing", transition)

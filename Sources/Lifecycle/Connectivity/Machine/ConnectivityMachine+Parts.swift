@@ -7,6 +7,8 @@ extension ConnectivityMachine {
         let number: TransitionNumber
         /// When it is cut off.
         let endsAt: BootInstant
+        /// When the work of a keep-alive is cut off that data came into; nil where there is none.
+        var keepAliveEndsAt: BootInstant?
     }
 
     /// An answer that is awaited before a transition can end.

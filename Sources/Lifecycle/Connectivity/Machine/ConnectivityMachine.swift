@@ -19,6 +19,8 @@ public struct ConnectivityMachine: Hashable, Sendable {
     public internal(set) var pending: [OrderedAction] = []
     /// Whether the connection to the server was made and registered on, as far as is known.
     public internal(set) var isRegistered = false
+    /// Whether that connection has its subscriptions, too.
+    public var isSubscribed: Bool { isRegistered && !owesSubscribe }
     /// How many calls of the application have media or would have it.
     public internal(set) var activeCalls = 0
     /// Whether the telephone of the device is in a call.
@@ -72,7 +74,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
     /// When to call ``timePassed(at:)`` if nothing happens before; nil when there is nothing to wait for.
     public var nextStep: BootInstant? {
         guard let wake else { return retryAt }
-        return min(wake.endsAt, retryAt ?? wake.endsAt)
+        return min(wake.endsAt, wake.keepAliveEndsAt ?? wake.endsAt, retryAt ?? wake.endsAt)
     }
 
     /// Takes an event. A cell of position and event that is not listed changes nothing and is traced, too.
@@ -109,6 +111,9 @@ public struct ConnectivityMachine: Hashable, Sendable {
         var step: Step
         if let wake, wake.endsAt <= now {
             step = endBudget()
+        } else if let end = wake?.keepAliveEndsAt, end <= now {
+            guard let ended = endKeepAlive() else { return nil }
+            step = ended
         } else if let retryAt, retryAt <= now {
             self.retryAt = nil
             step = Step(.t2, "The next attempt after a failed one.", actions(of: .t2))
