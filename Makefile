@@ -28,7 +28,7 @@ simulate: dependencies
 check-all: lint docs test release without-zmq examples file-systems sanitize
 	SWIFT="$(SWIFT)" Scripts/test
 	SWIFT="$(SWIFT)" SHAREDCORE_TEST_JOINS=10000 SHAREDCORE_TEST_FLAVOURS=all SHAREDCORE_TEST_BURST=1000 \
-	    Scripts/test
+	    SHAREDCORE_TEST_KILL_MINUTES=3 Scripts/test
 	for backend in memory file zmq; do \
 	    "$$($(SWIFT) build -c release --show-bin-path)/sharedcore" --backend $$backend conformance || exit 1; \
 	done

@@ -33,8 +33,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
 
     static func main() async {
         var arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments.first == ParentTie.name { ParentTie.fasten(&arguments) }
-        if arguments.first == ExclusiveGate.name { ExclusiveGate.pass(Array(arguments.dropFirst())) }
+        if arguments.first == StartGate.name { StartGate.pass(&arguments) }
         do {
             var command = try parseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -73,6 +73,9 @@ enum Settings {
     static let pushSocket = Setting(
         "push.socket", .path, default: .derived("“push” in the group's runtime directory"),
         "The socket at which the host takes pushes; “none” for no socket.")
+    static let pushCapacity = Setting(
+        "push.capacity", .count, default: .text("10000"),
+        "The most pushes that the group keeps, waiting or being served; what comes beyond is refused.")
     static let metricsListen = Setting(
         "metrics.listen", .metricsPlace, default: .none,
         "Where the host tells its figures to Prometheus: a port of 127.0.0.1, or the path of a socket.")
@@ -131,7 +134,8 @@ enum Settings {
         executorWarning.erased, executorMemory.erased, executorLimit.erased, executorAttempts.erased,
         executorPause.erased, executorCommand.erased, inboxLifetime.erased, coreMaildir.erased,
         coreStartDuration.erased,
-        pushMaildir.erased, pushSocket.erased, metricsListen.erased, mainCommand.erased, mainWatchdog.erased,
+        pushMaildir.erased, pushSocket.erased, pushCapacity.erased, metricsListen.erased, mainCommand.erased,
+        mainWatchdog.erased,
         mainRestartLimit.erased, mainRestartWindow.erased, mainWakeBudget.erased, alerts.erased,
     ]
 }

@@ -93,7 +93,7 @@ final class KeeperStage {
     var notes: [String] { Self.lines(notebook) }
     var log: [String] { Self.lines(directory.path(of: "log")) }
 
-    private static func lines(_ path: String) -> [String] {
+    static func lines(_ path: String) -> [String] {
         guard let bytes = try? OpenFile(path: path, .read).read(count: 1 << 20, at: 0) else { return [] }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
