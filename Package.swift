@@ -171,8 +171,12 @@ let package = Package(
             name: "Mutants", dependencies: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "Platform"],
             path: "Tests/Mutants", swiftSettings: settings),
         .executableTarget(
-            name: "sharedcore-contract-table", dependencies: ["CoreAPITesting", "FileCases", "Mutants"],
+            name: "sharedcore-contract-table",
+            dependencies: ["CoreAPITesting", "FileCases", "LifecycleSimulation", "Mutants"],
             path: "Tests/ContractTable", swiftSettings: settings),
+        .target(
+            name: "LifecycleSimulation", dependencies: ["CoreAPI", "Lifecycle"], path: "Tests/LifecycleSimulation",
+            swiftSettings: settings),
         .target(
             name: "Simulation", dependencies: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination"],
             path: "Tests/Simulation", swiftSettings: settings),
@@ -225,7 +229,7 @@ let package = Package(
                 "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeeperWire", "KeptSockets", "Platform", "sharedcore",
                 "sharedcore-test-main",
             ]),
-        tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "InMemoryBackend", "Platform"]),
+        tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "LifecycleSimulation", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests(
             "NetworkMonitorTests", of: ["CoreAPI", "NetworkMonitor", "Platform", "sharedcore-network-watcher"],

@@ -12,8 +12,8 @@ public import CoreAPI
 public struct KeepAliveMachine: Hashable, Sendable {
     /// The times.
     public let rules: KeepAliveRules
-    var handlers: [String: KeepAliveHandlerState] = [:]
-    var registrations: [String: KeepAliveRegistration] = [:]
+    package var handlers: [String: KeepAliveHandlerState] = [:]
+    package var registrations: [String: KeepAliveRegistration] = [:]
 
     public init(rules: KeepAliveRules = KeepAliveRules()) {
         self.rules = rules

@@ -282,6 +282,23 @@ struct ConnectivityWakeTests {
         #expect(other.run(.keepAlive).contains([.openNewSocket, .register, .subscribe]))
     }
 
+    @Test("T3, T13: an attempt of a wake that a call has taken over goes on in the background as that attempt")
+    func attemptGoesOn() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.outcome = { $0 == .refreshRegistration ? .failed("broken pipe") : MachineDriver.well($0) }
+        driver.feed(.keepAlive)
+        driver.carryOutOne()
+        driver.carryOutOne()
+        driver.feed(.activeCallBegan)
+        driver.feed(.toForeground)
+        driver.feed(.toBackground)
+        #expect(driver.machine.position == LifePosition(.background, .disconnected))
+        driver.carryOutAll()
+        #expect(!driver.carriedOut.contains(.reconnect), "nobody reconnects without a network")
+        #expect(driver.carriedOut.contains([.applyLevels(.background), .openNewSocket, .register, .subscribe]))
+        #expect(driver.machine.isSubscribed && driver.machine.position == LifePosition(.background, .connected))
+    }
+
     @Test("T14: the network's return wakes nobody")
     func networkBackWhileSuspended() {
         var driver = MachineDriver(.suspended, .disconnected)

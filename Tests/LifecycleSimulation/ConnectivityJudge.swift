@@ -1,15 +1,17 @@
-import CoreAPI
+package import CoreAPI
 
-@testable import Lifecycle
+package import Lifecycle
 
 /// Watches a connectivity machine from the outside, by what it was told, what it traced and what it had carried out, and
 /// notes every breach of a rule. It keeps its own books.
-struct ConnectivityJudge {
-    private(set) var breaches: [String] = []
+package struct ConnectivityJudge {
+    package private(set) var breaches: [String] = []
+    /// Every rule that came up.
+    package private(set) var rules: Set<String> = []
     /// Which cells of position and event came up.
-    private(set) var cells: Set<String> = []
+    package private(set) var cells: Set<String> = []
     /// Which rows did.
-    private(set) var numbers: Set<TransitionNumber> = []
+    package private(set) var numbers: Set<TransitionNumber> = []
 
     var calls = 0
     var hasCellularCall = false
@@ -69,6 +71,7 @@ struct ConnectivityJudge {
     }
 
     mutating func require(_ holds: Bool, _ rule: String, _ what: @autoclosure () -> Any) {
+        rules.insert(rule)
         if !holds, breaches.count < 5 { breaches.append("\(rule): \(what())") }
     }
 
@@ -178,7 +181,7 @@ struct ConnectivityJudge {
     }
 
     private mutating func judgeCell(_ transition: ConnectivityTransition, _ event: ConnectivityEvent) {
-        let listed = TransitionTableTests.listed.first { $0.0 == transition.from && $0.1 == event.kind }?.2
+        let listed = ListedCells.all.first { $0.0 == transition.from && $0.1 == event.kind }?.2
         switch event {
         case .activeCallBegan, .activeCallEnded, .budgetOver, .cellularCallBegan, .cellularCallEnded:
             break

@@ -1,9 +1,9 @@
-import CoreAPI
+package import CoreAPI
 
-@testable import Lifecycle
+package import Lifecycle
 
 extension ConnectivityMutant {
-    static let all: [ConnectivityMutant] = [
+    package static let all: [ConnectivityMutant] = [
         ConnectivityMutant("does not hear of active calls") {
             $0.changeEvent = { $0 == .activeCallBegan ? nil : $0 }
         },

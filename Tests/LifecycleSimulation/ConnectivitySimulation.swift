@@ -1,10 +1,10 @@
-import CoreAPI
+package import CoreAPI
 
-@testable import Lifecycle
+package import Lifecycle
 
 /// One schedule of a connectivity machine: events, times and outcomes drawn from a seed, watched by a judge.
-struct ConnectivitySimulation {
-    static let kinds = ConnectivityEvent.Kind.allCases
+package struct ConnectivitySimulation {
+    package static let kinds = ConnectivityEvent.Kind.allCases
 
     private(set) var judge: ConnectivityJudge
     private var machine: ConnectivityMachine
@@ -15,7 +15,7 @@ struct ConnectivitySimulation {
     private var isAfterKeepAlive = false
 
     /// Runs the schedule of a seed.
-    static func run(seed: UInt64, _ mutant: ConnectivityMutant? = nil) -> ConnectivityJudge {
+    package static func run(seed: UInt64, _ mutant: ConnectivityMutant? = nil) -> ConnectivityJudge {
         var simulation = ConnectivitySimulation(seed: seed, mutant)
         for _ in 0..<60 where simulation.judge.breaches.isEmpty { simulation.step() }
         simulation.rest()

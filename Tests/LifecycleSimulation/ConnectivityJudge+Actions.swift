@@ -1,6 +1,6 @@
-import CoreAPI
+package import CoreAPI
 
-@testable import Lifecycle
+package import Lifecycle
 
 /// What is carried out, and how things stand when nothing is left to be done.
 extension ConnectivityJudge {
