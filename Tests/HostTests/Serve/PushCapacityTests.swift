@@ -43,6 +43,7 @@ struct PushCapacityTests {
     func maildir() async throws {
         var program = try HostProgram()
         program.environment["SHAREDCORE_PUSH_CAPACITY"] = "1"
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "1h"
         program.environment["SHAREDCORE_PUSH_MAILDIR"] = program.directory.path(of: "mail")
         program.environment["SHAREDCORE_EXECUTOR_COMMAND"] =
             "/bin/sh -c 'while [ ! -e \(program.directory.path(of: "go")) ]; do sleep 0.05; done'"
