@@ -12,6 +12,9 @@ let settings: [SwiftSetting] = [
     .define("FAIL_POINTS", .when(configuration: .debug)),
 ]
 
+/// What measures is optimized in every build.
+let optimized: [CSetting] = [.unsafeFlags(["-O2"])]
+
 func room(_ name: String, at path: String? = nil, knows: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: knows, path: path.map { "Sources/" + $0 }, swiftSettings: settings)
 }
@@ -50,6 +53,8 @@ let package = Package(
         .executable(name: "sharedcore-keeper", targets: ["sharedcore-keeper"]),
         .executable(name: "sharedcore-bench-participant", targets: ["sharedcore-bench-participant"]),
         .executable(name: "sharedcore-limits", targets: ["sharedcore-limits"]),
+        .executable(name: "sharedcore-limits-zmq", targets: ["sharedcore-limits-zmq"]),
+        .executable(name: "sharedcore-bench-services", targets: ["sharedcore-bench-services"]),
     ],
     traits: [
         .default(enabledTraits: ["ZMQ"]),
@@ -112,12 +117,22 @@ let package = Package(
 
         room("CoreAPITestingAdapters", knows: ["CoreAPITesting"]),
 
-        // What `sharedcore bench` compares with: the limits of the machine, and two designs that users know. No library
-        // knows them, and of the programs only the one that plays a participant links the designs.
+        // What `sharedcore bench` compares with: the limits of the machine, services and two designs that users know. No
+        // library knows them, and of the programs only the one that plays a participant links the designs.
+        .target(name: "CMeasuring", cSettings: optimized),
         .executableTarget(
-            name: "sharedcore-limits", path: "Sources/CLimits",
+            name: "sharedcore-limits", dependencies: ["CMeasuring"], path: "Sources/CLimits", cSettings: optimized,
             // Without the language's start and the dynamic linker: the least that a process can cost.
             linkerSettings: [.unsafeFlags(["-static-executable", "-nostartfiles"])]),
+        .executableTarget(
+            name: "sharedcore-limits-zmq",
+            dependencies: ["CMeasuring", .target(name: "CZMQ", condition: .when(traits: ["ZMQ"]))],
+            path: "Sources/CLimitsZMQ",
+            cSettings: optimized + [.define("ZMQ", .when(traits: ["ZMQ"]))],
+            linkerSettings: [.linkedLibrary("zmq", .when(traits: ["ZMQ"]))]),
+        .executableTarget(
+            name: "sharedcore-bench-services", dependencies: ["CMeasuring"], path: "Sources/CPeers",
+            cSettings: optimized),
         room("BenchmarkPeers", knows: ["Platform"]),
         room("BenchmarkRun", knows: ["CoreAPI", "Coordination", "Platform"]),
         .executableTarget(

@@ -4,7 +4,8 @@ internal import CoreAPI
 /// The arguments of a participant: `DESIGN ROLE DIRECTORY [name=value...]`.
 struct BenchArguments {
     enum Design: String {
-        case sharedcore, flag, lease
+        /// A participant of coordination, one who only has the group open, and the peers.
+        case sharedcore, store, flag, lease
     }
 
     struct Wrong: Error, CustomStringConvertible {

@@ -12,7 +12,8 @@ internal import ProgramOutput
 ///
 /// It prints `ready`; with a call-id it gets that message and prints `message` with the time. Otherwise each line that it
 /// reads is an order: `own` prints `asked` and, when the core runs, `owning`, both with the time; the end of its input
-/// lets go. Times are nanoseconds of the machine's run.
+/// lets go. The other orders are those of `BenchOrders`, each answered by a line that begins with `done`. Times are
+/// nanoseconds of the machine's run.
 @main
 enum BenchParticipantProgram {
     static func main() async {
@@ -20,6 +21,7 @@ enum BenchParticipantProgram {
             let arguments = try BenchArguments(Array(CommandLine.arguments.dropFirst()))
             switch arguments.design {
             case .sharedcore: try await run(arguments)
+            case .store: try await obey(arguments)
             case .flag: follow(arguments, StateFlag(path: arguments.directory + "/state"))
             case .lease: follow(arguments, RenewedLease(path: arguments.directory + "/state"))
             }
@@ -43,15 +45,41 @@ enum BenchParticipantProgram {
             await participation.finish()
         } else {
             let input = SerialThread(name: "input")
+            let orders = BenchOrders(in: group) { print($0) }
             while let order = await input.run({ readLine() }) {
-                guard order == "own" else { continue }
-                say("asked", SystemClock().now())
-                try await participation.own()
-                say("owning", SystemClock().now())
+                if order == "own" {
+                    say("asked", SystemClock().now())
+                    try await participation.own()
+                    say("owning", SystemClock().now())
+                } else {
+                    try await answer(order, orders)
+                }
             }
         }
         await participation.close()
         await group.close()
+    }
+
+    /// Has the group open, and obeys.
+    private static func obey(_ arguments: BenchArguments) async throws {
+        let group = try await BackendRegistry.bundled().open(
+            arguments.backend, as: SessionDescription(role: arguments.role, name: "bench"))
+        let orders = BenchOrders(in: group) { print($0) }
+        let input = SerialThread(name: "input")
+        say("ready")
+        while let order = await input.run({ readLine() }) { try await answer(order, orders) }
+        await group.close()
+    }
+
+    private static func answer(_ order: String, _ orders: BenchOrders) async throws {
+        guard let numbers = try await obey(order, orders) else { return }
+        print((["done"] + numbers.map { "\($0)" }).joined(separator: " "))
+    }
+
+    /// Where an application's tasks run, and not in the main actor's thread.
+    @concurrent
+    private static func obey(_ order: String, _ orders: BenchOrders) async throws -> [Double]? {
+        try await orders.obey(order)
     }
 
     private static func follow(_ arguments: BenchArguments, _ design: any PeerDesign) {
@@ -73,7 +101,10 @@ enum BenchParticipantProgram {
     }
 
     private static func say(_ word: String, _ instant: BootInstant? = nil) {
-        let line = word + (instant.map { " \($0.nanoseconds)" } ?? "") + "\n"
-        try? StandardStream.output.write(Array(line.utf8))
+        print(word + (instant.map { " \($0.nanoseconds)" } ?? ""))
+    }
+
+    private static func print(_ line: String) {
+        try? StandardStream.output.write(Array((line + "\n").utf8))
     }
 }

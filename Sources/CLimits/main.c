@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,25 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
-static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_BOOTTIME, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static void fail(const char *what, int error) {
-    fprintf(stderr, "sharedcore-limits: %s: %s\n", what, strerror(error));
-    exit(69);
-}
-
-static pid_t start(char *const *arguments, posix_spawn_file_actions_t *actions) {
-    pid_t process = 0;
-    int error = posix_spawn(&process, arguments[0], actions, NULL, arguments, environ);
-    if (error != 0) fail(arguments[0], error);
-    return process;
-}
+#include "CLimits.h"
 
 /// Runs a program to its end and prints: its number, when it was started, when it had ended, the most memory that it had
 /// in kB, its status. From here and not from a large process: a child that shares its parent's memory until it becomes
@@ -43,12 +23,12 @@ static int measure(char *const *arguments) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    uint64_t begin = now();
-    pid_t process = start(arguments, &actions);
+    uint64_t begin = measuring_now();
+    pid_t process = measuring_start(arguments, &actions);
     struct rusage usage;
     int status = 0;
-    if (wait4(process, &status, 0, &usage) < 0) fail("wait4", errno);
-    uint64_t end = now();
+    if (wait4(process, &status, 0, &usage) < 0) measuring_fail("wait4", errno);
+    uint64_t end = measuring_now();
     printf("%d %llu %llu %ld %d\n", process, (unsigned long long)begin, (unsigned long long)end, usage.ru_maxrss,
         WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
     return 0;
@@ -57,37 +37,37 @@ static int measure(char *const *arguments) {
 /// Prints how long it takes from SIGKILL to the report of the kernel that the process is gone.
 static int killing(char *own) {
     char *arguments[] = {own, "pause", NULL};
-    pid_t process = start(arguments, NULL);
+    pid_t process = measuring_start(arguments, NULL);
     int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
-    if (descriptor < 0) fail("pidfd_open", errno);
+    if (descriptor < 0) measuring_fail("pidfd_open", errno);
     struct timespec settle = {0, 20000000};
     nanosleep(&settle, NULL);
     struct pollfd entry = {.fd = descriptor, .events = POLLIN};
-    uint64_t begin = now();
+    uint64_t begin = measuring_now();
     kill(process, SIGKILL);
-    if (poll(&entry, 1, -1) != 1) fail("poll", errno);
-    printf("%llu\n", (unsigned long long)(now() - begin));
+    if (poll(&entry, 1, -1) != 1) measuring_fail("poll", errno);
+    printf("%llu\n", (unsigned long long)(measuring_now() - begin));
     return 0;
 }
 
 /// Prints how long two round trips between two processes take: ask and hear, take and hear.
 static int round_trips(char *own) {
     int there[2], back[2];
-    if (pipe2(there, O_CLOEXEC) < 0 || pipe2(back, O_CLOEXEC) < 0) fail("pipe2", errno);
+    if (pipe2(there, O_CLOEXEC) < 0 || pipe2(back, O_CLOEXEC) < 0) measuring_fail("pipe2", errno);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, there[0], 0);
     posix_spawn_file_actions_adddup2(&actions, back[1], 1);
     char *arguments[] = {own, "echo", NULL};
-    pid_t process = start(arguments, &actions);
+    pid_t process = measuring_start(arguments, &actions);
     char byte = 1;
     uint64_t begin = 0;
     // The first one waits for the other's start.
     for (int trip = 0; trip < 3; trip++) {
-        if (trip == 1) begin = now();
-        if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1) fail("pipe", errno);
+        if (trip == 1) begin = measuring_now();
+        if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1) measuring_fail("pipe", errno);
     }
-    uint64_t end = now();
+    uint64_t end = measuring_now();
     close(there[1]);
     waitpid(process, NULL, 0);
     printf("%llu\n", (unsigned long long)(end - begin));
@@ -105,12 +85,12 @@ static int echo(void) {
 /// Prints how long it takes to start many processes at once and to hear that all have ended.
 static int starts(char *own, int count) {
     char *arguments[] = {own, NULL};
-    uint64_t begin = now();
-    for (int number = 0; number < count; number++) start(arguments, NULL);
+    uint64_t begin = measuring_now();
+    for (int number = 0; number < count; number++) measuring_start(arguments, NULL);
     for (int number = 0; number < count; number++) {
-        if (waitpid(-1, NULL, 0) < 0) fail("waitpid", errno);
+        if (waitpid(-1, NULL, 0) < 0) measuring_fail("waitpid", errno);
     }
-    printf("%llu\n", (unsigned long long)(now() - begin));
+    printf("%llu\n", (unsigned long long)(measuring_now() - begin));
     return 0;
 }
 
@@ -125,6 +105,13 @@ int main(int count, char **arguments) {
     if (strcmp(mode, "roundtrips") == 0) return round_trips(arguments[0]);
     if (strcmp(mode, "starts") == 0 && count == 3) return starts(arguments[0], atoi(arguments[2]));
     if (strcmp(mode, "measure") == 0 && count > 2) return measure(arguments + 2);
-    fprintf(stderr, "usage: sharedcore-limits [kill | roundtrips | starts N | measure PROGRAM ARGUMENT...]\n");
+    if (strcmp(mode, "inotify") == 0 && count == 3) return limits_inotify(arguments[0], arguments[2]);
+    if (strcmp(mode, "inotify-echo") == 0 && count == 3) return limits_inotify_echo(arguments[2]);
+    if (strcmp(mode, "futex") == 0 && count == 3) return limits_futex(arguments[0], arguments[2]);
+    if (strcmp(mode, "futex-echo") == 0 && count == 3) return limits_futex_echo(arguments[2]);
+    if (strcmp(mode, "journal") == 0 && count == 4) return limits_journal(arguments[2], arguments[3]);
+    if (strcmp(mode, "look") == 0 && count == 3) return limits_look(arguments[2]);
+    fprintf(stderr, "usage: sharedcore-limits [kill | roundtrips | starts N | measure PROGRAM ARGUMENT...\n"
+                    "       | inotify DIRECTORY | futex DIRECTORY | journal DIRECTORY process|disk | look DIRECTORY]\n");
     return 64;
 }

@@ -9,9 +9,11 @@ struct BenchCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench", abstract: "Measure the configured backend, the limit and the peers, in one run.",
         discussion: """
-            Figures: \(BenchFigures.names.joined(separator: ", ")). Each is measured in turns with its limit, a C program, \
-            and with its peers: a state flag that is polled every 100 ms and believed until it is 30 s old, and a lease of \
-            500 ms that is renewed every 50 ms. All of them takes about two minutes. Figures of a debug build say little.
+            Figures: \(BenchFigures.standardNames.joined(separator: ", ")). Each is measured in turns with its limit, a C \
+            program, and with its peers: Redis, SQLite, D-Bus and etcd where they are installed, or two designs, a state \
+            flag that is polled every 100 ms and believed until it is 30 s old, and a lease of 500 ms that is renewed every \
+            50 ms. All of them takes about three minutes. How they grow with the sizes of a group, by name only: \
+            \(GrowthFigures.names.joined(separator: ", ")). Figures of a debug build say little.
             """)
 
     @OptionGroup var global: GlobalOptions
@@ -37,12 +39,13 @@ struct BenchCommand: HostCommand {
         let directory = try ScratchDirectory(for: "bench", environment: context.resolution.environment)
         defer { directory.remove(logger: context.logger) }
         let backend = try context.resolution.value(Settings.backend)
-        let impossible = names.filter { !BenchFigures.names(for: backend).contains($0) }
+        let impossible = names.filter { !BenchFigures.names(BenchFigures.names, for: backend).contains($0) }
         guard impossible.isEmpty else {
             throw CommandFailure(
                 .usage,
-                "\(impossible.joined(separator: ", ")): the backend “memory” lives in one process; it gives "
-                    + BenchFigures.names(for: backend).joined(separator: ", "))
+                "\(impossible.joined(separator: ", ")): the backend “\(backend)”"
+                    + (backend == "memory" ? " lives in one process; it" : "") + " gives "
+                    + BenchFigures.names(BenchFigures.names, for: backend).joined(separator: ", "))
         }
         #if ZMQ
             if backend == "zmq" {
@@ -57,7 +60,7 @@ struct BenchCommand: HostCommand {
 
     private func measure(in directory: String, context: CommandContext) async throws {
         let group = try context.resolution.backendConfiguration()
-        let wanted = names.isEmpty ? BenchFigures.names(for: group.backend) : names
+        let wanted = names.isEmpty ? BenchFigures.names(BenchFigures.standardNames, for: group.backend) : names
         var figures: [Figure] = []
         let source = try BenchFigures(group: group, directory: directory, context: context)
         for name in wanted where !figures.contains(where: { $0.name == name }) {

@@ -5,25 +5,37 @@ internal import ProgramOutput
 
 /// The figures by name, each with what it is compared with.
 struct BenchFigures: Sendable {
-    static let names = [
-        "handover", "takeover.kill", "takeover.frozen", "burst.100", "executor.start", "executor.memory",
-    ]
+    /// Those that are measured when none is named.
+    static let standardNames =
+        StoreFigures.names + [
+            "handover", "takeover.kill", "takeover.frozen", "burst.100", "executor.start", "executor.memory",
+            "idle.wakeups",
+        ]
+    static let names = standardNames + GrowthFigures.names
 
-    /// The figures that a backend can give.
-    static func names(for backend: String) -> [String] {
-        backend == "memory" ? names.filter { !$0.hasPrefix("executor.") } : names
+    /// Those figures among some that a backend can give.
+    static func names(_ names: [String], for backend: String) -> [String] {
+        switch backend {
+        case "memory":
+            names.filter { !$0.hasPrefix("executor.") && !$0.contains(".disk") && $0 != "idle.wakeups" }
+                .filter { !GrowthFigures.names.contains($0) }
+        case "zmq":
+            // Its hub syncs to the disk or does not, and it serves one group.
+            names.filter { !$0.contains(".disk") && !GrowthFigures.names.contains($0) }
+        default: names
+        }
     }
 
-    private static let flag = "state flag, polled every 100 ms, believed for 30 s"
-    private static let lease = "lease of 500 ms, renewed every 50 ms"
-    private static let burstSize = 100
+    static let flag = "state flag, polled every 100 ms, believed for 30 s"
+    static let lease = "lease of 500 ms, renewed every 50 ms"
+    static let burstSize = 100
     /// How long the core of a burst takes to connect: its one run.
-    private static let coreStart = Duration.milliseconds(100)
+    static let coreStart = Duration.milliseconds(100)
 
-    private let programs: BenchPrograms
-    private let stage: BenchStage
-    private let memory: MemoryBenchStage?
-    private let executors: ExecutorBench?
+    let programs: BenchPrograms
+    let stage: BenchStage
+    let memory: MemoryBenchStage?
+    let executors: ExecutorBench?
 
     init(group: BackendConfiguration, directory: String, context: CommandContext) throws {
         programs = try BenchPrograms()
@@ -42,7 +54,7 @@ struct BenchFigures: Sendable {
     func figure(_ name: String, rounds: Int?) async throws -> Figure {
         var figure = try await comparedFigure(name, rounds: rounds)
         // Limits and peers are processes: nothing to compare the participants of one process with.
-        if memory != nil { (figure.limit, figure.peers) = (nil, []) }
+        if memory != nil { (figure.limit, figure.peers, figure.beside) = (nil, [], []) }
         return figure
     }
 
@@ -57,11 +69,11 @@ struct BenchFigures: Sendable {
                     try await $0.handover(.sharedcore)
                 },
                 limit: .init(name: "two round trips through pipes, in C") {
-                    try await programs.limit("roundtrips")[0] / 1e6
+                    [try await programs.limit("roundtrips")[0] / 1e6]
                 },
                 peers: [
-                    .init(name: Self.flag) { try await stage.handover(.flag) },
-                    .init(name: Self.lease + ", asked at a renewal") { try await stage.handover(.lease) },
+                    .init(name: Self.flag) { [try await stage.handover(.flag)] },
+                    .init(name: Self.lease + ", asked at a renewal") { [try await stage.handover(.lease)] },
                 ])
         case "takeover.kill":
             Figure(
@@ -71,10 +83,10 @@ struct BenchFigures: Sendable {
                 } or: {
                     try await $0.takeoverAfterKill(.sharedcore)
                 },
-                limit: .init(name: "SIGKILL to a readable pidfd, in C") { try await programs.limit("kill")[0] / 1e6 },
+                limit: .init(name: "SIGKILL to a readable pidfd, in C") { [try await programs.limit("kill")[0] / 1e6] },
                 peers: [
-                    .init(name: Self.flag, rounds: 2, isSlow: true) { try await stage.takeoverAfterKill(.flag) },
-                    .init(name: Self.lease) { try await stage.takeoverAfterKill(.lease) },
+                    .init(name: Self.flag, rounds: 2, isSlow: true) { [try await stage.takeoverAfterKill(.flag)] },
+                    .init(name: Self.lease) { [try await stage.takeoverAfterKill(.lease)] },
                 ])
         case "takeover.frozen":
             Figure(
@@ -86,11 +98,24 @@ struct BenchFigures: Sendable {
                 },
                 limit: nil,
                 peers: [
-                    .init(name: Self.flag, rounds: 2, isSlow: true) { try await stage.takeoverFromFrozen(.flag) },
-                    .init(name: Self.lease) { try await stage.takeoverFromFrozen(.lease) },
+                    .init(name: Self.flag, rounds: 2, isSlow: true) { [try await stage.takeoverFromFrozen(.flag)] },
+                    .init(name: Self.lease) { [try await stage.takeoverFromFrozen(.lease)] },
                 ])
         case "burst.100":
             burst(rounds: rounds ?? 3)
+        case "idle.wakeups":
+            Figure(
+                name: name, unit: "per minute", rounds: rounds ?? 6,
+                own: { [try await stage.idleWakeUps(.sharedcore)] },
+                peers: [
+                    .init(name: Self.flag, rounds: 1, isSlow: true) { [try await stage.idleWakeUps(.flag)] },
+                    .init(name: Self.lease, rounds: 1, isSlow: true) { [try await stage.idleWakeUps(.lease)] },
+                ])
+        case _ where StoreFigures.names.contains(name):
+            try await StoreFigures(programs: programs, stage: stage, isInMemory: memory != nil)
+                .figure(name, rounds: rounds)
+        case _ where GrowthFigures.names.contains(name):
+            GrowthFigures(programs: programs, stage: stage).figure(name, rounds: rounds)
         case "executor.start":
             try await executorStart(rounds: rounds ?? 20)
         default:
@@ -98,57 +123,14 @@ struct BenchFigures: Sendable {
         }
     }
 
-    private func burst(rounds: Int) -> Figure {
-        let (size, coreStart) = (Self.burstSize, Self.coreStart)
-        return Figure(
-            name: "burst.100", unit: "ms", rounds: rounds,
-            own: own {
-                try await $0.burst(of: size, coreStart: coreStart)
-            } or: {
-                try await $0.burst(.sharedcore, of: size, coreStart: coreStart)
-            },
-            limit: .init(name: "100 process starts in C beside one core's run") {
-                // The core runs while the others start.
-                let all = try await programs.limit("starts", String(size))[0] / 1e6
-                let first = try await programs.limit("starts", "1")[0] / 1e6
-                return max(all, first + Double(coreStart.clampedNanoseconds) / 1e6)
-            },
-            peers: [
-                .init(name: Self.flag) { try await stage.burst(.flag, of: size, coreStart: coreStart) },
-                .init(name: Self.lease, rounds: 1) { try await stage.burst(.lease, of: size, coreStart: coreStart) },
-            ])
-    }
-
-    private func executorStart(rounds: Int) async throws -> Figure {
-        let executors = try needed()
-        return Figure(
-            name: "executor.start", unit: "ms", rounds: rounds, own: { try await executors.start() },
-            limit: .init(name: "start to end of a static program in C") {
-                let run = try await programs.measure(programs.least)
-                return run.start.milliseconds(to: run.end)
-            })
-    }
-
-    private func executorMemory(rounds: Int) async throws -> Figure {
-        let executors = try needed()
-        return Figure(
-            name: "executor.memory", unit: "MB", rounds: rounds, own: { try await executors.memory() },
-            limit: .init(name: "a static program in C") { try await programs.measure(programs.least).megabytes })
-    }
-
-    private func needed() throws -> ExecutorBench {
-        guard let executors else { throw CommandFailure(.usage, "the backend “memory” has no Executor processes") }
-        return executors
-    }
-
     /// SharedCore's own measurement: participants of one process where the backend lives in one.
-    private func own(
+    func own(
         _ inMemory: @escaping @Sendable (MemoryBenchStage) async throws -> Double,
         or withProcesses: @escaping @Sendable (BenchStage) async throws -> Double
     ) -> Figure.Measurement {
         { [memory, stage] in
-            if let memory { return try await inMemory(memory) }
-            return try await withProcesses(stage)
+            if let memory { return [try await inMemory(memory)] }
+            return [try await withProcesses(stage)]
         }
     }
 }

@@ -34,6 +34,8 @@ final class BenchProcess: Sendable {
         try OwnedThread.start("bench") { Self.follow(program, lines, content) }
     }
 
+    var pid: Int32 { program.pid }
+
     deinit {
         signal(SIGKILL)
     }

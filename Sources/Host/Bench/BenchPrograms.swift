@@ -9,7 +9,14 @@ struct BenchPrograms: Sendable {
     /// Which way of agreeing a participant goes.
     enum Design: String, Sendable {
         case sharedcore, flag, lease
+        /// By none: it has the group open.
+        case store
     }
+
+    private static let names = [
+        "sharedcore-limits", "sharedcore-limits-zmq", "sharedcore-bench-services", "sharedcore-bench-participant",
+        "sharedcore-executor",
+    ]
 
     let own: String
     private let folder: String
@@ -17,7 +24,7 @@ struct BenchPrograms: Sendable {
     init() throws {
         own = try OwnProgram.path
         folder = own.split(separator: "/").dropLast().map { "/" + $0 }.joined()
-        for name in ["sharedcore-limits", "sharedcore-bench-participant", "sharedcore-executor"] {
+        for name in Self.names {
             guard access(path(name), X_OK) == 0 else {
                 throw CommandFailure(
                     .unavailable, "\(path(name)) is missing; build it with: swift build --product \(name)")
@@ -44,7 +51,7 @@ struct BenchPrograms: Sendable {
         _ more: [String] = []
     ) throws -> BenchProcess {
         var arguments = [design.rawValue, role.rawValue, directory]
-        if design == .sharedcore {
+        if design == .sharedcore || design == .store {
             arguments += ["backend=\(group.backend)", "group=\(group.group)", "parent=\(group.parentDirectory)"]
             if let durability = group.durability { arguments.append("durability=\(durability.rawValue)") }
             arguments += group.settings.map { "\($0.key)=\($0.value)" }
@@ -60,6 +67,22 @@ struct BenchPrograms: Sendable {
         let numbers = try await process.line().split(separator: " ").compactMap { Double($0) }
         try await process.finish()
         return numbers
+    }
+
+    /// A program that takes orders: of the limits, those over ZeroMQ, or of the services.
+    enum Measuring: String, Sendable {
+        case limits = "sharedcore-limits"
+        case messagingLimits = "sharedcore-limits-zmq"
+        case services = "sharedcore-bench-services"
+    }
+
+    /// Starts a program that measures at orders.
+    ///
+    /// - Throws: ``Figure/Absence`` when what it measures is not installed.
+    func measuring(_ program: Measuring, _ arguments: String...) async throws -> BenchProcess {
+        let process = try BenchProcess(path(program.rawValue), arguments)
+        try await process.waitUntilReady()
+        return process
     }
 
     /// The program of the limits itself, which ends at once.

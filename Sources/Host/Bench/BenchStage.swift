@@ -18,7 +18,7 @@ struct BenchStage: Sendable {
     typealias Design = BenchPrograms.Design
 
     /// A fresh directory.
-    private func place(_ name: String) throws -> String {
+    func place(_ name: String) throws -> String {
         let path = directory + "/\(name)-\(Self.number.add(1, ordering: .relaxed).newValue)"
         try FileManager.default.createDirectory(atPath: path + "/inbox", withIntermediateDirectories: true)
         return path
@@ -92,6 +92,37 @@ struct BenchStage: Sendable {
         for process in processes { last = max(last, try await process.hear("message")) }
         for process in processes { try await process.finish() }
         return begin.milliseconds(to: last)
+    }
+
+    /// How long an idle participant is watched, and how many such times a minute has.
+    private static let idleTime = (duration: Duration.seconds(10), perMinute: 6.0)
+
+    /// How often a minute the threads of a participant wake that has nothing to do: by SharedCore one that waits for
+    /// news, by a peer one that owns.
+    func idleWakeUps(_ design: Design) async throws -> Double {
+        let place = try place("idle")
+        let participant = try await programs.participant(design, .executor, in: place, of: isolated("idle"))
+        if design == .sharedcore {
+            try await participant.numbers(after: "observe 1")
+        } else {
+            try participant.order("own")
+            try await participant.hear("owning")
+        }
+        // What it does at its start is over.
+        try await Task.sleep(for: .seconds(1))
+        let before = try ThreadSwitches.count(of: participant.pid)
+        try await Task.sleep(for: Self.idleTime.duration)
+        let count = try ThreadSwitches.count(of: participant.pid) - before
+        try await participant.finish()
+        return Double(count) * Self.idleTime.perMinute
+    }
+
+    /// A group that nobody else uses, where a backend can have several at one place.
+    func isolated(_ name: String) -> BackendConfiguration {
+        guard group.backend == "file" else { return group }
+        var own = group
+        own.group += "-" + name
+        return own
     }
 }
 

@@ -1,16 +1,21 @@
 /// One thing that is measured, and what it is compared with.
 struct Figure: Sendable {
-    /// Takes one sample.
-    typealias Measurement = @Sendable () async throws -> Double
+    /// Takes the samples of one round.
+    typealias Measurement = @Sendable () async throws -> [Double]
 
     /// What the figure is compared with.
     struct Rival: Sendable {
         let name: String
-        /// How many samples are taken at most.
+        /// How many rounds it takes part in at most.
         var rounds = Int.max
         /// Whether one takes so long, and waits so much, that it is taken beside the others.
         var isSlow = false
         let measure: Measurement
+    }
+
+    /// That something is not installed here, so that there is nothing to measure.
+    struct Absence: Error {
+        let reason: String
     }
 
     let name: String
@@ -19,4 +24,8 @@ struct Figure: Sendable {
     let own: Measurement
     var limit: Rival?
     var peers: [Rival] = []
+    /// What else is measured beside it, such as the same at other sizes: there a ratio tells how much it has grown.
+    var beside: [Rival] = []
+    /// Ends what was started to measure it.
+    var end: @Sendable () async -> Void = {}
 }

@@ -6,6 +6,8 @@ struct FigureResult: Sendable {
     struct Rival: Sendable {
         let name: String
         var samples = Samples()
+        /// Why there are no samples, where it is not installed here.
+        var absence: String?
     }
 
     let name: String
@@ -13,10 +15,16 @@ struct FigureResult: Sendable {
     var own = Samples()
     var limit: Rival?
     var peers: [Rival] = []
+    var beside: [Rival] = []
 
     /// The peer that is hardest to beat.
     var bestPeer: Rival? {
         peers.filter { $0.samples.count > 0 }.min { ($0.samples.p50 ?? 0) < ($1.samples.p50 ?? 0) }
+    }
+
+    /// All that it is compared with, with what each of them is.
+    var rivals: [(kind: String, rival: Rival)] {
+        [limit].compactMap { $0 }.map { ("limit", $0) } + peers.map { ("peer", $0) } + beside.map { ("beside", $0) }
     }
 
     /// How many times as long the figure takes as a rival.
@@ -25,14 +33,25 @@ struct FigureResult: Sendable {
         return own / other
     }
 
-    /// `name unit p50 p99 samples limit limitP50 ratio peer peerP50 peerRatio`; of several peers, the best one.
+    /// `name unit p50 p99 samples limit limitP50 ratio peer peerP50 peerRatio rivals`; of several peers, the best one.
     var json: JSONObject {
         [
             "name": .text(name), "unit": .text(unit), "p50": .measured(own.p50), "p99": .measured(own.p99),
             "samples": .integer(Int64(own.count)), "limit": .optional(limit?.name),
             "limitP50": .measured(limit?.samples.p50), "ratio": .measured(ratio(to: limit)),
             "peer": .optional(bestPeer?.name), "peerP50": .measured(bestPeer?.samples.p50),
-            "peerRatio": .measured(ratio(to: bestPeer)),
+            "peerRatio": .measured(ratio(to: bestPeer)), "rivals": .array(rivals.map { .object(json(of: $1, $0)) }),
+        ]
+    }
+
+    /// `kind name p50 p99 samples ratio ratioLow ratioHigh absent`: the quartiles of the ratios of each round.
+    private func json(of rival: Rival, _ kind: String) -> JSONObject {
+        let spread = own.ratios(to: rival.samples)
+        return [
+            "kind": .text(kind), "name": .text(rival.name), "p50": .measured(rival.samples.p50),
+            "p99": .measured(rival.samples.p99), "samples": .integer(Int64(rival.samples.count)),
+            "ratio": .measured(ratio(to: rival)), "ratioLow": .measured(spread?.low),
+            "ratioHigh": .measured(spread?.high), "absent": .optional(rival.absence),
         ]
     }
 }

@@ -1,5 +1,5 @@
-/// Measures figures: in each round one sample of the figure, one of its limit and one of each peer, so that whatever
-/// else the machine does falls on all of them.
+/// Measures figures: in each round the figure, then its limit and each peer, so that whatever else the machine does falls
+/// on all of them.
 struct FigureRun: Sendable {
     let figures: [Figure]
     let progress: BenchProgress
@@ -11,13 +11,21 @@ struct FigureRun: Sendable {
                 for (peer, rival) in figure.peers.enumerated() where rival.isSlow {
                     slow.addTask {
                         var samples = Samples()
-                        for _ in 0..<min(rival.rounds, figure.rounds) { samples.add(try await rival.measure()) }
+                        for _ in 0..<min(rival.rounds, figure.rounds) { samples.add(round: try await rival.measure()) }
                         return (number, peer, samples)
                     }
                 }
             }
             var results: [FigureResult] = []
-            for figure in figures { results.append(try await measure(figure)) }
+            for figure in figures {
+                do {
+                    results.append(try await measure(figure))
+                } catch {
+                    await figure.end()
+                    throw error
+                }
+                await figure.end()
+            }
             progress.begin("the slow peers")
             for try await (figure, peer, samples) in slow { results[figure].peers[peer].samples = samples }
             progress.clear()
@@ -29,16 +37,34 @@ struct FigureRun: Sendable {
         var result = FigureResult(name: figure.name, unit: figure.unit)
         result.limit = figure.limit.map { FigureResult.Rival(name: $0.name) }
         result.peers = figure.peers.map { FigureResult.Rival(name: $0.name) }
+        result.beside = figure.beside.map { FigureResult.Rival(name: $0.name) }
         progress.begin(figure.name)
         for round in 0..<figure.rounds {
             try Task.checkCancellation()
-            result.own.add(try await figure.own())
-            if let limit = figure.limit { result.limit?.samples.add(try await limit.measure()) }
-            for (number, peer) in figure.peers.enumerated() where !peer.isSlow && round < peer.rounds {
-                result.peers[number].samples.add(try await peer.measure())
+            result.own.add(round: try await figure.own())
+            if let limit = figure.limit, var measured = result.limit {
+                try await measure(limit, in: round, for: &measured)
+                result.limit = measured
+            }
+            for (number, peer) in figure.peers.enumerated() where !peer.isSlow {
+                try await measure(peer, in: round, for: &result.peers[number])
+            }
+            for (number, other) in figure.beside.enumerated() {
+                try await measure(other, in: round, for: &result.beside[number])
             }
             progress.advance(figure.name)
         }
         return result
+    }
+
+    private func measure(
+        _ rival: Figure.Rival, in round: Int, for result: inout FigureResult.Rival
+    ) async throws {
+        guard round < rival.rounds, result.absence == nil else { return }
+        do {
+            result.samples.add(round: try await rival.measure())
+        } catch let absence as Figure.Absence {
+            result.absence = absence.reason
+        }
     }
 }

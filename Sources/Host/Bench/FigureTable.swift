@@ -7,8 +7,11 @@ enum FigureTable {
                 row(
                     "\(result.name) (\(result.unit))", number(result.own.p50), number(result.own.p99),
                     String(result.own.count), ""))
-            for rival in [result.limit].compactMap({ $0 }) + result.peers {
-                let kind = rival.name == result.limit?.name ? "limit" : "peer"
+            for (kind, rival) in result.rivals {
+                if let absence = rival.absence {
+                    lines.append("  \(kind): \(rival.name): \(absence)")
+                    continue
+                }
                 lines.append(
                     row(
                         "  \(kind): \(rival.name)", number(rival.samples.p50), number(rival.samples.p99),

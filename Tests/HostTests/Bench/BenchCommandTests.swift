@@ -5,6 +5,7 @@ internal import Testing
 struct BenchCommandTests {
     private static let fields: Set<String> = [
         "name", "unit", "p50", "p99", "samples", "limit", "limitP50", "ratio", "peer", "peerP50", "peerRatio",
+        "rivals",
     ]
 
     /// Checks that a figure has its fields and that its ratios are those of its own numbers.
@@ -40,6 +41,40 @@ struct BenchCommandTests {
         #expect(lines[2]["limit"] != .null && lines[2]["peer"] == .null)
         // The user's own group was left alone.
         #expect(try await program.run("--backend", "file", "timeline").output.isEmpty)
+    }
+
+    @Test(
+        "The store and the notifications are measured beside the limit, and beside those services that are installed",
+        arguments: ["file", "zmq"])
+    func services(backend: String) async throws {
+        let names = ["notify.oneway", "store.get", "store.get.causal", "store.put"]
+        let ended = try await HostProgram().run(
+            ["--backend", backend, "bench"] + names + ["--samples", "2", "--json"])
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(ended.errors.isEmpty, "whoever measures leaves in order")
+        let lines = try ended.objects()
+        try #require(lines.count == names.count)
+        // A round has many samples.
+        for (line, (name, samples)) in zip(lines, zip(names, [200, 100, 100, 200] as [UInt64])) {
+            try check(line, name, unit: "us", samples: samples)
+            #expect(line["limit"] != .null)
+        }
+    }
+
+    @Test("What grows is measured at all sizes; what needs a group of its own only where there can be several")
+    func growth() async throws {
+        let program = try HostProgram()
+        let ended = try await program.run(
+            "bench", "growth.keys.get", "growth.processes.post", "--samples", "1", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let lines = try ended.objects()
+        try #require(lines.count == 2)
+        for (line, sizes) in zip(lines, [["1 keys", "10 keys", "100 keys"], ["1 processes", "20 processes"]]) {
+            for size in sizes { #expect(ended.output.contains(size)) }
+            #expect(line["limit"] == .null && (line["p50"]?.value ?? 0) > 0)
+        }
+        let refused = try await program.run("--backend", "zmq", "bench", "growth.keys.get")
+        #expect(refused.status == 64 && refused.errors.contains("growth.keys.get: the backend “zmq” gives"))
     }
 
     @Test("In memory participants of one process are measured; what needs programs is refused")

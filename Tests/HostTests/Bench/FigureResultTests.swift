@@ -19,14 +19,23 @@ struct FigureResultTests {
         var result = FigureResult(name: "handover", unit: "ms", own: Samples([2, 4, 9]))
         result.limit = FigureResult.Rival(name: "C", samples: Samples([1, 2, 3]))
         result.peers = [
-            FigureResult.Rival(name: "slow", samples: Samples([80])), FigureResult.Rival(name: "unmeasured"),
+            FigureResult.Rival(name: "slow", samples: Samples([80])),
+            FigureResult.Rival(name: "unmeasured", absence: "not here"),
             FigureResult.Rival(name: "quick", samples: Samples([16, 8, 1])),
         ]
         #expect(
             result.json.line == #"{"name":"handover","unit":"ms","p50":4.0,"p99":9.0,"samples":3,"limit":"C","#
-                + #""limitP50":2.0,"ratio":2.0,"peer":"quick","peerP50":8.0,"peerRatio":0.5}"#)
+                + #""limitP50":2.0,"ratio":2.0,"peer":"quick","peerP50":8.0,"peerRatio":0.5,"rivals":["#
+                + #"{"kind":"limit","name":"C","p50":2.0,"p99":3.0,"samples":3,"ratio":2.0,"ratioLow":2.0,"#
+                + #""ratioHigh":3.0,"absent":null},{"kind":"peer","name":"slow","p50":80.0,"p99":80.0,"samples":1,"ratio":0.05,"#
+                + #""ratioLow":0.025,"ratioHigh":0.025,"absent":null},{"kind":"peer","name":"unmeasured","p50":null,"#
+                + #""p99":null,"samples":0,"ratio":null,"ratioLow":null,"ratioHigh":null,"absent":"not here"},"#
+                + #"{"kind":"peer","name":"quick","p50":8.0,"p99":16.0,"samples":3,"ratio":0.5,"ratioLow":0.125,"#
+                + #""ratioHigh":9.0,"absent":null}]}"#)
         let table = FigureTable.text(of: [result])
-        for text in ["handover (ms)", "limit: C", "peer: slow", "peer: quick", "0.05"] { #expect(table.contains(text)) }
+        for text in ["handover (ms)", "limit: C", "peer: slow", "peer: quick", "0.05", "unmeasured: not here"] {
+            #expect(table.contains(text))
+        }
     }
 
     @Test("What there is not is null, and no number is made up for it")
@@ -34,14 +43,15 @@ struct FigureResultTests {
         let result = FigureResult(name: "takeover.frozen", unit: "ms", own: Samples([500]))
         #expect(
             result.json.line == #"{"name":"takeover.frozen","unit":"ms","p50":500.0,"p99":500.0,"samples":1,"#
-                + #""limit":null,"limitP50":null,"ratio":null,"peer":null,"peerP50":null,"peerRatio":null}"#)
+                + #""limit":null,"limitP50":null,"ratio":null,"peer":null,"peerP50":null,"peerRatio":null,"#
+                + #""rivals":[]}"#)
         #expect(result.ratio(to: FigureResult.Rival(name: "zero", samples: Samples([0]))) == nil)
     }
 
     @Test("Figure, limit and peers are measured in turns; a slow peer beside them, for as many samples as it has")
     func turns() async throws {
         let order = Order()
-        @Sendable func measure(_ name: String) -> Figure.Measurement { { await order.add(name) } }
+        @Sendable func measure(_ name: String) -> Figure.Measurement { { [await order.add(name)] } }
         let figure = Figure(
             name: "f", unit: "ms", rounds: 3, own: measure("own"), limit: .init(name: "l", measure: measure("limit")),
             peers: [
@@ -60,6 +70,37 @@ struct FigureResultTests {
         // What was measured is what is told.
         #expect(result.own.values == (await order.values(of: "own")))
         #expect(result.peers[2].samples.values == (await order.values(of: "slow")))
+    }
+
+    @Test("A round counts once in the spread of the ratios, however many samples it has")
+    func rounds() {
+        var (own, other) = (Samples(), Samples())
+        for round in [[1.0, 2, 9], [4, 4, 4], [8, 8, 80]] { own.add(round: round) }
+        for round in [[1.0, 1, 1], [4, 1, 90], [1, 1, 1]] { other.add(round: round) }
+        #expect(own.count == 9 && own.p50 == 4)
+        let ratios = own.ratios(to: other)
+        #expect(ratios?.low == 1 && ratios?.high == 8)
+        #expect(own.ratios(to: Samples()) == nil)
+    }
+
+    @Test("What is not installed is said once, and fails nothing")
+    func absence() async throws {
+        let calls = Order()
+        let figure = Figure(
+            name: "f", unit: "us", rounds: 3, own: { [await calls.add("own"), 5] },
+            peers: [
+                .init(name: "absent") {
+                    _ = await calls.add("absent")
+                    throw Figure.Absence(reason: "it is not installed")
+                }
+            ],
+            end: { _ = await calls.add("end") })
+        var results: [FigureResult] = []
+        try await FigureRun(figures: [figure], progress: BenchProgress(of: [figure])).run { results.append($0) }
+        #expect(await calls.names == ["own", "absent", "own", "own", "end"])
+        let result = try #require(results.first)
+        #expect(result.own.count == 6 && result.own.rounds.count == 3)
+        #expect(result.peers.first?.absence == "it is not installed" && result.bestPeer == nil)
     }
 
     private actor Order {

@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "Benchmarks",
+    dependencies: [
+        // Without ZeroMQ: what is measured here is inside of one process.
+        .package(name: "SharedCore", path: "..", traits: []),
+        // Without what stands between a program and its allocator: that would be measured as well.
+        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
+    ],
+    targets: [
+        .executableTarget(
+            name: "InProcess",
+            dependencies: [
+                .product(name: "CoreAPI", package: "SharedCore"),
+                .product(name: "StoreEngine", package: "SharedCore"),
+                .product(name: "InMemoryBackend", package: "SharedCore"),
+                .product(name: "FileNotifyBackend", package: "SharedCore"),
+                .product(name: "Coordination", package: "SharedCore"),
+                .product(name: "Benchmark", package: "benchmark"),
+            ],
+            path: "Benchmarks/InProcess", swiftSettings: settings,
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")])
+    ]
+)

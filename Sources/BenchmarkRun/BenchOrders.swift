@@ -1,0 +1,84 @@
+package import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// What a participant does at the orders of a measurement, and how long it takes, in nanoseconds.
+package final class BenchOrders: Sendable {
+    /// How many looks are one sample: one alone takes less time than reading the clock.
+    static let looksPerSample = 100
+    /// How many bytes a value has where no number is given.
+    static let valueByteCount = 256
+    static let writerCount = 8
+
+    let group: any SharedGroup
+    /// What runs until the end.
+    let tasks = Mutex<[Task<Void, any Error>]>([])
+    let seenCount = Atomic(0)
+    let filledCount = Atomic(1)
+    let report: @Sendable (String) -> Void
+
+    /// - Parameter report: Told what happens beside the orders, as a line.
+    package init(in group: any SharedGroup, report: @escaping @Sendable (String) -> Void = { _ in }) {
+        self.group = group
+        self.report = report
+    }
+
+    deinit {
+        for task in tasks.withLock({ $0 }) { task.cancel() }
+    }
+
+    /// Obeys `WORD COUNT [NUMBER]`.
+    ///
+    /// | word | does | gives |
+    /// |---|---|---|
+    /// | `get`, `look` | reads a key so often, from the group or from what is known of it here | the time of each |
+    /// | `put` | puts values of NUMBER bytes | the time of each |
+    /// | `puts` | puts values from several tasks at once | the time of all by their number, so often |
+    /// | `fill` | makes keys up to this number, among which is read and put | nothing |
+    /// | `oneway` | posts, and is answered by whoever does `echo` | how long each was on its way |
+    /// | `echo` | answers from now on | nothing |
+    /// | `observe` | so many observers; reports `heard` with the time when all have heard a post | nothing |
+    /// | `post` | posts to them | when it began and how long it took |
+    /// | `watch` | watches key COUNT of a herd, and counts | nothing |
+    /// | `seen` | | how many changes that watch has delivered |
+    /// | `herd` | puts to the NUMBER keys of a herd in turn | the time of each |
+    ///
+    /// - Returns: Nil for a word that is none of these.
+    package func obey(_ order: String) async throws -> [Double]? {
+        let parts = order.split(separator: " ")
+        guard let word = parts.first, parts.count > 1, let count = Int(parts[1]) else { return nil }
+        let number = parts.count > 2 ? Int(parts[2]) : nil
+        switch word {
+        case "get": return try await get(count, .linearizable)
+        case "look": return try await get(count, .causal)
+        case "put": return try await put(count, byteCount: number ?? Self.valueByteCount)
+        case "puts": return try await putTogether(count)
+        case "fill":
+            for index in 0..<count { try await group.put(Self.key(index), Self.value(Self.valueByteCount)) }
+            filledCount.store(count, ordering: .relaxed)
+            return []
+        case "oneway": return try await ping(count)
+        case "echo":
+            try await echo()
+            return []
+        case "observe":
+            try await observe(count)
+            return []
+        case "post":
+            let begin = SystemClock().now()
+            try await group.post("bench/all", state: begin.nanoseconds)
+            return [Double(begin.nanoseconds), begin.nanoseconds(to: SystemClock().now())]
+        case "watch":
+            try await watch(count)
+            return []
+        case "seen": return [Double(seenCount.load(ordering: .relaxed))]
+        case "herd": return try await drive(count, herd: number ?? 1)
+        default: return nil
+        }
+    }
+
+    func begin(_ body: @escaping @Sendable () async throws -> Void) {
+        let task = Task.detached { try await body() }
+        tasks.withLock { $0.append(task) }
+    }
+}

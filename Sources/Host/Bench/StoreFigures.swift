@@ -1,0 +1,81 @@
+internal import BackendRegistry
+internal import CoreAPI
+internal import Platform
+
+/// What the store and the notifications take, beside the least that it can take and services that users know.
+struct StoreFigures: Sendable {
+    static let names = [
+        "notify.oneway", "store.get", "store.get.causal", "store.put", "store.put.disk", "store.put.disk.8",
+    ]
+
+    let programs: BenchPrograms
+    let stage: BenchStage
+    /// Whether the backend lives in one process.
+    let isInMemory: Bool
+
+    private var isBehindHub: Bool { stage.group.backend == "zmq" }
+
+    func figure(_ name: String, rounds: Int?) async throws -> Figure {
+        switch name {
+        case "notify.oneway": try make(name, order: "oneway 100", rounds: rounds ?? 20, limit: .news, peers: .notifying)
+        case "store.get": try make(name, order: "get 50", rounds: rounds ?? 20, limit: .look, peers: .storing)
+        case "store.get.causal": try make(name, order: "look 50", rounds: rounds ?? 20, limit: .causalLook, peers: [])
+        case "store.put": try make(name, order: "put 100", rounds: rounds ?? 20, limit: .put, peers: .storing)
+        case "store.put.disk":
+            try make(
+                name, order: "put 20", rounds: rounds ?? 20, limit: .putOnDisk, peers: .storingOnDisk, isOnDisk: true)
+        default: try make(name, order: "puts 5", rounds: rounds ?? 20, limit: .putOnDisk, peers: [], isOnDisk: true)
+        }
+    }
+
+    private func make(
+        _ name: String, order: String, rounds: Int, limit: Limit, peers: [Peer], isOnDisk: Bool = false
+    ) throws -> Figure {
+        var meters: [BenchMeter] = []
+        func rival(
+            _ name: String, _ order: String, _ start: @escaping @Sendable () async throws -> BenchProcess
+        ) -> Figure.Rival {
+            let meter = BenchMeter { [try await start()] }
+            meters.append(meter)
+            return .init(name: name) { try await meter.take(order) }
+        }
+        var group = stage.isolated(name)
+        if isOnDisk { group.durability = .disk }
+        if isInMemory {
+            let meter = MemoryBenchMeter()
+            return Figure(
+                name: name, unit: "us", rounds: rounds, own: { try await meter.take(order) },
+                end: { await meter.end() })
+        }
+        let place = try stage.place("store")
+        let own = BenchMeter { [programs, group] in
+            let taker = try await programs.participant(.store, .tool, in: place, of: group)
+            guard order.hasPrefix("oneway") else { return [taker] }
+            let echo = try await programs.participant(.store, .tool, in: place, of: group)
+            try await echo.numbers(after: "echo 1")
+            return [echo, taker]
+        }
+        meters.append(own)
+        let (limitName, limitOrder) = limit.description(isBehindHub)
+        let limitRival = rival(limitName, limitOrder) { [programs, stage, isBehindHub] in
+            try await limit.start(programs, in: try stage.place("limit"), isBehindHub)
+        }
+        var beside: [Figure.Rival] = []
+        if limit == .news {
+            beside.append(
+                rival("futex in shared memory, in C", "oneway 100") { [programs, stage] in
+                    try await programs.measuring(.limits, "futex", try stage.place("limit"))
+                })
+        }
+        let peerRivals = peers.map { peer in
+            rival(peer.name, peer.order(for: order)) { [programs, stage] in
+                try await programs.measuring(
+                    .services, peer.service, try stage.place("peer"), isOnDisk ? "disk" : "process")
+            }
+        }
+        return Figure(
+            name: name, unit: "us", rounds: rounds, own: { try await own.take(order) }, limit: limitRival,
+            peers: peerRivals, beside: beside,
+            end: { [meters] in for meter in meters { await meter.end() } })
+    }
+}
