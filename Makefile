@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test simulate check-all docs examples file-systems sanitize build release bench bench-brief without-zmq \
-	format lint dependencies clean
+	api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -28,7 +28,7 @@ simulate: dependencies
 check-all: lint docs test release bench-brief without-zmq examples file-systems sanitize
 	SWIFT="$(SWIFT)" Scripts/test
 	SWIFT="$(SWIFT)" SHAREDCORE_TEST_JOINS=10000 SHAREDCORE_TEST_FLAVOURS=all SHAREDCORE_TEST_BURST=1000 \
-	    Scripts/test
+	    SHAREDCORE_TEST_KILL_MINUTES=3 Scripts/test
 	for backend in memory file zmq; do \
 	    "$$($(SWIFT) build -c release --show-bin-path)/sharedcore" --backend $$backend conformance || exit 1; \
 	done
@@ -85,6 +85,12 @@ without-zmq: dependencies
 	$(SWIFT) build -j $(JOBS) --scratch-path .build/without-zmq --disable-default-traits --product sharedcore
 	! ldd .build/without-zmq/debug/sharedcore | grep libzmq
 	.build/without-zmq/debug/sharedcore --backend zmq config validate 2>&1 | grep 'this build does not have'
+
+# Whether an adopter's code still compiles that did with the last release, or with what BASELINE names.
+BASELINE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
+api-breakage: dependencies
+	@[ -n "$(BASELINE)" ] || { echo "There is no release to compare with: make api-breakage BASELINE=COMMIT" >&2; exit 64; }
+	$(SWIFT) package diagnose-api-breaking-changes $(BASELINE)
 
 format:
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)

@@ -13,6 +13,7 @@ let shared: [Target.Dependency] = [
     .product(name: "CoreAPI", package: "SharedCore"),
     .product(name: "Lifecycle", package: "SharedCore"),
     .product(name: "NetworkMonitor", package: "SharedCore"),
+    .product(name: "Platform", package: "SharedCore"),
 ]
 
 let package = Package(

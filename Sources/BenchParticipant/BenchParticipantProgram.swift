@@ -42,6 +42,7 @@ enum BenchParticipantProgram {
         if let callID = arguments.callID.flatMap({ CallID($0) }) {
             try await participation.message(callID)
             say("message", SystemClock().now())
+            await participation.finish()
         } else {
             let input = SerialThread(name: "input")
             let orders = BenchOrders(in: group) { print($0) }

@@ -7,6 +7,8 @@ package struct BenchParticipation: Sendable {
     package let own: @Sendable () async throws -> Void
     /// Gets a message as a process does that a push woke.
     package let message: @Sendable (CallID) async throws -> Void
+    /// Serves others as long as they wait for this one's core, as a process does before it ends.
+    package let finish: @Sendable () async -> Void
     /// Lets go.
     package let close: @Sendable () async -> Void
 
@@ -15,6 +17,7 @@ package struct BenchParticipation: Sendable {
             let main = try MainParticipant(of: group, environment: environment) { core }
             own = { try await main.start() }
             message = { _ in }
+            finish = {}
             close = { await main.stop() }
         } else {
             let executor = try ExecutorParticipant(of: group, environment: environment) { core }
@@ -23,9 +26,8 @@ package struct BenchParticipation: Sendable {
                 let answer = try await executor.message(forCallID: callID, deadline: .seconds(120))
                 if case .message(let taken) = answer.content { try await executor.acknowledge(taken) }
             }
-            close = {
-                await executor.close()
-            }
+            finish = { await executor.finish() }
+            close = { await executor.close() }
         }
     }
 }

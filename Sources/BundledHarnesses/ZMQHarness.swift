@@ -74,7 +74,7 @@
             case .ipc: endpoint = .ipc(path: directory + "/hub")
             case .inproc: endpoint = .inproc(name: directory)
             case .tcp:
-                endpoint = .tcp(host: "127.0.0.1", port: 0)
+                endpoint = Self.unusedEndpoint
                 let (hubPair, clientPair) = (try CurveKeyPair.generate(), try CurveKeyPair.generate())
                 keys = (
                     try CurveHubKeys(own: hubPair, clients: [clientPair.publicKey]),
@@ -85,8 +85,29 @@
             let options = HubOptions(
                 group: name, storage: hub, endpoints: [endpoint], keys: keys?.hub, lease: .seconds(600))
             return ZMQTestGroup(
-                hub: try await Hub.start(options), options: options, directory: directory, keys: keys?.client,
+                hub: try await start(options), options: options, directory: directory, keys: keys?.client,
                 settings: settings)
+        }
+
+        /// A port, and the one after it for the stream, below those that the system gives away by itself: a hub that
+        /// starts again finds both as it left them, whatever else connects on this machine.
+        private static var unusedEndpoint: HubEndpoint {
+            .tcp(host: "127.0.0.1", port: UInt16.random(in: 5_000..<16_000) * 2)
+        }
+
+        /// Starts a hub, at another port when somebody has this one.
+        private func start(_ options: HubOptions) async throws(SharedCoreError) -> Hub {
+            guard case .tcp = transport else { return try await Hub.start(options) }
+            var options = options
+            for _ in 1..<10 {
+                do throws(SharedCoreError) {
+                    return try await Hub.start(options)
+                } catch {
+                    guard error.code == .unavailable else { throw error }
+                    options.endpoints = [Self.unusedEndpoint]
+                }
+            }
+            return try await Hub.start(options)
         }
     }
 

@@ -26,6 +26,7 @@ internal import ProgramOutput
 /// | `--handover-hard-maximum-ms N` | how much a critical section can make of it | 5000 |
 /// | `--on-deadline kill\|fence` | what becomes of a holder then | `kill` |
 /// | `--parent PID` | the process that started it, with which the kernel ends it | nobody |
+/// | `--held` | do nothing until a byte comes on standard input | |
 ///
 /// Standard output is one JSON line, `event callID text from source coreStarts elapsedMs`; errors go to standard error.
 /// Exit status: 0 `message` or `nothing`; 1 `refused`, `timeout` or `fenced`; 64 wrong usage; 69 the group cannot be used
@@ -36,6 +37,7 @@ struct ExecutorArguments {
     var durability = Durability.process
     var request: ExecutorRequest
     var parent: Int32?
+    var isHeld = false
 
     init(_ arguments: [String]) throws(ExecutorFailure) {
         var values: [String: String] = [:]
@@ -44,6 +46,8 @@ struct ExecutorArguments {
         while let option = rest.popFirst() {
             if option == "--own" {
                 insists = true
+            } else if option == "--held" {
+                isHeld = true
             } else if Self.options.contains(option) {
                 guard let value = rest.popFirst() else { throw Self.usage("\(option) needs a value") }
                 values[option] = value

@@ -20,6 +20,7 @@ enum ExecutorProgram {
         if let parent = arguments.parent, !OwnProcess.endsWith(parent: parent) {
             _exit(ExitStatus.unavailable.rawValue)
         }
+        if arguments.isHeld, !OwnProcess.waitForLeave() { _exit(ExitStatus.unavailable.rawValue) }
         // Detached, because the main thread is not free to run it.
         let work = Task.detached { exit(await status(of: arguments).rawValue) }
         TerminationSignals.wait()

@@ -6,55 +6,65 @@ import Testing
 /// Every case on every backend of the package.
 @Suite("Conformance", .serialized)
 struct BundledBackendTests {
-    @Test("memory", arguments: ConformanceSuite.cases)
+    @Test("memory", arguments: Self.cases)
     func memory(conformanceCase: ConformanceCase) async throws {
         try await judge(conformanceCase, on: .memory)
     }
 
-    @Test("files", arguments: ConformanceSuite.cases)
+    @Test("files", arguments: Self.cases)
     func files(conformanceCase: ConformanceCase) async throws {
         try await judge(conformanceCase, on: .files)
     }
 
-    @Test("files on disk", arguments: ConformanceSuite.cases)
+    @Test("files on disk", arguments: Self.cases)
     func filesOnDisk(conformanceCase: ConformanceCase) async throws {
         try await judge(conformanceCase, on: .filesOnDisk)
     }
 
-    @Test("a hub on memory", arguments: otherFlavours)
+    @Test("a hub on memory", arguments: Self.otherFlavours)
     func hubOnMemory(conformanceCase: ConformanceCase) async throws {
         try await judge(conformanceCase, on: .hubOnMemory)
     }
 
-    @Test("a hub on files", arguments: ConformanceSuite.cases)
+    @Test("a hub on files", arguments: Self.cases)
     func hubOnFiles(conformanceCase: ConformanceCase) async throws {
         try await judge(conformanceCase, on: .hubOnFiles)
     }
 
-    @Test("a hub on files, over TCP with CURVE", arguments: otherFlavours)
+    @Test("a hub on files, over TCP with CURVE", arguments: Self.otherFlavours)
     func hubOverTCP(conformanceCase: ConformanceCase) async throws {
         try await judge(conformanceCase, on: .hubOverTCP)
     }
 
-    @Test("a hub on memory, over TCP with CURVE", arguments: otherFlavours)
+    @Test("a hub on memory, over TCP with CURVE", arguments: Self.otherFlavours)
     func hubOnMemoryOverTCP(conformanceCase: ConformanceCase) async throws {
         try await judge(conformanceCase, on: .hubOnMemoryOverTCP)
     }
 
-    @Test("a hub on files, within the process", arguments: otherFlavours)
+    @Test("a hub on files, within the process", arguments: Self.otherFlavours)
     func hubWithinProcess(conformanceCase: ConformanceCase) async throws {
         try await judge(conformanceCase, on: .hubWithinProcess)
     }
 
-    @Test("a hub on memory, within the process", arguments: otherFlavours)
+    @Test("a hub on memory, within the process", arguments: Self.otherFlavours)
     func hubOnMemoryWithinProcess(conformanceCase: ConformanceCase) async throws {
         try await judge(conformanceCase, on: .hubOnMemoryWithinProcess)
     }
 
+    /// All cases, or those of an id or a rule in `SHAREDCORE_TEST_CASES`, for whoever looks for the fault behind one.
+    private static let cases: [ConformanceCase] = {
+        guard let names = getenv("SHAREDCORE_TEST_CASES") else { return ConformanceSuite.cases }
+        let cases = String(cString: names).split(separator: ",").flatMap {
+            ConformanceSuite.cases(matching: String($0))
+        }
+        precondition(!cases.isEmpty, "SHAREDCORE_TEST_CASES names no case.")
+        return cases
+    }()
+
     /// What the other flavours of hubs are tried on. One flavour, on files over a socket of this machine, always has all
     /// cases; the others have those that take minutes only where `SHAREDCORE_TEST_FLAVOURS` is `all`, as in
     /// `make check-all`: what these ask is asked of what all flavours share.
-    private static let otherFlavours = ConformanceSuite.cases.filter {
+    private static let otherFlavours = cases.filter {
         getenv("SHAREDCORE_TEST_FLAVOURS").map { String(cString: $0) } == "all"
             || !["S6d", "W3a", "W3c", "W4a", "N8a"].contains($0.id)
     }

@@ -6,7 +6,7 @@ internal import Mutants
 // catches; those in memory that no other case of their rules catches are set in bold. A mutant in memory is tried on the
 // cases of the rules that it breaks, one of the file backend on the case that is named for it. The second process of the
 // tests must be built beside this program. With the beginnings of rules as arguments (`C`, `S1`), only their rows are
-// written, and nothing of the file backend's.
+// written, and nothing of the file backend's; with `P` the table of background life, which is one of its own.
 
 /// Cases that fail on a mutant, by the mutant's name.
 var caught: [String: Set<String>] = [:]
@@ -49,8 +49,12 @@ for mutant in beginnings.isEmpty ? FileMutant.all : [] {
     }
 }
 
-printTable(of: cases)
+if !cases.isEmpty { printTable(of: cases) }
 if beginnings.isEmpty {
     print()
     printTable(of: FileCases.all)
+    print()
+}
+if beginnings.isEmpty || beginnings.contains("P") {
+    for line in LifecycleTable.lines() { print(line) }
 }

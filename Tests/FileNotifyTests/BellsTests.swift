@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import StoreEngine
 internal import Testing
 
 @testable internal import FileNotifyBackend
@@ -24,17 +25,59 @@ struct BellsTests {
         }
     }
 
-    @Test("N4: different names and paths spread over all bells, one each")
+    @Test("N4: different names and paths spread over the bells that there are for them, one each")
     func bellsSpread() throws {
         var ofNames = Bells()
-        var ofPaths = Bells()
+        var ofPaths = [Bells](repeating: [], count: 4)
         for index in 0..<1_000 {
             let name = Bells(of: try NotificationName("name \(index)"))
-            let path = Bells(listeningTo: try KeyPrefix("path/\(index)"))
-            #expect(name.rawValue.nonzeroBitCount == 1 && path.rawValue.nonzeroBitCount == 1)
+            #expect(name.rawValue.nonzeroBitCount == 1)
             ofNames.formUnion(name)
-            ofPaths.formUnion(path)
+            for (depth, path) in ["\(index)", "a/\(index)", "a/b/\(index)", "a/\(index)/c/d"].enumerated() {
+                let bell = Bells(listeningTo: try KeyPrefix(path))
+                #expect(bell.rawValue.nonzeroBitCount == 1)
+                ofPaths[depth].formUnion(bell)
+            }
         }
-        #expect(ofNames == .all && ofPaths == .all)
+        #expect(ofPaths.map(\.rawValue.nonzeroBitCount) == [4, 24, 32, 4])
+        #expect(ofPaths.reduce(into: Bells()) { $0.formUnion($1) } == .all)
+        #expect(ofNames.rawValue.nonzeroBitCount == 56)
+        #expect(ofNames.isDisjoint(with: Bells(listeningTo: "")))
+    }
+
+    @Test("N4: a change wakes few who watch other paths of its depth, and none of those who watch longer ones")
+    func othersAreNotWoken() throws {
+        let watched = try (0..<100).map { Bells(listeningTo: try KeyPrefix("a/inbox/\($0)")) }
+        let rung = try (0..<100).map { Bells(changing: try Key("a/demand/\($0)/session")) }
+        let woken = rung.map { bells in watched.count { !$0.isDisjoint(with: bells) } }
+        // 100 on 32 bells are three on each; one path of this depth is above each key.
+        #expect(woken.reduce(0, +) <= 600, "\(woken)")
+        #expect(watched.allSatisfy { $0.isDisjoint(with: Bells(changing: "a/demand")) })
+    }
+
+    @Test("N4: the end of a session rings the bells of what it held, and opens no others")
+    func endOfASession() throws {
+        var state = StoreState()
+        let now = BootInstant(nanoseconds: 1)
+        let process = ProcessIdentity(bootID: BootID(high: 1, low: 1), pid: 1, startTime: 1)
+        let opening = state.opening(
+            SessionOpening(process: process, description: SessionDescription(role: .executor, name: "one")), at: now)
+        state.apply(opening)
+        let session = SessionID(rawValue: opening.revision.rawValue)
+        var transaction = Transaction()
+        transaction.put("a/held", [1], lifetime: .session)
+        transaction.put("a/kept", [1])
+        guard case .record(let effect, _) = try state.decide(transaction, of: session, at: now) else {
+            Issue.record("the transaction is not recorded")
+            return
+        }
+        state.apply(effect)
+
+        let ending = try #require(state.ending(session, at: now))
+        let opened = Bells(of: ending, before: state)
+        state.apply(ending)
+
+        #expect(opened == Bells(changing: "a/held"))
+        #expect(Bells(of: ending, in: &state) == opened)
     }
 }

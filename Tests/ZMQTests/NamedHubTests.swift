@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import CoreAPITesting
+internal import Platform
 internal import TestSupport
 internal import Testing
 
@@ -28,7 +29,7 @@ extension ZMQTests {
                 await hub.stop()
                 let asked = Task { try await writer.put("count", Counted.bytes(UInt64(round) * 2 + 1)) }
                 hub = try await stage.hub(at: [endpoint])
-                try await within(Patience.usual, "what was asked without a hub is done") { try await asked.value }
+                _ = try await within(Patience.usual, "what was asked without a hub is done") { try await asked.value }
             }
             for value in 0..<6 {
                 let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
@@ -45,18 +46,69 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        @Test("L1: whoever closes while there is no hub is ended by the next one")
-        func closedWithoutHub() async throws {
+        @Test("without hearing of the next hub, what was asked stays without an answer: the test before can fail")
+        func withoutHearing() async throws {
+            let first = try await stage.hub(at: [endpoint])
+            let client = try await stage.client(at: endpoint) { $0.requestTimeout = .milliseconds(500) }
+            try await client.put("count", [1])
+            FailPoint.arm(Self.deafness)
+            defer { FailPoint.arm("") }
+            await first.stop()
+            let second = try await stage.hub(at: [endpoint])
+            try await expect(.unavailable, from: "a read of a hub that is not heard of") {
+                _ = try await client.get("count")
+            }
+            FailPoint.arm("")
+            await client.close()
+            await second.stop()
+        }
+
+        private static let deafness = [String](repeating: "link.follow:fail", count: 100).joined(separator: ",")
+
+        @Test("L1: whoever closes while there is no hub is ended by the next one", arguments: [true, false])
+        func closedWithoutHub(isProtected: Bool) async throws {
+            if !isProtected { FailPoint.arm("link.stayBehind:fail") }
+            defer { FailPoint.arm("") }
             let first = try await stage.hub(at: [endpoint])
             let (leaving, staying) = (try await stage.client(at: endpoint), try await stage.client(at: endpoint))
             await first.stop()
             await leaving.close()
             let second = try await stage.hub(at: [endpoint])
-            try await eventually("the session that was closed is over") {
-                try await staying.sessions().map(\.id) == [staying.session.id]
+            if isProtected {
+                try await eventually("the session that was closed is over") {
+                    try await staying.sessions().map(\.id) == [staying.session.id]
+                }
+            } else {
+                #expect(!FailPoint.isActive("link.stayBehind"), "the client has ended")
+                #expect(try await staying.sessions().count == 2)
             }
             await staying.close()
             await second.stop()
+        }
+
+        @Test("a hub that ends takes back its own name, and not its successor's")
+        func successor() {
+            let (hubs, name) = (NamedHubs(), "name")
+            let former = hubs.begin(name)
+            let latter = hubs.begin(name)
+            hubs.end(former, of: name)
+            #expect(hubs.run(of: name) == latter)
+            hubs.end(latter, of: name)
+            #expect(hubs.run(of: name) == nil)
+        }
+
+        @Test("without hearing of a hub that comes, a client that waits for one is told that there is none")
+        func deaf() async throws {
+            FailPoint.arm(Self.deafness)
+            defer { FailPoint.arm("") }
+            let link = try HubLink(
+                to: endpoint, group: "group", as: SessionDescription(),
+                options: ZMQGroupOptions(openTimeout: .seconds(2)))
+            let joining = Task { try await link.join().0 }
+            try await eventually("the client waits") { await link.hasSockets }
+            let hub = try await stage.hub(at: [endpoint])
+            try await expect(.unavailable, from: "a join that does not hear of its hub") { _ = try await joining.value }
+            await hub.stop()
         }
 
         @Test("a client waits for a hub that comes later, and is told when none does")
@@ -73,4 +125,8 @@ extension ZMQTests {
             await hub.stop()
         }
     }
+}
+
+extension HubLink {
+    fileprivate var hasSockets: Bool { requests != nil }
 }

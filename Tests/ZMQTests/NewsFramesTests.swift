@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import InMemoryBackend
+internal import Platform
 internal import TestSupport
 internal import Testing
 
@@ -10,10 +11,26 @@ extension ZMQTests {
     /// How many frames news takes: each wakes everybody.
     @Suite("Frames of news")
     struct NewsFramesTests {
+        /// How many requests come together, and of what size.
+        struct Burst: CustomTestStringConvertible {
+            let count: Int
+            let valueByteCount: Int
+            var isBatched = true
+
+            var testDescription: String {
+                "\(count) of \(valueByteCount) bytes" + (isBatched ? "" : ", each told by itself")
+            }
+        }
+
         @Test(
             "N3, W1: what was recorded for requests that came together is told in few frames, whole and in its order",
-            arguments: [1, 10 << 10])
-        func together(valueByteCount: Int) async throws {
+            arguments: [
+                Burst(count: 12, valueByteCount: 1), Burst(count: 12, valueByteCount: 10 << 10),
+                Burst(count: 50, valueByteCount: 1), Burst(count: 50, valueByteCount: 10 << 10),
+                Burst(count: 50, valueByteCount: 1, isBatched: false),
+            ])
+        func together(burst: Burst) async throws {
+            let (count, valueByteCount) = (burst.count, burst.valueByteCount)
             let stage = try HubStage()
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
             let service = try HubService(
@@ -23,7 +40,10 @@ extension ZMQTests {
             let client = try await stage.client()
             let stream = try await subscription(at: stage.endpoint)
             order.hold()
-            let count = 12
+            if !burst.isBatched {
+                FailPoint.arm([String](repeating: "hub.batch:fail", count: 2 * count).joined(separator: ","))
+            }
+            defer { FailPoint.arm("") }
             let value = [UInt8](repeating: 1, count: valueByteCount)
             let commits = (0..<count).map { number in
                 Task { try await client.put(Key("k/\(number)"), value).revision }
@@ -40,11 +60,16 @@ extension ZMQTests {
 
             let frames = try await told(on: stream, upTo: try #require(revisions.max()))
             #expect(frames.flatMap(\.self) == revisions.sorted())
-            // A frame holds 64 KiB.
-            let limit = 3 + (count * valueByteCount) / (64 << 10)
+            guard burst.isBatched else {
+                #expect(frames.count >= count - 1, "\(frames.count) frames for \(count) commits")
+                return await end(client, service)
+            }
+            // A frame holds 16 effects and 64 KiB; the first and the last ones may have come alone.
+            #expect(frames.allSatisfy { $0.count <= HubService.newsLimit }, "\(frames.map(\.count)) effects")
+            let perFrame = min(HubService.newsLimit, (64 << 10) / (valueByteCount + 100))
+            let limit = 3 + 2 * count / perFrame
             #expect(frames.count <= limit, "\(frames.count) frames for \(count) commits")
-            await client.close()
-            await service.stop()
+            await end(client, service)
         }
 
         @Test(
@@ -65,8 +90,7 @@ extension ZMQTests {
             let frames = try await told(on: stream, upTo: try #require(revisions.last))
             #expect(frames.flatMap(\.self) == revisions)
             #expect(frames.count <= count / 2, "\(frames.count) frames for \(count) commits")
-            await client.close()
-            await service.stop()
+            await end(client, service)
         }
 
         @Test(
@@ -74,6 +98,11 @@ extension ZMQTests {
             arguments: [(1, 0), (33, 0), (100, 3_000), (5_000, 5_000)])
         func pauses(count: Int, microseconds: Int) {
             #expect(NewsPace().pause(forClients: count) == .microseconds(microseconds))
+        }
+
+        private func end(_ client: ZMQGroup, _ service: HubService) async {
+            await client.close()
+            await service.stop()
         }
 
         /// The revisions that each frame tells of, up to one.

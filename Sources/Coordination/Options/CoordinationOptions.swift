@@ -19,6 +19,8 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var timelineCapacity: Int
     /// How long a holder may take to answer a challenge. The contract names the time (C6); only tests change it.
     package var answerBound = Duration.milliseconds(500)
+    /// How often one who waits looks by itself. The contract names the time (C13); only tests change it.
+    package var lookInterval = Duration.milliseconds(250)
 
     public init(
         handoverDeadline: Duration = .milliseconds(500), handoverHardMaximum: Duration = .seconds(5),
@@ -43,6 +45,7 @@ public struct CoordinationOptions: Hashable, Sendable {
         rules.onDeadline = onDeadline
         rules.stopBound = stopBound
         rules.answerBound = answerBound
+        rules.lookInterval = lookInterval
         return rules
     }
 }

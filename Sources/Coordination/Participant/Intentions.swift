@@ -15,9 +15,12 @@ package struct Intentions: Sendable {
     /// One call's need for a core.
     package struct Need: Hashable, Sendable {
         package var insists: Bool
+        /// The message that is missing; nil where a core is needed whatever there is.
+        package var callID: CallID?
 
-        package init(insists: Bool) {
+        package init(insists: Bool, callID: CallID? = nil) {
             self.insists = insists
+            self.callID = callID
         }
     }
 

@@ -139,7 +139,7 @@ extension Participant {
                 wait.isExpected = true
                 try await expect(ItemName(callID.text), before: wait.deadline, as: call.number)
             case .wait(let until, let needsCore):
-                need(needsCore, as: call.number)
+                need(needsCore, for: call)
                 alarm.set(to: until)
                 await call.bell.wait()
             }
@@ -172,11 +172,28 @@ extension Participant {
     }
 
     /// Takes note whether a core here would help a call.
-    private func need(_ needsCore: Bool, as number: Int) {
-        let need = needsCore ? Intentions.Need(insists: false) : nil
-        guard intentions.needs[number] != need else { return }
-        intentions.needs[number] = need
+    private func need(_ needsCore: Bool, for call: MessageCall) {
+        let need = needsCore ? Intentions.Need(insists: false, callID: call.callID) : nil
+        guard intentions.needs[call.number] != need else { return }
+        intentions.needs[call.number] = need
         bell.ring()
+    }
+
+    /// Drops the needs of calls whose messages are there, though their tasks have not looked since.
+    ///
+    /// Before a core is started this is asked once more: whoever ran the last one has stored everything before it let go,
+    /// and on a busy machine the loop may have heard of the end before a call's task heard of its message.
+    ///
+    /// - Returns: Whether no need is left.
+    func dropAnsweredNeeds() async throws(SharedCoreError) -> Bool {
+        for (number, need) in intentions.needs {
+            guard !need.insists, let callID = need.callID else { continue }
+            // What was seen of the ownership came through this handle as well, so it is no older.
+            guard try await inbox.look(callID, consistency: .causal) != .absent else { continue }
+            if intentions.needs[number] == need { intentions.needs[number] = nil }
+            listeners[number]?.ring()
+        }
+        return intentions.needs.isEmpty
     }
 
     // MARK: - Insisting

@@ -1,7 +1,7 @@
 internal import BackendRegistry
 internal import CoreAPI
-internal import FoundationEssentials
 internal import Glibc
+internal import Platform
 internal import ProgramOutput
 
 /// The programs that figures are measured with, which stand beside this one.
@@ -22,7 +22,7 @@ struct BenchPrograms: Sendable {
     private let folder: String
 
     init() throws {
-        own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        own = try OwnProgram.path
         folder = own.split(separator: "/").dropLast().map { "/" + $0 }.joined()
         for name in Self.names {
             guard access(path(name), X_OK) == 0 else {

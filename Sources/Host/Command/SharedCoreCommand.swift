@@ -18,7 +18,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
         var subcommands: [any ParsableCommand.Type] = [
             DemoCommand.self, StoreCommand.self, NotifyCommand.self, MailboxCommand.self, MainCommand.self,
             ExecutorCommand.self, ExclusiveCommand.self, PushCommand.self, ServeCommand.self, StatusCommand.self,
-            KeeperCommand.self,
+            KeeperCommand.self, ApplicationCommand.self,
             TimelineCommand.self, CheckCommand.self,
             ConformanceCommand.self,
             BenchCommand.self, SoakCommand.self, ConfigCommand.self, ConformancePeerCommand.self,
@@ -33,8 +33,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
 
     static func main() async {
         var arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments.first == ParentTie.name { ParentTie.fasten(&arguments) }
-        if arguments.first == ExclusiveGate.name { ExclusiveGate.pass(Array(arguments.dropFirst())) }
+        if arguments.first == StartGate.name { StartGate.pass(&arguments) }
         do {
             var command = try parseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {

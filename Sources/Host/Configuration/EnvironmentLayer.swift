@@ -20,8 +20,10 @@ enum EnvironmentLayer {
         return EnvironmentVariablesProvider(environmentVariables: variables)
     }
 
-    /// Variables with the prefix that are no settings: this program's own, and those of its tests.
-    private static let others = [fileVariable, callIDVariable, prefix + "FAIL_POINT"]
+    /// Variables with the prefix that are no settings: this program's own, its keeper's, and those of its tests.
+    private static let others =
+        [fileVariable, callIDVariable, ExecutorMark.variable, prefix + "FAIL_POINT"]
+        + ["KEEPER", "BACKGROUND"].map { prefix + $0 }
 
     /// Says which variables look like settings and are none. They are no error: another version may know them.
     static func warnOfUnknown(in environment: [String: String], logger: Logger) {

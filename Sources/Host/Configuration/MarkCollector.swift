@@ -58,8 +58,24 @@ struct MarkCollector {
     private func suggestion(for name: String) -> String {
         // A key that was written without its section is the likeliest mistake.
         if let whole = names.first(where: { $0.hasSuffix("." + name) }) { return "; did you mean “\(whole)”?" }
-        let sentence = Spelling.suggestion(for: name, among: names)
-        return sentence.isEmpty ? "; the keys are \(names.joined(separator: ", "))." : sentence
+        let sentence = Spelling.suggestion(for: name, among: names + sections)
+        return sentence.isEmpty ? "; the keys are \(outline.joined(separator: ", "))." : sentence
+    }
+
+    /// The beginnings of keys that have more of them below.
+    private var sections: [String] {
+        names.flatMap { name in
+            let parts = name.split(separator: ".")
+            return parts.indices.dropFirst().map { parts[..<$0].joined(separator: ".") }
+        }
+    }
+
+    /// The keys, where they have many parts only the first two.
+    private var outline: [String] {
+        var seen: Set<String> = []
+        return names.map { $0.split(separator: ".").prefix(2).joined(separator: ".") }.filter {
+            seen.insert($0).inserted
+        }
     }
 
     private func place(_ node: Node) -> String {

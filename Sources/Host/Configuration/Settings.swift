@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import Lifecycle
 
 /// The table of everything that can be configured. This is the one place that knows the keys.
 enum Settings {
@@ -72,6 +73,9 @@ enum Settings {
     static let pushSocket = Setting(
         "push.socket", .path, default: .derived("“push” in the group's runtime directory"),
         "The socket at which the host takes pushes; “none” for no socket.")
+    static let pushCapacity = Setting(
+        "push.capacity", .count, default: .text("10000"),
+        "The most pushes that the group keeps, waiting or being served; what comes beyond is refused.")
     static let metricsListen = Setting(
         "metrics.listen", .metricsPlace, default: .none,
         "Where the host tells its figures to Prometheus: a port of 127.0.0.1, or the path of a socket.")
@@ -104,15 +108,34 @@ enum Settings {
         "alerts", .choice(["desktop", "log", "none"]), default: .text("desktop"),
         "How the host tells the user what an Executor brought: on the desktop or else in the log, there only, or not.")
 
+    /// The level of a service in a state of the application.
+    static func level(of service: Service, in application: ApplicationState) -> Setting<ServiceLevel> {
+        let row = ServiceLevelRow.standard(service)
+        let level = application == .foreground ? row.foreground : row.background
+        return Setting(
+            "serviceLevels.\(service.rawValue).\(application.rawValue)", .oneOf(service.possibleLevels),
+            default: .text(level.rawValue), "How much of this service there is in the \(application.rawValue).")
+    }
+
+    /// The states in which services have levels.
+    static let levelledStates = [ApplicationState.foreground, .background]
+
+    private static let serviceLevels = Service.allCases.flatMap { service in
+        levelledStates.map { level(of: service, in: $0).erased }
+    }
+
     /// Every setting, in the order in which people read them.
-    static let all: [AnySetting] = [
+    static let all = single + serviceLevels
+
+    private static let single: [AnySetting] = [
         backend.erased, group.erased, directory.erased, durability.erased, zmqEndpoint.erased, zmqHub.erased,
         zmqStorage.erased, zmqLease.erased, zmqSecretKey.erased, zmqHubKey.erased, zmqClientKeys.erased,
         handoverDeadline.erased, handoverHardMaximum.erased, handoverOnDeadline.erased, executorBudget.erased,
         executorWarning.erased, executorMemory.erased, executorLimit.erased, executorAttempts.erased,
         executorPause.erased, executorCommand.erased, inboxLifetime.erased, coreMaildir.erased,
         coreStartDuration.erased,
-        pushMaildir.erased, pushSocket.erased, metricsListen.erased, mainCommand.erased, mainWatchdog.erased,
+        pushMaildir.erased, pushSocket.erased, pushCapacity.erased, metricsListen.erased, mainCommand.erased,
+        mainWatchdog.erased,
         mainRestartLimit.erased, mainRestartWindow.erased, mainWakeBudget.erased, alerts.erased,
     ]
 }

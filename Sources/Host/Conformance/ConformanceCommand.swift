@@ -5,6 +5,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import FoundationEssentials
 internal import Glibc
+internal import Platform
 internal import ProgramOutput
 
 #if ZMQ
@@ -54,7 +55,7 @@ struct ConformanceCommand: HostCommand {
     }
 
     private func harness(in directory: String, for resolution: Resolution) throws -> any ConformanceHarness {
-        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let own = try OwnProgram.path
         let peer = PeerProgram(path: own, arguments: [ConformancePeerCommand.name])
         let durability = try resolution.value(Settings.durability)
         switch try resolution.value(Settings.backend) {

@@ -9,18 +9,21 @@ struct StatusOverview: Sendable {
     let owner: GroupOwner?
     let host: HostOverview
     let supervision: SupervisionOverview
+    let life: LifeOverview
     let sessions: [Session]
     let revision: Revision
     let clock: WallTime
 
-    /// `backend group revision owner{role,state,epoch,pid,since} sessions[] host{...} pushes{...} main{...}`.
+    /// `backend group revision owner{role,state,epoch,pid,since} sessions[] host{...} pushes{...} main{...}
+    /// applications[] serviceLevels{...} keepAlives[]`.
     var json: JSONObject {
         [
             "backend": .text(backend), "group": .text(group), "revision": .natural(revision.rawValue),
             "owner": owner.map { .object(json(of: $0)) } ?? .null,
             "sessions": .array(sessions.map { .object(json(of: $0)) }),
             "host": host.json, "pushes": .object(host.pushes),
-            "main": supervision.json,
+            "main": supervision.json, "applications": life.applicationsJSON, "serviceLevels": life.levelsJSON,
+            "keepAlives": life.keepAlivesJSON,
         ]
     }
 
@@ -51,7 +54,8 @@ struct StatusOverview: Sendable {
             "backend   \(backend)", "group     \(group)", "revision  \(revision)", "owner     \(holder)",
             "sessions  \(sessions.count)",
         ]
-        return (lines + sessions.map(line) + host.lines + supervision.lines).joined(separator: "\n")
+        return (lines + sessions.map(line) + host.lines + supervision.lines + life.lines(sessions: sessions))
+            .joined(separator: "\n")
     }
 
     private func line(of session: Session) -> String {

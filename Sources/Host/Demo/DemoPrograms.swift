@@ -1,6 +1,5 @@
 internal import Coordination
 internal import CoreAPI
-internal import FoundationEssentials
 internal import Platform
 internal import Subprocess
 internal import SystemPackage
@@ -32,7 +31,7 @@ struct DemoPrograms: Sendable {
         self.startDuration = startDuration
         self.options = options
         self.settings = settings
-        own = try program ?? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        own = try program ?? OwnProgram.path
     }
 
     /// A Main.

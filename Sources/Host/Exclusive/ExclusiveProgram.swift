@@ -35,9 +35,8 @@ final class ExclusiveProgram: Sendable {
         }
         guard isFirst else { throw CommandFailure(.unavailable, "the command has run already") }
         do {
-            let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
             let program = try await AttendedProgram.start(
-                own, ExclusiveGate.arguments(for: command),
+                OwnProgram.path, StartGate.arguments(for: command, as: .command),
                 // Ignored here, so that a closed pipe shows as an error.
                 defaults: Self.ignoredPipe ? [] : [SIGPIPE])
             let missed = state.withLock { state in

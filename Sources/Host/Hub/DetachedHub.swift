@@ -1,7 +1,6 @@
 #if ZMQ
     internal import CoreAPI
     internal import FileNotifyBackend
-    internal import FoundationEssentials
     internal import Platform
     internal import ProgramOutput
     internal import ZMQBackend
@@ -20,7 +19,7 @@
         func start() async throws {
             let log = try self.log()
             let variables = try context.resolution.hubVariables()
-            let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            let own = try OwnProgram.path
             let failure = try await Abandonable.run(on: SerialThread(name: "hub-start"), grace: .zero) {
                 try Self.start(own, variables, log: log)
             }

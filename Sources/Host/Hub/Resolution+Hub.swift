@@ -2,8 +2,8 @@
     internal import BackendRegistry
     internal import CoreAPI
     internal import FileNotifyBackend
-    internal import FoundationEssentials
     internal import InMemoryBackend
+    internal import Platform
     internal import ProgramOutput
     internal import ZMQBackend
 
@@ -82,7 +82,7 @@
         func hubLauncher() throws(CommandFailure) -> HubLauncher? {
             guard try value(Settings.zmqHub) == "auto" else { return nil }
             do {
-                let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+                let own = try OwnProgram.path
                 return HubLauncher(program: own, arguments: ["hub", "--detach"], variables: try hubVariables())
             } catch let failure as CommandFailure {
                 throw failure

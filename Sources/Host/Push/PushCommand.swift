@@ -30,7 +30,7 @@ struct PushCommand: HostCommand {
 
     func run(in context: CommandContext) async throws {
         try await context.withGroup(for: "push") { group in
-            let queue = try PushQueue(of: group)
+            let queue = try PushQueue(of: group, capacity: try context.resolution.value(Settings.pushCapacity))
             guard let callID = callID.flatMap(PushID.callID) else {
                 let count = try await queue.retryFailures()
                 try await context.output.emit(
@@ -38,10 +38,20 @@ struct PushCommand: HostCommand {
                     json: ["event": "retried", "count": .integer(Int64(count))])
                 return
             }
-            let revision = try await queue.send(callID)
+            let revision = try await Self.send(callID, to: queue)
             try await context.output.emit(
                 text: "The push waits, as revision \(revision).",
                 json: ["event": "pushed", "callID": .text(callID.text), "revision": .natural(revision.rawValue)])
+        }
+    }
+
+    private static func send(_ callID: CallID, to queue: PushQueue) async throws -> Revision {
+        do throws(SharedCoreError) {
+            return try await queue.send(callID)
+        } catch {
+            // There are too many, which is no fault of this one.
+            guard error.code == .limitExceeded else { throw error }
+            throw CommandFailure(.unavailable, error.sentence)
         }
     }
 }

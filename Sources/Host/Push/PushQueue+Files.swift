@@ -19,6 +19,7 @@ extension PushQueue {
     ///
     /// - Returns: Whether it was not one before.
     func send(_ callID: CallID?, file part: String) async throws(SharedCoreError) -> Bool {
+        if callID != nil { try await requireRoom() }
         let key = try Key(Self.files + "/" + part)
         var transaction = Transaction()
         transaction.require(.absent(key))

@@ -29,22 +29,43 @@ struct PushQueue: Sendable {
     static let failureCapacity = 1000
 
     let group: any SharedStore
+    /// The most pushes that are kept, those in hand counted.
+    private let capacity: Int
     private let clock: any TimeSource
     let pending: QueueMailbox
     let failed: QueueMailbox
 
-    init(of group: any SharedStore, clock: any TimeSource = SystemClock()) throws(SharedCoreError) {
+    init(
+        of group: any SharedStore, capacity: Int = .max, failureCapacity: Int = Self.failureCapacity,
+        clock: any TimeSource = SystemClock()
+    ) throws(SharedCoreError) {
         self.group = group
+        self.capacity = capacity
         self.clock = clock
         pending = try QueueMailbox(group, path: ".sharedcore/pushes")
         failed = try QueueMailbox(
             group, path: ".sharedcore/push-failures",
-            options: QueueOptions(capacity: Self.failureCapacity, overflow: .dropOldest))
+            options: QueueOptions(capacity: failureCapacity, overflow: .dropOldest))
     }
 
     /// Puts a push behind those that wait.
+    ///
+    /// - Throws: `limitExceeded` when there are as many as may be.
     func send(_ callID: CallID) async throws(SharedCoreError) -> Revision {
-        try await pending.send(push(for: callID).bytes).revision
+        try await requireRoom()
+        return try await pending.send(push(for: callID).bytes).revision
+    }
+
+    /// Makes sure that one more may be kept. Those who send at the same moment may each add one: the bound is to keep a
+    /// flood from filling the store, and a count that all agree on would make them wait for each other.
+    func requireRoom() async throws(SharedCoreError) {
+        guard capacity < .max else { return }
+        let keys = pending.keys
+        let count = try await group.list(keys.prefix).entries.count { keys.place(of: $0.key)?.part == .message }
+        guard count >= capacity else { return }
+        throw SharedCoreError(
+            .limitExceeded, "The push is refused: \(count) are kept, and push.capacity is \(capacity).",
+            at: pending.path)
     }
 
     func push(for callID: CallID) -> Push {
@@ -72,9 +93,17 @@ struct PushQueue: Sendable {
 
     /// Moves a push to those that were given up.
     func giveUp(_ bytes: [UInt8], _ taken: Taken) async throws(SharedCoreError) {
-        // Written before it is taken away: killed in between, it is given up twice and lost never.
-        _ = try await failed.send(bytes, as: taken.delivery.item)
-        try await pending.acknowledge(taken.delivery)
+        while true {
+            var transaction = Transaction()
+            _ = try await failed.addJudgedSend(of: bytes, as: taken.delivery.item, to: &transaction)
+            try pending.addAcknowledgement(of: taken.delivery, to: &transaction)
+            do throws(SharedCoreError) {
+                _ = try await group.commit(transaction)
+                return
+            } catch {
+                guard failed.isOutdated(error) else { throw error }
+            }
+        }
     }
 
     /// Puts the pushes that were given up behind those that wait, to be tried anew.

@@ -1,6 +1,5 @@
 internal import Coordination
 internal import CoreAPI
-internal import FoundationEssentials
 internal import Platform
 internal import ProgramOutput
 
@@ -17,9 +16,6 @@ struct ExecutorLaunch: Sendable {
         case command([String])
     }
 
-    /// Where this program was when it started: later, another version may have taken its place.
-    private static let ownPath = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-
     private let kind: Kind
     /// This program.
     private let own: String
@@ -29,7 +25,9 @@ struct ExecutorLaunch: Sendable {
 
     /// - Parameter deadline: How long an Executor waits for its message.
     init(_ resolution: Resolution, deadline: Duration) throws(CommandFailure) {
-        guard let own = Self.ownPath else { throw CommandFailure(.unavailable, "the own program cannot be found") }
+        guard let own = try? OwnProgram.path else {
+            throw CommandFailure(.unavailable, "the own program cannot be found")
+        }
         self.own = own
         parent = ProcessIdentity.current.pid
         self.deadline = deadline
@@ -64,28 +62,34 @@ struct ExecutorLaunch: Sendable {
     }
 
     /// The program for a call-id.
-    func program(for callID: CallID) -> ExecutorProgram {
+    ///
+    /// - Parameter isHeld: Whether it does nothing until it is let go.
+    func program(for callID: CallID, isHeld: Bool = false) -> ExecutorProgram {
         let name = "push \(callID)"
         switch kind {
         case .slim(let path, let slim):
+            let arguments = slim.arguments(for: callID, as: name, deadline: deadline)
             return ExecutorProgram(
-                path: path, arguments: slim.arguments(for: callID, as: name, deadline: deadline), variables: [:])
+                path: path, arguments: arguments + (isHeld ? ["--held"] : []), variables: [:], isHeld: isHeld)
         case .own:
             let command = [
                 "executor", "--json", "--log-level", "warning", "--call-id=\(callID)", "--name=\(name)", "--deadline",
                 DurationText.write(deadline),
             ]
-            return ExecutorProgram(
-                path: own, arguments: ParentTie.arguments(for: command, of: parent), variables: variables)
+            return gated(command, as: .own, variables, isHeld)
         case .command(let words):
             var variables = variables
             variables[EnvironmentLayer.callIDVariable] = callID.text
-            return ExecutorProgram(
-                path: own,
-                arguments: ExclusiveGate.arguments(
-                    for: words.map { $0.replacing("{id}", with: callID.text) }),
-                variables: variables)
+            return gated(words.map { $0.replacing("{id}", with: callID.text) }, as: .executor, variables, isHeld)
         }
+    }
+
+    private func gated(
+        _ words: [String], as way: StartGate.Way, _ variables: [String: String], _ isHeld: Bool
+    ) -> ExecutorProgram {
+        ExecutorProgram(
+            path: own, arguments: StartGate.arguments(for: words, as: way, of: parent, isHeld: isHeld),
+            variables: variables, isHeld: isHeld)
     }
 }
 

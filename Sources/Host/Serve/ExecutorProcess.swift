@@ -8,16 +8,27 @@ internal import Synchronization
 /// One thread of its own does all of it: the kernel ends an Executor with the thread that started it, and whatever else an
 /// Executor can do, it holds up nobody but its own thread.
 final class ExecutorProcess: Sendable {
-    /// How often its memory is looked at.
+    /// How often its memory is looked at, and how long until a signal that could not be sent is tried again.
     static let sampling = Duration.milliseconds(250)
     /// The most of what it prints that is kept.
     private static let outputByteCount = 64 << 10
 
+    /// Puts a process that does nothing yet where the system limits its memory; nil where that was not possible.
+    typealias Enclosing = @Sendable (Int32) -> MemoryCage.Cell?
+    typealias Signalling = @Sendable (ProcessHandle, ProcessSignal) throws(SystemCallError) -> Void
+
     private struct State {
         var budget: ExecutorBudget
         var mustStop = false
-        var end: ExecutorEnd?
-        var waiting: [CheckedContinuation<ExecutorEnd, Never>] = []
+    }
+
+    /// What the thread that attends to it remembers.
+    private struct Attendance {
+        var printed: [UInt8] = []
+        var isOpen = true
+        var isStopping = false
+        /// Whether it is to be killed, and was not yet.
+        var mustBeKilled = false
     }
 
     let process: ProcessIdentity
@@ -27,12 +38,14 @@ final class ExecutorProcess: Sendable {
     private let cage: MemoryCage.Cell?
     private let bell: EventCounter
     private let clock: any TimeSource
+    private let signal: Signalling
     private let start: BootInstant
     private let state: Mutex<State>
+    private let outcome = Outcome<ExecutorEnd>()
 
     private init(
         _ program: StartedProgram, _ handle: ProcessHandle, output: OpenFile, bell: EventCounter,
-        cage: MemoryCage.Cell?, limits: ExecutorLimits, clock: any TimeSource
+        cage: MemoryCage.Cell?, limits: ExecutorLimits, clock: any TimeSource, signal: @escaping Signalling
     ) {
         self.program = program
         self.handle = handle
@@ -41,44 +54,41 @@ final class ExecutorProcess: Sendable {
         self.cage = cage
         self.clock = clock
         self.bell = bell
+        self.signal = signal
         start = clock.now()
         state = Mutex(State(budget: ExecutorBudget(limits, startedAt: start)))
     }
 
     /// Starts a program.
     ///
-    /// - Parameter cage: Where its memory is limited by the system; nil where it is looked at.
+    /// - Parameter enclosing: Has its memory limited by the system; nil where it is looked at.
     static func start(
-        _ program: ExecutorProgram, limits: ExecutorLimits, cage: MemoryCage? = nil,
-        clock: any TimeSource = SystemClock()
+        _ program: ExecutorProgram, limits: ExecutorLimits, enclosing: Enclosing? = nil,
+        clock: any TimeSource = SystemClock(), signal: @escaping Signalling = sending
     ) async throws(SystemCallError) -> ExecutorProcess {
-        let result: Result<ExecutorProcess, SystemCallError> = await withCheckedContinuation { continuation in
-            do throws(SystemCallError) {
-                try OwnedThread.start("executor") {
-                    do throws(SystemCallError) {
-                        let executor = try spawn(program, limits, cage, clock)
-                        continuation.resume(returning: .success(executor))
-                        executor.attend()
-                    } catch {
-                        continuation.resume(returning: .failure(error))
-                    }
-                }
-            } catch {
-                continuation.resume(returning: .failure(error))
-            }
+        try await OwnedThread.start("executor") { () throws(SystemCallError) in
+            try spawn(program, limits, enclosing, clock, signal)
+        } then: { executor in
+            executor.attend()
         }
-        return try result.get()
     }
 
+    /// Sends a signal.
+    static let sending: Signalling = { handle, signal throws(SystemCallError) in _ = try handle.signal(signal) }
+
     private static func spawn(
-        _ program: ExecutorProgram, _ limits: ExecutorLimits, _ cage: MemoryCage?, _ clock: any TimeSource
+        _ program: ExecutorProgram, _ limits: ExecutorLimits, _ enclosing: Enclosing?, _ clock: any TimeSource,
+        _ signal: @escaping Signalling
     ) throws(SystemCallError) -> ExecutorProcess {
         let pipe = try Pipe()
+        // Where it is held, what lets it go; nothing is ever written there but that.
+        let leave = program.isHeld ? try Pipe() : nil
+        let input = if let leave { leave.output } else { try OpenFile(path: "/dev/null", .read) }
         let started = try StartedProgram(
             program.path, program.arguments, variables: program.variables,
-            streams: [try OpenFile(path: "/dev/null", .read), pipe.input, try OpenFile.standardError()],
+            streams: [input, pipe.input, try OpenFile.standardError()],
             // So that what it leaves behind in its process group can be ended with it.
-            ownSession: true, omitting: ServiceNotifier.variables)
+            ownSession: true, omitting: ServiceNotifier.variables.union([ExecutorMark.variable]))
         do throws(SystemCallError) {
             guard let identity = ProcessIdentity(of: started.pid) else {
                 throw SystemCallError("read", number: SystemCallError.unsupportedOperation, at: "/proc/\(started.pid)")
@@ -91,9 +101,11 @@ final class ExecutorProcess: Sendable {
                 throw SystemCallError("pidfd_open", number: SystemCallError.unsupportedOperation, at: "\(started.pid)")
             }
             let bell = try EventCounter()
-            let cell = limits.memory.flatMap { cage?.enclose(started.pid, byteCount: $0) }
+            let cell = enclosing.flatMap { $0(started.pid) }
+            try leave?.input.writeStream([1])
             return ExecutorProcess(
-                started, handle, output: pipe.output, bell: bell, cage: cell, limits: limits, clock: clock)
+                started, handle, output: pipe.output, bell: bell, cage: cell, limits: limits, clock: clock,
+                signal: signal)
         } catch {
             // Nobody would attend to it.
             started.kill()
@@ -109,54 +121,46 @@ final class ExecutorProcess: Sendable {
     }
 
     /// Waits for its end.
-    func end() async -> ExecutorEnd {
-        await withCheckedContinuation { continuation in
-            let end = state.withLock { state in
-                if state.end == nil { state.waiting.append(continuation) }
-                return state.end
-            }
-            if let end { continuation.resume(returning: end) }
-        }
-    }
+    func end() async -> ExecutorEnd { await outcome.value() }
 
     /// Watches over it until it has ended.
     private func attend() {
-        var printed: [UInt8] = []
-        var isOpen = true
-        var isSignalled = false
+        var attendance = Attendance()
         while !handle.hasEnded {
-            let descriptors = [handle.descriptor, bell.descriptor] + (isOpen ? [output.descriptor] : [])
-            let ready = Poll.wait(for: descriptors, timeout: wait())
+            let descriptors = [handle.descriptor, bell.descriptor] + (attendance.isOpen ? [output.descriptor] : [])
+            let ready = Poll.wait(for: descriptors, timeout: wait(attendance))
             if ready[1] { bell.clear() }
-            if isOpen, ready[2] { isOpen = read(into: &printed) }
-            judge(&isSignalled)
+            if attendance.isOpen, ready[2] { read(&attendance) }
+            judge(&attendance)
         }
         // What it had still to say, and no more: a process that it left behind may keep the other end.
-        while isOpen, Poll.wait(for: [output.descriptor], timeout: .zero)[0] { isOpen = read(into: &printed) }
-        finish(printed)
+        while attendance.isOpen, Poll.wait(for: [output.descriptor], timeout: .zero)[0] { read(&attendance) }
+        finish(attendance.printed)
     }
 
     /// Whether its memory has to be looked at, because nobody else does.
-    private var isSampled: Bool { cage == nil && state.withLock { $0.budget.limits.memory != nil } }
-
-    /// How long nothing needs to be done.
-    private func wait() -> Duration {
-        let next = state.withLock { $0.budget.next }
-        let time = next.map { clock.now().duration(to: $0) } ?? Self.sampling
-        return isSampled ? min(time, Self.sampling) : time
+    private var isSampled: Bool {
+        cage == nil && state.withLock { $0.budget.limits.memory != nil && $0.budget.killing == nil }
     }
 
-    private func read(into printed: inout [UInt8]) -> Bool {
-        guard let bytes = try? output.readPart(upTo: 4 << 10), !bytes.isEmpty else { return false }
-        printed += bytes.prefix(max(0, Self.outputByteCount - printed.count))
-        return true
+    /// How long nothing needs to be done; nil for as long as nothing happens.
+    private func wait(_ attendance: Attendance) -> Duration? {
+        if attendance.mustBeKilled { return Self.sampling }
+        let time = state.withLock { $0.budget.next }.map { clock.now().duration(to: $0) }
+        return isSampled ? min(time ?? Self.sampling, Self.sampling) : time
+    }
+
+    private func read(_ attendance: inout Attendance) {
+        let bytes = (try? output.readPart(upTo: 4 << 10)) ?? []
+        attendance.printed += bytes.prefix(max(0, Self.outputByteCount - attendance.printed.count))
+        attendance.isOpen = !bytes.isEmpty
     }
 
     /// Tells the budget what happened, and does what it says.
-    private func judge(_ isStopping: inout Bool) {
+    private func judge(_ attendance: inout Attendance) {
         var events: [ExecutorBudget.Event] = [.time]
-        if !isStopping, state.withLock({ $0.mustStop }) {
-            isStopping = true
+        if !attendance.isStopping, state.withLock({ $0.mustStop }) {
+            attendance.isStopping = true
             events.append(.stop)
         }
         if isSampled, let count = ProcessMemory.ownByteCount(of: process) { events.append(.memory(count)) }
@@ -165,13 +169,15 @@ final class ExecutorProcess: Sendable {
             for directive in directives {
                 switch directive {
                 case .warn:
-                    _ = try? handle.signal(.terminate)
+                    _ = try? signal(handle, .terminate)
                     // In case it is stopped, so that it can hear.
-                    _ = try? handle.signal(.continue)
-                case .kill: _ = try? handle.signal(.kill)
+                    _ = try? signal(handle, .continue)
+                case .kill: attendance.mustBeKilled = true
                 }
             }
         }
+        // One that cannot be killed now, because it has the rights of another user for a moment, is killed later.
+        if attendance.mustBeKilled { attendance.mustBeKilled = (try? signal(handle, .kill)) == nil }
     }
 
     private func finish(_ printed: [UInt8]) {
@@ -182,16 +188,12 @@ final class ExecutorProcess: Sendable {
         cage?.remove()
         let line = printed.split(separator: UInt8(ascii: "\n")).first.map { String(decoding: $0, as: UTF8.self) }
         let duration = start.duration(to: clock.now())
-        let (waiting, end) = state.withLock { state in
-            let limit = state.budget.limits.memory ?? 0
-            let end = ExecutorEnd(
-                status: status, warning: state.budget.warning,
-                killing: status == 137 ? state.budget.killing ?? (killedByCage ? .memory(limit) : nil) : nil,
-                duration: duration, line: line)
-            state.end = end
-            defer { state.waiting = [] }
-            return (state.waiting, end)
+        let budget = state.withLock { $0.budget }
+        let killing = budget.killing ?? (killedByCage ? .memory(budget.limits.memory ?? 0) : nil)
+        outcome.settle {
+            ExecutorEnd(
+                status: status, warning: budget.warning, killing: status == 137 ? killing : nil, duration: duration,
+                line: line)
         }
-        for continuation in waiting { continuation.resume(returning: end) }
     }
 }

@@ -5,4 +5,6 @@ struct ExecutorProgram: Hashable, Sendable {
     let arguments: [String]
     /// What its environment has more or otherwise than this process's.
     let variables: [String: String]
+    /// Whether it waits for a byte on its standard input before it does anything.
+    var isHeld = false
 }

@@ -41,7 +41,8 @@ struct HostOverview: Sendable {
         if let record {
             lines.append(
                 "host      pid \(record.pid), \(record.executors.count) of \(record.limit) Executors"
-                    + (record.retrying > 0 ? ", \(record.retrying) pushes to be tried again" : ""))
+                    + (record.retrying > 0
+                        ? ", \(record.retrying.counting("push", "pushes")) to be tried again" : ""))
             lines += record.executors.map { "  pid \($0.pid)  push “\(ValueText.oneLine($0.callID))”" }
             lines.append("budget    \(budget(of: record))")
         } else {

@@ -1,4 +1,6 @@
 internal import CoreAPI
+internal import KeeperWire
+internal import Platform
 
 /// Says in the group, and to the service manager, how the host is doing.
 struct HostPublication: Sendable {
@@ -9,13 +11,33 @@ struct HostPublication: Sendable {
     private let notifier: ServiceNotifier
     private let figures: HostFigures
     private let changes: ChangeBell
+    private let supervision: Supervision?
+
+    /// The supervision of Main, where there is one.
+    struct Supervision: Sendable {
+        let client: KeeperClient
+        let figures: SupervisionFigures
+        private let thread = SerialThread(name: "keeper-status")
+
+        init(_ client: KeeperClient, _ figures: SupervisionFigures) {
+            self.client = client
+            self.figures = figures
+        }
+
+        /// Asks the keeper, and sets the figures.
+        func publish() async {
+            figures.set(await thread.run { [client] () -> KeeperStatus? in client.status() })
+        }
+    }
 
     /// The shortest time between two publications: people read them.
     private static let interval = Duration.milliseconds(200)
+    /// The longest: pushes and supervision change without this host.
+    private static let longestInterval = Duration.seconds(10)
 
     init(
         of host: PushHost, as process: Int32, claim: HostClaim, queue: PushQueue, notifier: ServiceNotifier,
-        figures: HostFigures, changes: ChangeBell
+        figures: HostFigures, supervision: Supervision?, changes: ChangeBell
     ) {
         self.host = host
         self.process = process
@@ -23,22 +45,35 @@ struct HostPublication: Sendable {
         self.queue = queue
         self.notifier = notifier
         self.figures = figures
+        self.supervision = supervision
         self.changes = changes
     }
 
-    /// Publishes each change until the task is cancelled.
-    func run() async {
+    /// Publishes each change, and looks for others now and then, until the task is cancelled.
+    func run(lookingEvery pause: Duration = longestInterval) async {
+        let looking = Task {
+            while !Task.isCancelled {
+                changes.ring()
+                try? await Task.sleep(for: pause)
+            }
+        }
+        defer { looking.cancel() }
+        var published: HostRecord?
+        var said: String?
         for await _ in changes.rings {
             let start = ContinuousClock.now
             let record = await host.record(pid: process)
             // Where this fails, the host meets the same trouble when it takes pushes, and says so.
-            try? await claim.update(record)
+            if record != published, (try? await claim.update(record)) != nil { published = record }
             if let count = try? await queue.count() {
                 figures.set(executors: record.executors.count, pushes: count.waiting)
-                notifier.status(
+                let status =
                     "\(record.executors.count) of \(record.limit) Executors, \(count.waiting) pushes waiting"
-                        + (count.givenUp > 0 ? ", \(count.givenUp) given up" : ""))
+                    + (count.givenUp > 0 ? ", \(count.givenUp) given up" : "")
+                if status != said { notifier.status(status) }
+                said = status
             }
+            await supervision?.publish()
             // A long queue takes long to count, which must not be most of what is done.
             try? await Task.sleep(for: max(Self.interval, start.duration(to: .now) * 20))
         }

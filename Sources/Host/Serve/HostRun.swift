@@ -29,7 +29,12 @@ struct HostRun: Sendable {
         self.report = report
         let claim = try await HostClaim(
             of: group, with: HostRecord(pid: process, settings: settings, isCaged: cage != nil))
-        let queue = try PushQueue(of: group)
+        let leftCount = await SerialThread(name: "leftovers").run { ExecutorMark.endLeftovers() }
+        if leftCount > 0 {
+            let processes = leftCount.counting("process", "processes")
+            context.logger.notice("ended: \(processes) that Executors of a killed host had left running")
+        }
+        let queue = try PushQueue(of: group, capacity: try context.resolution.value(Settings.pushCapacity))
         let changes = ChangeBell()
         let registry = PrometheusRegistry()
         let figures = HostFigures(registry)
@@ -40,9 +45,10 @@ struct HostRun: Sendable {
             report.print(event)
             changes.ring()
         }
-        publication = HostPublication(
-            of: host, as: process, claim: claim, queue: queue, notifier: notifier, figures: figures, changes: changes)
         supervisor = try MainSupervisor(for: context)
+        publication = HostPublication(
+            of: host, as: process, claim: claim, queue: queue, notifier: notifier, figures: figures,
+            supervision: supervisor.map { .init($0.client, SupervisionFigures(registry)) }, changes: changes)
         reload = HostReload(
             host: host, context: context, global: global, notifier: notifier, changes: changes,
             signals: await UnixSignalsSequence(trapping: .sighup), supervisor: supervisor)

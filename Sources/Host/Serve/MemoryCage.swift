@@ -10,7 +10,16 @@ internal import Synchronization
 ///
 /// Source: https://docs.kernel.org/admin-guide/cgroup-v2.html, “Delegation” and “No Internal Process Constraint”.
 final class MemoryCage: Sendable {
+    /// What is limited, and by which file of a cgroup.
+    struct Resource: Sendable {
+        let controller: String
+        let file: String
+
+        static let memory = Resource(controller: "memory", file: "memory.max")
+    }
+
     private let path: String
+    private let resource: Resource
     private let number = Atomic<UInt64>(0)
 
     /// Makes the cgroup ready.
@@ -19,10 +28,11 @@ final class MemoryCage: Sendable {
     ///   - path: The directory of the cgroup that this process is in.
     ///   - process: This process.
     /// - Returns: Nil where the memory of its children cannot be limited.
-    init?(at path: String, process: Int32) {
+    init?(at path: String, process: Int32, limiting resource: Resource = .memory) {
         self.path = path
+        self.resource = resource
         let words = Self.read(path + "/cgroup.controllers")?.split(whereSeparator: \.isWhitespace) ?? []
-        guard words.contains("memory"), access(path + "/cgroup.subtree_control", W_OK) == 0,
+        guard words.contains(where: { $0 == resource.controller }), access(path + "/cgroup.subtree_control", W_OK) == 0,
             // Shared with others, such as the shell that started this, it was not given to this process.
             Self.read(path + "/cgroup.procs")?.split(whereSeparator: \.isWhitespace) == ["\(process)"]
         else { return nil }
@@ -34,7 +44,7 @@ final class MemoryCage: Sendable {
         // A cgroup whose children have limits holds no process itself.
         let own = path + "/host"
         guard mkdir(own, 0o755) == 0 || errno == EEXIST, Self.write("\(process)", to: own + "/cgroup.procs"),
-            Self.write("+memory", to: path + "/cgroup.subtree_control")
+            Self.write("+\(resource.controller)", to: path + "/cgroup.subtree_control")
         else { return nil }
     }
 
@@ -59,16 +69,12 @@ final class MemoryCage: Sendable {
         return nil
     }
 
-    /// Puts a process that has just been started into a cgroup of its own.
+    /// Puts a process that does nothing yet into a cgroup of its own.
     ///
     /// - Returns: Nil when that was not possible; then its memory has to be looked at.
     func enclose(_ process: Int32, byteCount: UInt64) -> Cell? {
-        let index = number.add(1, ordering: .relaxed).newValue
-        let cell = Cell(path: path + "/executor-\(index)")
-        // A host that was killed may have left one of this name.
-        rmdir(cell.path)
-        guard mkdir(cell.path, 0o755) == 0 else { return nil }
-        guard Self.write("\(byteCount)", to: cell.path + "/memory.max"),
+        guard let cell = newCell() else { return nil }
+        guard Self.write("\(byteCount)", to: cell.path + "/" + resource.file),
             Self.write("\(process)", to: cell.path + "/cgroup.procs")
         else {
             cell.remove()
@@ -80,21 +86,43 @@ final class MemoryCage: Sendable {
         return cell
     }
 
+    private func newCell() -> Cell? {
+        while true {
+            let index = number.add(1, ordering: .relaxed).newValue
+            let cell = Cell(path: path + "/executor-\(index)")
+            if mkdir(cell.path, 0o755) == 0 { return cell }
+            // One that could not be removed stands there.
+            guard errno == EEXIST else { return nil }
+        }
+    }
+
     /// The cgroup of one Executor.
     struct Cell: Sendable {
         let path: String
 
         /// Whether the kernel has killed somebody in it for want of memory.
+        ///
+        /// Source: https://docs.kernel.org/admin-guide/cgroup-v2.html, “memory.events”.
         func hasKilled() -> Bool {
-            let words = MemoryCage.read(path + "/memory.events")?.split(whereSeparator: \.isWhitespace) ?? []
-            guard let index = words.firstIndex(of: "oom_kill"), index + 1 < words.count else { return false }
-            return words[index + 1] != "0"
+            let lines = MemoryCage.read(path + "/memory.events")?.split(separator: "\n") ?? []
+            return lines.contains { line in
+                let words = line.split(separator: " ")
+                return words.count == 2 && words[0] == "oom_kill" && words[1] != "0"
+            }
         }
 
-        /// Ends whatever is left in it, and removes it.
+        /// How often, and how many microseconds apart, it is tried to remove one whose processes were killed.
+        private static let attempts = 200
+        private static let pause: UInt32 = 10_000
+
+        /// Ends whatever is left in it, and removes it. Blocks for the moment that the ends take.
         func remove() {
             _ = MemoryCage.write("1", to: path + "/cgroup.kill")
-            rmdir(path)
+            for _ in 0..<Self.attempts {
+                // Busy as long as somebody in it has not ended.
+                if rmdir(path) == 0 || errno != EBUSY { return }
+                usleep(Self.pause)
+            }
         }
     }
 

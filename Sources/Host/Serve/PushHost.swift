@@ -81,6 +81,12 @@ actor PushHost {
         return record
     }
 
+    /// How the system limits the memory of an Executor; nil where nothing does.
+    private var enclosing: ExecutorProcess.Enclosing? {
+        guard let cage, let byteCount = settings.limits.memory else { return nil }
+        return { cage.enclose($0, byteCount: byteCount) }
+    }
+
     private func stopAll() {
         slots.close()
         for (_, process) in executors.values { process.stop() }
@@ -160,8 +166,10 @@ actor PushHost {
     private func runExecutor(for callID: CallID, attempt: Int) async -> Attempt {
         let executor: ExecutorProcess
         do {
+            let enclosing = enclosing
             executor = try await ExecutorProcess.start(
-                settings.launch.program(for: callID), limits: settings.limits, cage: cage)
+                settings.launch.program(for: callID, isHeld: enclosing != nil), limits: settings.limits,
+                enclosing: enclosing)
         } catch {
             return Attempt(verdict: .failed, reason: "its Executor cannot be started: \(error)", isOutage: true)
         }

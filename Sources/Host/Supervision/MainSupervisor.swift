@@ -16,7 +16,7 @@ internal import Synchronization
 /// supervisor.end()                // leaves the keeper and Main to the next host
 /// ```
 final class MainSupervisor: Sendable {
-    private let client: KeeperClient
+    let client: KeeperClient
     private let program: String
     private let variables: [String: String]
     private let logger: Logger

@@ -1,8 +1,8 @@
 internal import CoreAPI
-internal import FoundationEssentials
 internal import Glibc
 internal import KeeperWire
 internal import Lifecycle
+internal import Platform
 internal import ProgramOutput
 
 extension Resolution {
@@ -25,8 +25,8 @@ extension Resolution {
 
     /// The path of `sharedcore-keeper`, which stands beside this program.
     static func keeperProgram() throws(CommandFailure) -> String {
-        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        let path = own.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/sharedcore-keeper"
+        let name = "sharedcore-keeper"
+        let path = (try? OwnProgram.sibling(name)) ?? name
         guard access(path, X_OK) == 0 else {
             throw CommandFailure(.unavailable, "sharedcore-keeper is not beside this program: \(path)")
         }

@@ -40,10 +40,10 @@ struct SupervisionOverview: Sendable {
         var words = ["keeper \(status.keeper)", status.state]
         if let main = status.main { words.append("pid \(main)") }
         if let presence = status.presence { words.append(presence) }
-        if status.calls > 0 { words.append("\(status.calls) calls") }
+        if status.calls > 0 { words.append(status.calls.counting("call")) }
         if let left = status.budgetLeft { words.append("budget \(DurationText.write(left))") }
         if let restart = status.restartIn { words.append("starts in \(DurationText.write(restart))") }
-        if status.failures > 0 { words.append("\(status.failures) failures in a row") }
+        if status.failures > 0 { words.append(status.failures.counting("failure") + " in a row") }
         if let end = status.lastEnd { words.append("last end: \(end)") }
         return ["main      " + words.joined(separator: ", ")]
             + (status.kept.isEmpty ? [] : ["kept      " + status.kept.joined(separator: ", ")])

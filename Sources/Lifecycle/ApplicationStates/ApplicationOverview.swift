@@ -15,12 +15,17 @@ public struct ApplicationOverview: Hashable, Sendable {
         applications.first { $0.session == session }?.state
     }
 
-    init(_ snapshot: Snapshot) {
-        self.init(revision: snapshot.revision, entries: snapshot.entries)
-    }
-
-    init(revision: Revision, entries: some Sequence<Entry>) {
+    /// What others have said for a session does not end with it: that is left out here.
+    init(
+        revision: Revision, entries: some Sequence<Entry>, in store: any SharedStore
+    ) async throws(SharedCoreError) {
+        let statements = entries.compactMap(StatedApplication.init)
+        var applications = statements.filter { $0.isOwn }
+        if applications.count < statements.count {
+            let sessions = Set(try await store.sessions().map(\.id))
+            applications = statements.filter { $0.isOwn || sessions.contains($0.session) }
+        }
         self.revision = revision
-        self.applications = entries.compactMap(StatedApplication.init).sorted { $0.session < $1.session }
+        self.applications = applications.sorted { $0.session < $1.session }
     }
 }

@@ -8,9 +8,11 @@ public struct ApplicationStateWatch: AsyncSequence, Sendable {
     public typealias Failure = SharedCoreError
 
     private let watch: Watch
+    private let store: any SharedStore
 
-    init(_ watch: Watch) {
+    init(_ watch: Watch, in store: any SharedStore) {
         self.watch = watch
+        self.store = store
     }
 
     /// Ends the sequence. Idempotent.
@@ -19,16 +21,18 @@ public struct ApplicationStateWatch: AsyncSequence, Sendable {
     }
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(watch: watch)
+        Iterator(watch: watch, store: store)
     }
 
     /// Takes overviews.
     public struct Iterator: AsyncIteratorProtocol {
         private let watch: Watch
+        private let store: any SharedStore
         private var entries: [Key: Entry] = [:]
 
-        init(watch: Watch) {
+        init(watch: Watch, store: any SharedStore) {
             self.watch = watch
+            self.store = store
         }
 
         public mutating func next() async throws(SharedCoreError) -> ApplicationOverview? {
@@ -40,7 +44,7 @@ public struct ApplicationStateWatch: AsyncSequence, Sendable {
             case .changes(let set):
                 for change in set.changes { entries[change.key] = change.new }
             }
-            return ApplicationOverview(revision: event.revision, entries: entries.values)
+            return try await ApplicationOverview(revision: event.revision, entries: entries.values, in: store)
         }
 
         public mutating func next(

@@ -30,6 +30,24 @@ public struct ApplicationStates: Sendable {
         try await store.put(key(), Array(state.rawValue.utf8), lifetime: .session).revision
     }
 
+    /// Says for another process how its application stands, as a Host does for one that does not say it. What that one says
+    /// itself counts from then on.
+    ///
+    /// - Returns: The revision from which on everybody reads it; nil when no such session is there.
+    @discardableResult
+    public func set(_ state: ApplicationState, of session: SessionID) async throws(SharedCoreError) -> Revision? {
+        let sessions = Set(try await store.sessions().map(\.id))
+        guard sessions.contains(session) else { return nil }
+        var transaction = Transaction()
+        // What was said for others who are gone goes with this.
+        for entry in try await store.list(Self.path).entries {
+            guard let statement = StatedApplication(entry), !sessions.contains(statement.session) else { continue }
+            transaction.delete(entry.key)
+        }
+        transaction.put(try Self.key(of: session), Array(state.rawValue.utf8))
+        return try await store.commit(transaction).revision
+    }
+
     /// Takes back what this process has said.
     public func clear() async throws(SharedCoreError) {
         try await store.delete(key())
@@ -37,16 +55,21 @@ public struct ApplicationStates: Sendable {
 
     /// What everybody has said.
     public func all() async throws(SharedCoreError) -> ApplicationOverview {
-        ApplicationOverview(try await store.list(Self.path))
+        let snapshot = try await store.list(Self.path)
+        return try await ApplicationOverview(revision: snapshot.revision, entries: snapshot.entries, in: store)
     }
 
     /// What everybody has said, now and after every change. A consumer that is slow misses what was said in between,
-    /// never what stands at last.
+    /// never what stands at last. The end of a process that others spoke for shows with the next change.
     public func watch() async throws(SharedCoreError) -> ApplicationStateWatch {
-        ApplicationStateWatch(try await store.watch([Self.path], from: .snapshot))
+        ApplicationStateWatch(try await store.watch([Self.path], from: .snapshot), in: store)
     }
 
     private func key() throws(SharedCoreError) -> Key {
-        try Key(Self.path.path + store.session.id.description)
+        try Self.key(of: store.session.id)
+    }
+
+    private static func key(of session: SessionID) throws(SharedCoreError) -> Key {
+        try Key(path.path + session.description)
     }
 }

@@ -9,7 +9,7 @@ public struct ConnectivityRules: Hashable, Sendable {
     }
 
     /// What is done at each transition.
-    var table = TransitionTable.standard
+    package var table = TransitionTable.standard
     /// What becomes of a suspension that the registrations would not survive.
     public var unprepared: Unprepared
     /// How long a wake may last. Source: contract P4, P6.

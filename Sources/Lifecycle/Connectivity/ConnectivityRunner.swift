@@ -64,6 +64,9 @@ public actor ConnectivityRunner {
     /// Whether the connection to the server was made and registered on.
     public var isRegistered: Bool { machine.isRegistered }
 
+    /// Whether that connection has its subscriptions, too.
+    public var isSubscribed: Bool { machine.isSubscribed }
+
     /// What decides the levels of services now.
     public var situation: Situation { machine.situation() }
 

@@ -113,10 +113,10 @@ extension TransitionRow {
 }
 
 extension LifePosition {
-    static let foregroundConnected = LifePosition(.foreground, .connected)
-    static let foregroundDisconnected = LifePosition(.foreground, .disconnected)
-    static let backgroundConnected = LifePosition(.background, .connected)
-    static let backgroundDisconnected = LifePosition(.background, .disconnected)
-    static let suspendedConnected = LifePosition(.suspended, .connected)
-    static let suspendedDisconnected = LifePosition(.suspended, .disconnected)
+    package static let foregroundConnected = LifePosition(.foreground, .connected)
+    package static let foregroundDisconnected = LifePosition(.foreground, .disconnected)
+    package static let backgroundConnected = LifePosition(.background, .connected)
+    package static let backgroundDisconnected = LifePosition(.background, .disconnected)
+    package static let suspendedConnected = LifePosition(.suspended, .connected)
+    package static let suspendedDisconnected = LifePosition(.suspended, .disconnected)
 }

@@ -13,7 +13,7 @@ public struct TransitionTable: Hashable, Sendable {
     }
 
     /// The row of a number.
-    public internal(set) subscript(number: TransitionNumber) -> TransitionRow {
+    public package(set) subscript(number: TransitionNumber) -> TransitionRow {
         get { rows[number.rawValue - 1] }
         set { rows[number.rawValue - 1] = newValue }
     }

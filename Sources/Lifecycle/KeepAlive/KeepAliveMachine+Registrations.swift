@@ -4,6 +4,9 @@ extension KeepAliveMachine {
     /// The registrations that are looked after, in the order of their names.
     public var registrationNames: [String] { registrations.keys.sorted() }
 
+    /// When a registration lapses unless it is refreshed; nil for one that is not looked after.
+    public func lapse(of name: String) -> BootInstant? { registrations[name]?.lapsesAt }
+
     /// Takes note that a registration was made or refreshed, and is valid for `lifetime` from now.
     ///
     /// - Throws: ``LifecycleError/Code/invalidName``; ``LifecycleError/Code/invalidLifetime`` when it is never valid.

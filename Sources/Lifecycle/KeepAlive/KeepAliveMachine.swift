@@ -12,8 +12,8 @@ public import CoreAPI
 public struct KeepAliveMachine: Hashable, Sendable {
     /// The times.
     public let rules: KeepAliveRules
-    var handlers: [String: KeepAliveHandlerState] = [:]
-    var registrations: [String: KeepAliveRegistration] = [:]
+    package var handlers: [String: KeepAliveHandlerState] = [:]
+    package var registrations: [String: KeepAliveRegistration] = [:]
 
     public init(rules: KeepAliveRules = KeepAliveRules()) {
         self.rules = rules
@@ -21,6 +21,9 @@ public struct KeepAliveMachine: Hashable, Sendable {
 
     /// The names of the handlers, in their order.
     public var handlerNames: [String] { handlers.keys.sorted() }
+
+    /// When a handler runs next at the latest; nil for one that is not there.
+    public func dueTime(of name: String) -> BootInstant? { handlers[name]?.latest }
 
     /// The handlers that run now, in the order of their names.
     public var running: [String] { handlerNames.filter { handlers[$0]?.run != nil } }

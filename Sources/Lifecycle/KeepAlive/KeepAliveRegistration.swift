@@ -1,11 +1,11 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// A registration that the keep-alive looks after.
-struct KeepAliveRegistration: Hashable, Sendable {
+package struct KeepAliveRegistration: Hashable, Sendable {
     /// How long it is valid when it is fresh.
-    var lifetime: Duration
+    package var lifetime: Duration
     /// When it lapses unless it is refreshed.
-    var lapsesAt: BootInstant
+    package var lapsesAt: BootInstant
     /// When traffic came on its connection last.
-    var provenAt: BootInstant?
+    package var provenAt: BootInstant?
 }

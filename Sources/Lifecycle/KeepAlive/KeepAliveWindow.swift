@@ -1,24 +1,24 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// The intervals of a handler: equal windows of time, one after the other, in each of which it runs once.
 ///
 /// Source: contract P4.
-struct KeepAliveWindow: Hashable, Sendable {
+package struct KeepAliveWindow: Hashable, Sendable {
     /// Where the first window begins; may lie before the boot, when the first one was cut short.
-    var origin: Int64
+    package var origin: Int64
     /// The length of each.
-    var interval: Duration
+    package var interval: Duration
 
     private var length: Int64 { max(1, Int64(clamping: interval.clampedNanoseconds)) }
 
     /// The number of the window that an instant lies in.
-    func number(at instant: BootInstant) -> Int64 {
+    package func number(at instant: BootInstant) -> Int64 {
         let passed = Int64(clamping: instant.nanoseconds).subtractingReportingOverflow(origin)
         return passed.overflow ? Int64.max / length : Self.floor(passed.partialValue, length)
     }
 
     /// Where a window ends, which is where the next one begins.
-    func end(of number: Int64) -> BootInstant {
+    package func end(of number: Int64) -> BootInstant {
         let next = number.addingReportingOverflow(1)
         let offset = next.partialValue.multipliedReportingOverflow(by: length)
         let end = offset.partialValue.addingReportingOverflow(origin)
@@ -27,13 +27,13 @@ struct KeepAliveWindow: Hashable, Sendable {
     }
 
     /// The windows of an interval, one of which ends at an instant.
-    init(endingAt end: BootInstant, interval: Duration) {
+    package init(endingAt end: BootInstant, interval: Duration) {
         self.interval = interval
         let length = Int64(clamping: interval.clampedNanoseconds)
         self.origin = Int64(clamping: end.nanoseconds).subtractingReportingOverflow(length).partialValue
     }
 
-    init(origin: Int64, interval: Duration) {
+    package init(origin: Int64, interval: Duration) {
         self.origin = origin
         self.interval = interval
     }

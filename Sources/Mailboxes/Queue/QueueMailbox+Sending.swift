@@ -21,12 +21,8 @@ extension QueueMailbox {
     public func send(_ bytes: [UInt8], as item: ItemName) async throws(SharedCoreError) -> NamedSend {
         while true {
             var transaction = Transaction()
-            try addSend(of: bytes, as: item, to: &transaction)
-            var dropped: [ItemName] = []
-            if let capacity = options.capacity {
-                let contents = try await contents()
-                if contents.items[item]?.message != nil || contents.items[item]?.mark != nil { return .duplicate }
-                dropped = try makeRoom(in: contents, for: capacity, to: &transaction)
+            guard let dropped = try await addJudgedSend(of: bytes, as: item, to: &transaction) else {
+                return .duplicate
             }
             do throws(SharedCoreError) {
                 let commit = try await store.commit(transaction)
@@ -36,6 +32,23 @@ extension QueueMailbox {
                 guard isOutdated(error) else { throw error }
             }
         }
+    }
+
+    /// Adds the storing of a message under a name, and what the capacity asks for. The transaction fails as that of
+    /// ``addSend(of:as:to:)`` does, and when the queue changes in between (``isOutdated(_:)``).
+    ///
+    /// - Returns: The messages that make room; nil when the name is known already and nothing was added.
+    package func addJudgedSend(
+        of bytes: [UInt8], as item: ItemName, to transaction: inout Transaction
+    ) async throws(SharedCoreError) -> [ItemName]? {
+        var dropped: [ItemName] = []
+        if let capacity = options.capacity {
+            let contents = try await contents()
+            if contents.items[item]?.message != nil || contents.items[item]?.mark != nil { return nil }
+            dropped = try makeRoom(in: contents, for: capacity, to: &transaction)
+        }
+        try addSend(of: bytes, as: item, to: &transaction)
+        return dropped
     }
 
     /// Whether a failed guard says that the message is in the queue already, or was acknowledged.

@@ -71,7 +71,7 @@ public struct QueueMailbox: Sendable {
 
     /// Whether an error says that the queue changed between a look and the commit that relied on it. Any other failed
     /// guard, such as an owner's epoch that the store adds, is the caller's.
-    func isOutdated(_ error: SharedCoreError) -> Bool {
+    package func isOutdated(_ error: SharedCoreError) -> Bool {
         guard let failure = error.guardFailure else { return false }
         return keys.prefix.contains(failure.condition.key)
     }

@@ -11,6 +11,23 @@ package enum OwnProcess {
         clinux_end_with_parent(parent) == 0
     }
 
+    /// Waits until whoever started this process lets it begin, which a byte on standard input says.
+    ///
+    /// - Returns: Whether it may; not where that process has gone without a word.
+    package static func waitForLeave() -> Bool {
+        var byte: UInt8 = 0
+        while true {
+            let count = read(STDIN_FILENO, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            return count == 1
+        }
+    }
+
+    /// Sets a variable of the environment of what this process becomes. Only while it has one thread.
+    package static func set(_ variable: String, to value: String) {
+        setenv(variable, value, 1)
+    }
+
     /// Becomes another program, which is looked for where the shell looks.
     ///
     /// - Returns: Why that failed.

@@ -39,7 +39,7 @@ extension ProcessIdentity {
         guard bootID == SystemClock.currentBootID, case .success(let record) = Self.record(of: pid),
             record.startTime == startTime
         else { return nil }
-        return record.state == "T" || record.state == "t"
+        return record.state == UInt8(ascii: "T") || record.state == UInt8(ascii: "t")
     }
 
     /// Whether the process runs nothing any more: it is gone, or the system is taking it down, which may take a while
@@ -66,33 +66,16 @@ extension ProcessIdentity {
         record(of: pid).map(\.startTime)
     }
 
-    /// What the system's record of a process or of one of its threads says.
-    private struct Record {
-        /// Field 3.
-        let state: Substring
-        /// Bit 2 of field 9, PF_EXITING.
-        let isExiting: Bool
-        /// Field 22.
-        let startTime: UInt64
-    }
-
-    private static func record(of pid: Int32, thread: String? = nil) -> Result<Record, SystemCallError> {
+    private static func record(of pid: Int32, thread: String? = nil) -> Result<ProcessRecord, SystemCallError> {
         let path = thread.map { "/proc/\(pid)/task/\($0)/stat" } ?? "/proc/\(pid)/stat"
-        let text: String
         do throws(SystemCallError) {
-            text = String(decoding: try OpenFile(path: path, .read).read(count: 4096, at: 0), as: UTF8.self)
+            guard let record = ProcessRecord(try OpenFile(path: path, .read).read(count: 4096, at: 0)) else {
+                throw SystemCallError("read", number: EBADMSG, at: path)
+            }
+            return .success(record)
         } catch {
             return .failure(error)
         }
-        // The second field is the program's name in parentheses and may hold anything, so count from its last one.
-        guard let name = text.lastIndex(of: ")") else {
-            return .failure(SystemCallError("read", number: EBADMSG, at: path))
-        }
-        let fields = text[text.index(after: name)...].split(separator: " ")
-        guard fields.count > 19, let flags = UInt64(fields[6]), let ticks = UInt64(fields[19]) else {
-            return .failure(SystemCallError("read", number: EBADMSG, at: path))
-        }
-        return .success(Record(state: fields[0], isExiting: flags & 0x4 != 0, startTime: ticks))
     }
 
     /// The number of the process's namespace of process numbers; 0 when it cannot be known. Numbers of processes mean

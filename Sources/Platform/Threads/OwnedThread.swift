@@ -34,6 +34,31 @@ package enum OwnedThread {
         }
     }
 
+    /// Starts a thread, and returns what its beginning gives; it goes on with that.
+    ///
+    /// - Throws: What the beginning throws, or as ``start(_:_:)``.
+    package static func start<Value: Sendable>(
+        _ name: String, beginning: @escaping @Sendable () throws(SystemCallError) -> Value,
+        then: @escaping @Sendable (Value) -> Void
+    ) async throws(SystemCallError) -> Value {
+        let result: Result<Value, SystemCallError> = await withCheckedContinuation { continuation in
+            do throws(SystemCallError) {
+                try start(name) {
+                    do throws(SystemCallError) {
+                        let value = try beginning()
+                        continuation.resume(returning: .success(value))
+                        then(value)
+                    } catch {
+                        continuation.resume(returning: .failure(error))
+                    }
+                }
+            } catch {
+                continuation.resume(returning: .failure(error))
+            }
+        }
+        return try result.get()
+    }
+
     private final class Start: Sendable {
         let name: String
         let body: @Sendable () -> Void

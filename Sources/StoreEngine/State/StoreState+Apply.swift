@@ -87,7 +87,10 @@ extension StoreState {
     mutating func insert(_ key: Key, _ entry: StoredEntry) {
         entries[key] = entry
         byteCount += key.text.utf8.count + entry.value.count
-        if entry.lifetime == .session { sessions[entry.origin]?.keys.insert(key) }
+        if entry.lifetime == .session {
+            sessions[entry.origin]?.keys.insert(key)
+            sessionKeys.insert(key)
+        }
         if let expiry = entry.expiry {
             expiringCount += 1
             expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key))
@@ -98,7 +101,10 @@ extension StoreState {
     /// Takes an entry out of everything that is kept beside the dictionary.
     private mutating func release(_ key: Key, _ entry: StoredEntry) {
         byteCount -= key.text.utf8.count + entry.value.count
-        if entry.lifetime == .session { sessions[entry.origin]?.keys.remove(key) }
+        if entry.lifetime == .session {
+            sessions[entry.origin]?.keys.remove(key)
+            sessionKeys.remove(key)
+        }
         if entry.expiry != nil { expiringCount -= 1 }
     }
 

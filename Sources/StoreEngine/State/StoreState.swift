@@ -30,6 +30,8 @@ public struct StoreState: Sendable {
 
     var entries: [Key: StoredEntry] = [:]
     var topics: [NotificationName: TopicState] = [:]
+    /// The keys that live with a session, whichever: few even where there are many keys.
+    var sessionKeys: Set<Key> = []
     var index = KeyIndex()
     var expiries = ExpiryQueue()
     var expiringCount = 0
@@ -79,9 +81,16 @@ public struct StoreState: Sendable {
 
     /// The sessions whose end would change a key that any of the prefixes selects.
     public func sessionsHolding(_ prefixes: [KeyPrefix]) -> [Session] {
-        sessions.values.compactMap { holder in
-            holder.keys.contains { key in prefixes.contains { $0.contains(key) } } ? holder.session : nil
+        var holders: Set<SessionID> = []
+        for key in sessionKeys where prefixes.contains(where: { $0.contains(key) }) {
+            if let holder = entries[key]?.origin { holders.insert(holder) }
         }
+        return holders.compactMap { sessions[$0]?.session }
+    }
+
+    /// The keys that go with a session.
+    public func keys(livingWith session: SessionID) -> Set<Key> {
+        sessions[session]?.keys ?? []
     }
 
     /// When the next entry's time is over; nil when no entry expires.

@@ -6,11 +6,11 @@ import Testing
 
 /// Single steps of the machine, with exact times.
 struct OwnershipMachineTests {
-    private let start = BootInstant(nanoseconds: 1_000_000_000_000)
-    private let session = SessionID(rawValue: 10)
-    private let other = SessionID(rawValue: 20)
+    let start = BootInstant(nanoseconds: 1_000_000_000_000)
+    let session = SessionID(rawValue: 10)
+    let other = SessionID(rawValue: 20)
 
-    private func machine(_ role: SessionRole, wish: Wish = .own) -> OwnershipMachine {
+    func machine(_ role: SessionRole, wish: Wish = .own) -> OwnershipMachine {
         var machine = OwnershipMachine(
             for: Participation(session: session, role: role, name: "me", process: process(1)), rules: OwnershipRules(),
             seed: 1, at: start)
@@ -18,11 +18,11 @@ struct OwnershipMachineTests {
         return machine
     }
 
-    private func process(_ pid: Int32) -> ProcessIdentity {
+    func process(_ pid: Int32) -> ProcessIdentity {
         ProcessIdentity(bootID: BootID(high: 1, low: 1), pid: pid, startTime: 1)
     }
 
-    private func entry(
+    func entry(
         _ key: Key, _ record: some StoredRecord, by session: SessionID, claim: UInt64, revision: UInt64? = nil
     ) -> Entry {
         Entry(
@@ -30,18 +30,18 @@ struct OwnershipMachineTests {
             creationRevision: Revision(rawValue: claim), lifetime: .session, origin: session)
     }
 
-    private func owner(_ role: SessionRole, by session: SessionID, claim: UInt64) -> Entry {
+    func owner(_ role: SessionRole, by session: SessionID, claim: UInt64) -> Entry {
         entry(
             OwnershipKey.owner,
             OwnerRecord(role: role, state: .running, name: "owner", process: process(2), since: start), by: session,
             claim: claim)
     }
 
-    private func view(_ revision: UInt64, _ entries: [Entry]) -> Snapshot {
+    func view(_ revision: UInt64, _ entries: [Entry]) -> Snapshot {
         Snapshot(revision: Revision(rawValue: revision), entries: entries)
     }
 
-    private func transaction(_ directive: Directive?) throws -> Transaction {
+    func transaction(_ directive: Directive?) throws -> Transaction {
         guard case .commit(let transition) = try #require(directive) else {
             Issue.record("\(String(describing: directive)) is no commit")
             return Transaction()
@@ -50,7 +50,7 @@ struct OwnershipMachineTests {
     }
 
     /// Steps every millisecond, answering burials, looks and examinations, until something else comes.
-    private func run(
+    func run(
         _ machine: inout OwnershipMachine, from begin: BootInstant, for duration: Duration, isStopped: Bool? = nil
     ) -> (at: Duration, Directive)? {
         var passed = Duration.zero
@@ -134,6 +134,33 @@ struct OwnershipMachineTests {
                 .absent(OwnershipKey.handover),
             ])
         #expect(transaction.operations.first == .delete(OwnershipKey.owner))
+    }
+
+    @Test("C6: a holder has half of its time from a reminder on that the store has taken only late")
+    func lateReminder() throws {
+        var machine = machine(.executor)
+        let owner = owner(.main, by: other, claim: 20)
+        let challenge = ChallengeRecord(claim: Revision(rawValue: 20))
+        machine.view.apply(view(30, [owner, entry(OwnershipKey.challenge, challenge, by: other, claim: 30)]))
+        // The store refuses the reminder for a second.
+        var passed = Duration.zero
+        while passed < .seconds(1) {
+            while let directive = machine.step(at: start.advanced(by: passed)) {
+                if directive.isCommit { machine.failed(at: start.advanced(by: passed)) }
+            }
+            passed += .milliseconds(1)
+        }
+        let again = ChallengeRecord(claim: Revision(rawValue: 20), first: Revision(rawValue: 30))
+        machine.view.apply(
+            view(31, [owner, entry(OwnershipKey.challenge, again, by: session, claim: 30, revision: 31)]))
+
+        let (fenced, takeOver) = try #require(
+            run(&machine, from: start.advanced(by: passed), for: .seconds(9), isStopped: true))
+
+        // It looks again some 50 ms after a refusal at the latest.
+        #expect(fenced >= .milliseconds(250))
+        #expect(fenced <= .milliseconds(300))
+        #expect(try transaction(takeOver).operations.first == .delete(OwnershipKey.owner))
     }
 
     @Test("C6: a holder that was seen running is looked at again, and superseded when it is stopped by then")

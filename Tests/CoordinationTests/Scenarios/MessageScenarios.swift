@@ -127,6 +127,59 @@ struct MessageScenarios {
         #expect(world.gauge.overlaps.isEmpty)
     }
 
+    @Test("C9: what was stored before a call has heard of it starts no second core when the first one ends")
+    func messageIsThereBeforeItsCallLooks() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock)
+        let main = try await world.main()
+        try await main.participant.start()
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .executor, name: "slow"), process: process.identity)
+        let callID = try CallID.of("call-1")
+        let place = try Inbox(group).prefix(of: callID)
+        let (lookCount, isHeld, goesOn) = (Box(0), Box(false), Latch())
+        let store = InterposedStore(
+            group,
+            afterList: { prefix, _ in
+                guard prefix == place else { return }
+                let isNext = isHeld.update { isHeld in
+                    defer { isHeld = false }
+                    return isHeld
+                }
+                if isNext { await goesOn.pass() } else { lookCount.update { $0 += 1 } }
+            })
+        let executor = try ExecutorParticipant(
+            of: store, options: world.options,
+            environment: CoordinationEnvironment(
+                clock: clock, processes: world.processes, witness: world.witness, seed: 7)
+        ) {
+            ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: .init())
+        }
+        let wait = Task { try await executor.message(forCallID: callID, deadline: .seconds(3600)) }
+        try await eventually("it waits for somebody's core") { lookCount.value >= 2 }
+
+        // What it sees when it looks by itself is old when it hears of it.
+        isHeld.update { $0 = true }
+        try await eventually("it looks by itself") {
+            clock.advance(by: .seconds(1))
+            return goesOn.waiterCount == 1
+        }
+        let before = lookCount.value
+        world.server.receive(try .text("call-1"))
+        try await eventually("it is stored") { try await Inbox(group).look(callID) != .absent }
+        await main.participant.stop()
+        try await eventually("it has looked again, or owns") {
+            let owner = try await world.owner()
+            return lookCount.value > before || owner != nil
+        }
+        #expect(try await world.owner() == nil)
+        goesOn.open()
+
+        #expect(try await wait.value.source == .inbox)
+        #expect(world.gauge.starts.count == 1)
+    }
+
     @Test("C8: a core that is killed between the commit and its acknowledgement leaves the message with the server")
     func storeThenAcknowledge() async throws {
         let world = World()

@@ -14,7 +14,8 @@ struct HeldWitness: Witness {
     func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {
         hasCome.update { $0 = true }
         // A stopped process holds up its threads, so this one is held up and not its task.
-        while !mayGoOn.value { usleep(1000) }
+        // Not for ever: a test that has failed lets nobody go on.
+        for _ in 0..<60_000 where !mayGoOn.value { usleep(1000) }
         return try witness.begin(epoch: epoch)
     }
 }

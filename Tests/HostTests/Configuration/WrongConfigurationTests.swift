@@ -21,6 +21,18 @@ struct WrongConfigurationTests {
             Fault(
                 file: "handover:\n  dedline: 1s", parts: ["c.yaml:2:3", "“handover.dedline”", "“handover.deadline”?"]),
             Fault(file: "deadline: 1s", parts: ["c.yaml:1:1", "“deadline”", "“handover.deadline”?"]),
+            Fault(
+                file: "serviceLevels:\n  presencePublish:\n    background: off",
+                parts: ["c.yaml:3:17", "serviceLevels.presencePublish.background", "“off”", "normal, limited or none"]),
+            Fault(
+                file: "serviceLevels: {httpService: {background: none}}",
+                parts: ["c.yaml:1:17", "“serviceLevels.httpService”", "“serviceLevels.httpServices”?"]),
+            Fault(
+                file: "serviceLevels.activeCall.background: none",
+                parts: ["c.yaml:1:38", "serviceLevels.activeCall.background", "“none”", "normal"]),
+            Fault(
+                file: "serviceLevels: {httpServices: {suspended: normal}}",
+                parts: ["c.yaml:1:32", "“serviceLevels.httpServices.suspended”"]),
             Fault(file: "hovercraft: eels", parts: ["c.yaml:1:1", "“hovercraft”", "the keys are backend, group"]),
             Fault(file: "handover: soon", parts: ["c.yaml:1:11", "“handover” is a section", "“handover.deadline”"]),
             Fault(file: "executor:\n  budget: never", parts: ["c.yaml:2:11", "executor.budget", "“never”", "250ms"]),

@@ -26,4 +26,20 @@ struct MemoryCageTests {
         #expect(cage == nil)
         #expect(names.allSatisfy { $0.hasPrefix("cgroup.") })
     }
+
+    /// The text of `memory.events` of a kernel of version 6.
+    private func events(killed: String) -> String {
+        "low 0\nhigh 0\nmax 12\noom 1\noom_kill \(killed)\noom_group_kill 1\n"
+    }
+
+    @Test("That the kernel has killed for want of memory is told by the cgroup's events, and by nothing else there")
+    func kills() throws {
+        let directory = try TemporaryDirectory()
+        let cell = MemoryCage.Cell(path: directory.path)
+        #expect(!cell.hasKilled())
+        for (killed, expected) in [("0", false), ("1", true), ("17", true)] {
+            try Data(events(killed: killed).utf8).write(to: URL(filePath: directory.path(of: "memory.events")))
+            #expect(cell.hasKilled() == expected)
+        }
+    }
 }

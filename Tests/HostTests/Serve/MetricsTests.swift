@@ -92,6 +92,30 @@ struct MetricsTests {
         }
     }
 
+    @Test("What changes without the host is told as well")
+    func others() async throws {
+        var program = try HostProgram()
+        let path = program.directory.path(of: "metrics")
+        program.environment["SHAREDCORE_METRICS_LISTEN"] = "./metrics"
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "sleep 1000"
+        program.environment["SHAREDCORE_EXECUTOR_LIMIT"] = "1"
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "1h"
+        for number in 1...2 { _ = try await program.run("push", "\(number)@x") }
+        try await ServingHost.serve(program) { host in
+            // One has an Executor, one is in the host's hand: nothing more will happen at the host.
+            try await eventually("both are taken", within: Patience.long) {
+                try await host.program.pushes()["taken"] == .number(2)
+            }
+            try await eventually("it is told", within: Patience.long) {
+                try await Self.get(path).contains("\nsharedcore_executors_running 1\n")
+            }
+            for number in 3...5 { _ = try await host.program.run("push", "\(number)@x") }
+            try await eventually("they are counted", within: Patience.long) {
+                try await Self.get(path).contains("\nsharedcore_pushes_waiting 3\n")
+            }
+        }
+    }
+
     private static func get(_ path: String) async throws -> String {
         let connection = try StreamConnection(to: path)
         #expect(connection.send(Array("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".utf8)))

@@ -1,4 +1,6 @@
 internal import CoreAPITesting
+internal import Glibc
+internal import Platform
 internal import Subprocess
 internal import TestSupport
 internal import Testing
@@ -133,5 +135,25 @@ struct ServeCommandTests {
         #expect(try await program.run("push", text).status == 64)
         #expect(try await program.run("push").status == 64)
         #expect(try await program.run("push", "--retry", "x").status == 64)
+    }
+
+    @Test("It may have as many files open as the system allows it, since each Executor takes a few")
+    func openFiles() async throws {
+        let program = try HostProgram()
+        let environment = [
+            "HOME": program.directory.path, "XDG_STATE_HOME": program.directory.path(of: "state"),
+            "XDG_CONFIG_HOME": program.directory.path(of: "config"), "XDG_RUNTIME_DIR": program.directory.path,
+        ]
+        let host = try ChildProcess(
+            "/bin/sh", ["-c", "ulimit -Sn 100; exec \"$0\" serve", try program.path], environment: environment,
+            errors: program.directory.path(of: "errors"))
+        try await eventually("it serves", within: Patience.long) { host.lines.contains { $0.contains("serves") } }
+        let limits = String(
+            decoding: try OpenFile(path: "/proc/\(host.pid)/limits", .read).read(count: 8 << 10, at: 0), as: UTF8.self)
+        let words = limits.split(separator: "\n").first { $0.hasPrefix("Max open files") }?.split(separator: " ")
+        let (soft, hard) = (words?.dropFirst(3).first, words?.dropFirst(4).first)
+        #expect(soft == hard && soft != "100" && soft != nil)
+        host.signal(SIGTERM)
+        #expect(await host.end() == .exited(0))
     }
 }

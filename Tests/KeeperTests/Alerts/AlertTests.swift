@@ -18,7 +18,7 @@ extension KeeperTests {
 
         /// Runs a host whose Executors bring a message, and gives it a push.
         private func serve(
-            on address: String,
+            on address: String, _ more: [String: String] = [:],
             _ look: (_ errors: () -> String, _ push: (String) async throws -> Void) async throws -> Void
         ) async throws {
             let script = directory.path(of: "executor")
@@ -32,7 +32,7 @@ extension KeeperTests {
                 "SHAREDCORE_DIR": directory.path(of: "g"), "SHAREDCORE_CONFIG": "/dev/null",
                 "SHAREDCORE_GROUP": "default", "XDG_RUNTIME_DIR": directory.path(of: "r"),
                 "SHAREDCORE_EXECUTOR_COMMAND": script, "DBUS_SESSION_BUS_ADDRESS": address,
-            ]
+            ].merging(more) { $1 }
             let errors = directory.path(of: "errors")
             let program = try ChildProcess.built("sharedcore")
             let host = try ChildProcess(
@@ -88,6 +88,20 @@ extension KeeperTests {
                 try await push("lonely")
                 try await eventually("the log has it: \(errors())") {
                     errors().contains("Ann & Bob: <b>lonely</b>")
+                }
+            }
+        }
+
+        @Test("Where libsystemd is not there the log has it, and why")
+        func withoutLibrary() async throws {
+            // What the loader finds first is no library.
+            let folder = directory.path(of: "lib")
+            #expect(mkdir(folder, 0o755) == 0)
+            _ = try OpenFile(path: folder + "/libsystemd.so.0", .create)
+            try await serve(on: "unix:path=/nowhere/bus", ["LD_LIBRARY_PATH": folder]) { errors, push in
+                try await push("lonely")
+                try await eventually("the log has it: \(errors())") {
+                    errors().contains("Ann & Bob: <b>lonely</b> (libsystemd.so.0 is not there)")
                 }
             }
         }

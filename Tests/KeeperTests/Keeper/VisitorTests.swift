@@ -69,6 +69,43 @@ extension KeeperTests {
             #expect(try openFiles() == before)
         }
 
+        @Test(
+            "Another user's process is let go, even where the socket would let it in",
+            .enabled(
+                if: Glibc.access(setpriv, X_OK) == 0 && getuid() == 0, "it takes root and setpriv to be another user"))
+        func stranger() async throws {
+            try await start()
+            for (path, mode) in [
+                (stage.directory.path, 0o755), (stage.place.directory, 0o755), (stage.place.socket, 0o777),
+            ] { #expect(chmod(path, mode_t(mode)) == 0) }
+            let open = try TemporaryDirectory()
+            #expect(chmod(open.path, 0o777) == 0)
+            // Where another user finds it, wherever it was built.
+            let program = open.path(of: "main")
+            let copy = try ChildProcess("cp", [try ChildProcess.built("sharedcore-test-main"), program])
+            #expect(await copy.end() == .exited(0) && chmod(program, 0o755) == 0)
+            let server = try LineServer()
+            func visit(as user: String) async throws -> [String] {
+                let notebook = open.path(of: "notebook-" + user)
+                let visitor = try ChildProcess(
+                    Self.setpriv,
+                    ["--reuid", user, "--regid", user, "--clear-groups", program, String(server.port), notebook],
+                    environment: ["SHAREDCORE_KEEPER": stage.place.socket], errors: open.path(of: "errors-" + user))
+                func notes() -> [String] { KeeperStage.lines(notebook) }
+                try await eventually("it was let in, or has ended") {
+                    notes().contains("connected") || visitor.ended != nil
+                }
+                visitor.signal(SIGKILL)
+                _ = await visitor.end()
+                return notes()
+            }
+            let stranger = try await visit(as: "65534")
+            #expect(stranger.contains { $0.hasPrefix("start") } && !stranger.contains("connected"))
+            #expect(try await visit(as: "0").contains("connected"))
+        }
+
+        private static let setpriv = "/usr/bin/setpriv"
+
         private func openFiles() throws -> Int {
             try Directory(path: "/proc/\(stage.keeper?.pid ?? 0)/fd").names().count
         }

@@ -69,6 +69,37 @@ extension KeeperTests {
             #expect(await (try group.run(["keeper", "--start", "--stop"])).end() == .exited(64))
         }
 
+        @Test("The host's figures tell of the keeper, of Main and its starts, and of its kept sockets")
+        func figures() async throws {
+            let host = try group.serve()
+            try await stage.untilNoted("connected")
+            try await until(
+                "it runs and keeps its socket",
+                [
+                    "sharedcore_keeper_running 1", "sharedcore_main_running 1", "sharedcore_main_starts_total 1",
+                    "sharedcore_kept_sockets 1", "sharedcore_main_failures_in_a_row 0",
+                    "sharedcore_main_active_calls 0",
+                ])
+            kill(try #require(stage.mainPid), SIGKILL)
+            try await until(
+                "it has failed and runs again",
+                [
+                    "sharedcore_main_running 1", "sharedcore_main_starts_total 2",
+                    "sharedcore_main_failures_in_a_row 1",
+                ])
+            #expect(await (try group.run(["keeper", "--stop"])).end() == .exited(0))
+            try await until("it is down", ["sharedcore_main_running 0", "sharedcore_kept_sockets 0"])
+            host.signal(SIGTERM)
+            #expect(await host.end() == .exited(0))
+        }
+
+        private func until(_ what: String, _ lines: [String]) async throws {
+            try await eventually(what, within: Patience.long) {
+                let figures = try await group.figures().split(separator: "\n").map(String.init)
+                return lines.allSatisfy(figures.contains)
+            }
+        }
+
         @Test("Without a keeper, keeper says so with status 1")
         func none() async throws {
             #expect(await (try group.run(["keeper"])).end() == .exited(1))

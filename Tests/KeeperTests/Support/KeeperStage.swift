@@ -66,7 +66,13 @@ final class KeeperStage {
     func start(
         mainOf server: LineServer, _ options: SupervisionOptions = KeeperStage.options()
     ) async throws -> ChildProcess {
-        try await start([try ChildProcess.built("sharedcore-test-main"), String(server.port), notebook], options)
+        try await start(configuration(of: server, options).command, options)
+    }
+
+    /// What a keeper of the Main for tests is told.
+    func configuration(of server: LineServer, _ options: SupervisionOptions) throws -> KeeperConfiguration {
+        KeeperConfiguration(
+            command: [try ChildProcess.built("sharedcore-test-main"), String(server.port), notebook], options: options)
     }
 
     /// Waits until the keeper's status is as it should be.
@@ -87,7 +93,7 @@ final class KeeperStage {
     var notes: [String] { Self.lines(notebook) }
     var log: [String] { Self.lines(directory.path(of: "log")) }
 
-    private static func lines(_ path: String) -> [String] {
+    static func lines(_ path: String) -> [String] {
         guard let bytes = try? OpenFile(path: path, .read).read(count: 1 << 20, at: 0) else { return [] }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }

@@ -28,6 +28,25 @@ final class SupervisedGroup {
     }
 
     var directory: String { root.path }
+    /// The socket at which the host tells its figures.
+    var metrics: String { root.path(of: "m") }
+
+    /// What the host tells there.
+    func figures() async throws -> String {
+        let connection = try StreamConnection(to: metrics)
+        _ = connection.send(Array("GET /metrics HTTP/1.1\r\n\r\n".utf8))
+        var received: [UInt8] = []
+        try await eventually("the figures", within: Patience.long) {
+            while true {
+                switch connection.receive(upTo: 4096) {
+                case .bytes(let bytes): received += bytes
+                case .nothing: return false
+                case .end: return true
+                }
+            }
+        }
+        return String(decoding: received, as: UTF8.self)
+    }
 
     private var environment: [String: String] {
         get throws {
@@ -36,7 +55,7 @@ final class SupervisedGroup {
                 "XDG_RUNTIME_DIR": root.path(of: "r"), "SHAREDCORE_DIR": root.path(of: "g"),
                 "SHAREDCORE_GROUP": "default", "SHAREDCORE_CONFIG": "/dev/null",
                 "SHAREDCORE_MAIN_COMMAND": main.joined(separator: " "), "SHAREDCORE_MAIN_RESTART_LIMIT": "10000",
-                "SHAREDCORE_ALERTS": "none",
+                "SHAREDCORE_ALERTS": "none", "SHAREDCORE_METRICS_LISTEN": metrics,
             ]
         }
     }

@@ -59,6 +59,40 @@ struct ApplicationStatesTests {
         #expect(try await overviews.next() == nil)
     }
 
+    @Test("P2: a Host says it for a process, until that one says it itself")
+    func saidByAnother() async throws {
+        let space = MemorySpace()
+        let (host, one) = (try await open(space, "host"), try await open(space, "one"))
+        try await ApplicationStates(host).set(.background, of: one.session.id)
+        var statement = try #require(try await ApplicationStates(one).all().applications.first)
+        #expect(statement.session == one.session.id && statement.state == .background && !statement.isOwn)
+        try await ApplicationStates(one).set(.foreground)
+        await host.close()
+        statement = try #require(try await ApplicationStates(one).all().applications.first)
+        #expect(statement.state == .foreground && statement.isOwn)
+    }
+
+    @Test("P2: what a Host has said for a process is gone with that process's session")
+    func saidByAnotherIsGone() async throws {
+        let space = MemorySpace()
+        let (host, one, two) = (
+            try await open(space, "host"), try await open(space, "one"), try await open(space, "two")
+        )
+        let states = ApplicationStates(host)
+        try await states.set(.foreground, of: one.session.id)
+        try await states.set(.background, of: two.session.id)
+        let watch = try await states.watch()
+        var overviews = watch.makeAsyncIterator()
+        #expect(try await overviews.next()?.applications.count == 2)
+        await one.close()
+        #expect(try await states.all().applications.map(\.session) == [two.session.id])
+        #expect(try await states.set(.background, of: one.session.id) == nil)
+        try await states.set(.suspended, of: two.session.id)
+        #expect(try await overviews.next()?.applications.map(\.state) == [.suspended])
+        #expect(try await host.list(".sharedcore/application-states/").entries.count == 1, "nothing piles up")
+        await host.close()
+    }
+
     @Test(
         "E2: what nobody understands is passed over",
         arguments: [[], [0xff, 0xfe], Array("dormant".utf8)] as [[UInt8]])

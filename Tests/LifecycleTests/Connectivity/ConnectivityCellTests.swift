@@ -1,4 +1,5 @@
 import CoreAPI
+import LifecycleSimulation
 import Testing
 
 @testable import Lifecycle
@@ -38,7 +39,7 @@ struct ConnectivityCellTests {
             if event == .cellularCallEnded { driver.run(.cellularCallBegan) }
             if event == .activeCallEnded, position.application != .suspended { driver.run(.activeCallBegan) }
             let first = driver.feed(event)
-            let listed = TransitionTableTests.listed.first { $0.0 == position && $0.1 == event.kind }?.2
+            let listed = ListedCells.all.first { $0.0 == position && $0.1 == event.kind }?.2
             #expect(first.number == listed, "\(position), \(event): \(first)")
             #expect(first.from == position)
             #expect(first.event == event)
@@ -64,7 +65,7 @@ struct ConnectivityCellTests {
 
     @Test("P2: what is done first is what the row says, in its order", arguments: TransitionNumber.allCases)
     func firstActions(number: TransitionNumber) throws {
-        for (position, kind, listed) in TransitionTableTests.listed where listed == number {
+        for (position, kind, listed) in ListedCells.all where listed == number {
             let event = try #require(Self.events.first { $0.kind == kind })
             var driver = MachineDriver(position.application, position.connectivity)
             if kind == .cellularCallEnded { driver.run(.cellularCallBegan) }

@@ -139,6 +139,18 @@ struct ConnectivityStoryTests {
         #expect(driver.machine.nextStep == nil && driver.run(.connectionLost).isEmpty, "one attempt")
     }
 
+    @Test("T4: a connection that ends before it is subscribed on was the attempt of the background")
+    func connectionLostTooSoon() {
+        var driver = MachineDriver(.background, .disconnected)
+        driver.feed(.networkBack)
+        driver.carryOutOne()
+        driver.carryOutOne()
+        #expect(driver.machine.pending.map(\.action) == [.subscribe])
+        driver.run(.connectionLost)
+        #expect(driver.carriedOut == [.reconnect, .register])
+        #expect(driver.run(.keepAlive) == [.reconnect, .register, .subscribe])
+    }
+
     @Test("T6: “no” keeps the application awake")
     func stayAwake() {
         let obstacle = BackgroundObstacle.tooShort(

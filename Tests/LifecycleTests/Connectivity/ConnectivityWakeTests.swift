@@ -122,7 +122,7 @@ struct ConnectivityWakeTests {
         let done = driver.run(.keepAlive)
         #expect(
             done == [
-                .beginBudget(.seconds(10)), .refreshRegistration, .openNewSocket, .register, .endBudget,
+                .beginBudget(.seconds(10)), .refreshRegistration, .openNewSocket, .register, .subscribe, .endBudget,
                 .allowSuspension,
             ])
         #expect(driver.trace.map(\.number).contains(.t13))
@@ -142,17 +142,98 @@ struct ConnectivityWakeTests {
         #expect(driver.machine.isRegistered)
     }
 
-    @Test("T15: the subscriptions of a new socket are made at the next keep-alive, or once the application is awake")
+    @Test("T15: what is left of the time subscribes on the new socket")
     func newSocketIsSubscribedOn() {
         var driver = MachineDriver(.suspended, .disconnected)
-        driver.run(.keepAlive)
-        var other = driver
         #expect(
             driver.run(.keepAlive) == [
-                .beginBudget(.seconds(10)), .refreshRegistration, .subscribe, .endBudget, .allowSuspension,
+                .beginBudget(.seconds(10)), .openNewSocket, .register, .subscribe, .endBudget, .allowSuspension,
             ])
-        #expect(driver.run(.keepAlive).contains(.refreshSubscriptions), "once")
-        #expect(other.run(.toForeground).suffix(3) == [.restoreHTTP, .subscribe, .mayOwnAgain])
+        #expect(driver.machine.isSubscribed)
+        #expect(driver.run(.keepAlive).contains(.refreshSubscriptions))
+    }
+
+    @Test("T12, T15: subscriptions that failed are made at the next keep-alive, or once the application is awake")
+    func failedSubscriptionsAreMadeUpFor() {
+        for (connectivity, action) in [
+            (Connectivity.disconnected, ConnectivityAction.subscribe), (.connected, .refreshSubscriptions),
+        ] {
+            var driver = MachineDriver(.suspended, connectivity)
+            driver.outcome = { $0 == action ? .failed("refused") : MachineDriver.well($0) }
+            driver.run(.keepAlive)
+            #expect(driver.machine.isRegistered && !driver.machine.isSubscribed)
+            driver.outcome = MachineDriver.well
+            var other = driver
+            #expect(
+                driver.run(.keepAlive) == [
+                    .beginBudget(.seconds(10)), .refreshRegistration, .subscribe, .endBudget, .allowSuspension,
+                ])
+            #expect(driver.run(.keepAlive).contains(.refreshSubscriptions), "once")
+            #expect(other.run(.toForeground).suffix(3) == [.restoreHTTP, .subscribe, .mayOwnAgain])
+        }
+    }
+
+    @Test("In the background, awake, the keep-alive makes up for subscriptions and for a connection that failed")
+    func keepAliveInBackground() {
+        var driver = MachineDriver(.background, .disconnected)
+        driver.outcome = { $0 == .subscribe ? .failed("refused") : MachineDriver.well($0) }
+        driver.run(.networkBack)
+        #expect(driver.machine.isRegistered && !driver.machine.isSubscribed)
+        #expect(driver.machine.nextStep == nil)
+        driver.outcome = MachineDriver.well
+        #expect(driver.run(.keepAlive) == [.subscribe])
+        #expect(driver.run(.keepAlive).isEmpty, "once")
+
+        driver = MachineDriver(.background, .disconnected)
+        driver.outcome = { $0 == .reconnect ? .failed("no route") : MachineDriver.well($0) }
+        driver.run(.networkBack)
+        driver.outcome = MachineDriver.well
+        #expect(driver.run(.keepAlive) == [.reconnect, .register, .subscribe])
+        #expect(driver.machine.position == LifePosition(.background, .connected))
+        #expect(driver.run(.keepAlive).isEmpty, "once")
+    }
+
+    @Test("T12, P4, P6: data that comes into a keep-alive has its 10 s first; the keep-alive's work keeps its own end")
+    func dataDuringKeepAlive() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.keepAlive)
+        driver.carryOutOne()
+        driver.pass(.seconds(4))
+        driver.feed(.dataOnKeptSocket)
+        #expect(driver.trace.last?.dropped.map(\.action) == [.refreshRegistration, .refreshSubscriptions])
+        #expect(
+            driver.machine.pending.map(\.action) == [
+                .endBudget, .beginBudget(.seconds(10)), .processSocketData, .alertUser, .refreshRegistration,
+                .refreshSubscriptions,
+            ])
+        for _ in 0..<4 { driver.carryOutOne() }
+        driver.pass(.milliseconds(5_999))
+        #expect(driver.machine.pending.first?.action == .refreshRegistration)
+        driver.pass(.milliseconds(1))
+        #expect(driver.trace.last?.dropped.map(\.action).prefix(2) == [.refreshRegistration, .refreshSubscriptions])
+        #expect(driver.machine.pending.first?.action == .giveUpOwnershipAndLocks)
+        #expect(driver.machine.position.application == .background, "the data's time goes on")
+
+        driver = MachineDriver(.suspended, .connected)
+        driver.feed(.keepAlive)
+        driver.pass(.seconds(4))
+        driver.feed(.dataOnKeptSocket)
+        driver.pass(.seconds(6))
+        #expect(driver.machine.pending.contains { $0.action == .processSocketData })
+        driver.pass(.seconds(4))
+        #expect(driver.trace.last?.actions.first?.action == .stopWork)
+        #expect(driver.trace.last?.dropped.contains { $0.action == .processSocketData } == true)
+    }
+
+    @Test("T13, P6: a refresh that fails behind the data of the same wake shows the loss as well")
+    func lossIsSeenBehindData() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.keepAlive)
+        driver.outcome = { $0 == .refreshRegistration ? .failed("broken pipe") : MachineDriver.well($0) }
+        driver.run(.dataOnKeptSocket)
+        #expect(driver.carriedOut.contains([.openNewSocket, .register, .subscribe]))
+        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.machine.isSubscribed)
     }
 
     @Test("T11, T15: a wake that finds the connection gone uses the rest of its time for a new one")
@@ -169,6 +250,53 @@ struct ConnectivityWakeTests {
         #expect(driver.machine.position == LifePosition(.suspended, .connected))
         #expect(driver.run(.connectionLost).isEmpty)
         #expect(driver.run(.keepAlive).contains(.openNewSocket), "asleep it is for the next keep-alive")
+    }
+
+    @Test("T11, T15: an end of the connection that wakes like data, and cannot be read, leads to a new one")
+    func unreadableData() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.outcome = { $0 == .processSocketData ? .failed("end of file") : MachineDriver.well($0) }
+        #expect(
+            driver.run(.dataOnKeptSocket) == [
+                .beginBudget(.seconds(10)), .processSocketData, .alertUser, .openNewSocket, .register, .subscribe,
+                .giveUpOwnershipAndLocks, .prepareForBackground(interval: .seconds(600)), .endBudget, .allowSuspension,
+            ])
+        #expect(driver.machine.position == LifePosition(.suspended, .connected) && driver.machine.isSubscribed)
+    }
+
+    @Test("T9, T11: a wake that could not make its connection anew leaves that to the foreground, or the keep-alive")
+    func failedInWake() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.outcome = {
+            $0 == .processSocketData || $0 == .openNewSocket ? .failed("end of file") : MachineDriver.well($0)
+        }
+        driver.feed(.dataOnKeptSocket)
+        for _ in 0..<4 { driver.carryOutOne() }
+        #expect(!driver.machine.isRegistered && driver.machine.position == LifePosition(.background, .connected))
+        driver.outcome = MachineDriver.well
+        var other = driver
+        driver.run(.toForeground)
+        #expect(driver.machine.isSubscribed && driver.machine.position == LifePosition(.foreground, .connected))
+        other.carryOutAll()
+        #expect(!other.machine.isRegistered && other.machine.position.application == .suspended)
+        #expect(other.run(.keepAlive).contains([.openNewSocket, .register, .subscribe]))
+    }
+
+    @Test("T3, T13: an attempt of a wake that a call has taken over goes on in the background as that attempt")
+    func attemptGoesOn() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.outcome = { $0 == .refreshRegistration ? .failed("broken pipe") : MachineDriver.well($0) }
+        driver.feed(.keepAlive)
+        driver.carryOutOne()
+        driver.carryOutOne()
+        driver.feed(.activeCallBegan)
+        driver.feed(.toForeground)
+        driver.feed(.toBackground)
+        #expect(driver.machine.position == LifePosition(.background, .disconnected))
+        driver.carryOutAll()
+        #expect(!driver.carriedOut.contains(.reconnect), "nobody reconnects without a network")
+        #expect(driver.carriedOut.contains([.applyLevels(.background), .openNewSocket, .register, .subscribe]))
+        #expect(driver.machine.isSubscribed && driver.machine.position == LifePosition(.background, .connected))
     }
 
     @Test("T14: the network's return wakes nobody")

@@ -32,6 +32,24 @@ struct ServiceLevelOverrideTests {
         #expect(table.level(of: .remotelyHeldCall, in: situation) == .none)
     }
 
+    @Test("P1: the environment of a process that a Host has started has the configured levels")
+    func environment() throws {
+        let table = try ServiceLevelTable(environment: [
+            "SHAREDCORE_SERVICE_LEVELS_PRESENCE_PUBLISH_BACKGROUND": "none",
+            "SHAREDCORE_SERVICE_LEVELS_HTTP_SERVICES_BACKGROUND": "normal",
+            "SHAREDCORE_SERVICE_LEVELS_HELD_CALL_BACKGROUND": "", "SHAREDCORE_GROUP": "default",
+        ])
+        #expect(
+            table
+                == ServiceLevelTable(replacing: [
+                    try ServiceLevelOverride(.presencePublish, in: .background, to: .none),
+                    try ServiceLevelOverride(.httpServices, in: .background, to: .normal),
+                ]))
+        #expect(throws: LifecycleError.self) {
+            try ServiceLevelTable(environment: ["SHAREDCORE_SERVICE_LEVELS_ACTIVE_CALL_BACKGROUND": "none"])
+        }
+    }
+
     @Test("P1: the last of two overrides of one level counts")
     func lastCounts() throws {
         let table = ServiceLevelTable(replacing: [

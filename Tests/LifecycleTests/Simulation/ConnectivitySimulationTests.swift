@@ -1,8 +1,8 @@
 import CoreAPI
 import Glibc
+import Lifecycle
+import LifecycleSimulation
 import Testing
-
-@testable import Lifecycle
 
 /// Thousands of schedules, each replayed from its seed, and the mutants that they must catch.
 struct ConnectivitySimulationTests {
@@ -41,4 +41,8 @@ struct ConnectivitySimulationTests {
             seeds.map { ConnectivitySimulation.run(seed: $0, mutant).breaches }
                 == seeds.map { ConnectivitySimulation.run(seed: $0, mutant).breaches })
     }
+}
+
+extension ConnectivityMutant: CustomTestStringConvertible {
+    public var testDescription: String { name }
 }

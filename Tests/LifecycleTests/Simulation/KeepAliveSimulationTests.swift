@@ -1,6 +1,6 @@
+import Lifecycle
+import LifecycleSimulation
 import Testing
-
-@testable import Lifecycle
 
 /// Thousands of schedules of the keep-alive, each replayed from its seed, and the mutants that they must catch.
 struct KeepAliveSimulationTests {
@@ -25,4 +25,8 @@ struct KeepAliveSimulationTests {
         let isCaught = (UInt64(1)...1_000).contains { !KeepAliveSimulation.run(seed: $0, mutant).breaches.isEmpty }
         #expect(isCaught)
     }
+}
+
+extension KeepAliveMutant: CustomTestStringConvertible {
+    public var testDescription: String { name }
 }

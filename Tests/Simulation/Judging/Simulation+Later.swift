@@ -25,24 +25,44 @@ extension Simulation {
     }
 
     /// Somebody who waits takes the place of one that has been frozen for seconds.
+    ///
+    /// Each frozen holder costs those that wait a time of its own. While a Main's request stands, its author is waited for
+    /// (contract C3), so it is its silence that counts, and the owner's counts again when the request is over.
     private mutating func judgeFrozen(_ number: Int, _ claim: Revision, _ since: UInt64) {
         let holder = members[number]
         guard holder.isAlive, holder.isFrozen(at: clock), holder.runsSince < since, schedule.weather.lostWakeUps == 0
         else { return }
-        let owns = present.owner?.claim == claim
-        guard owns || present.handover?.claim == claim && present.owner == nil else { return }
-        // Whose request it is that stands decides.
-        if owns, let handover = present.handover, let asker = member(handover.session),
-            !canWait(members[asker], since)
-        {
-            return
+        let asks = present.handover?.claim == claim
+        guard asks || present.owner?.claim == claim else { return }
+        if !asks {
+            if let handover = present.handover, let asker = member(handover.session), !canWait(members[asker]) {
+                return watchOver(number, claim, since: since)
+            }
+            guard requestOverAt + Self.longestFreeze <= clock else {
+                return watchOver(number, claim, since: since, from: requestOverAt)
+            }
         }
-        if let waiting = members.first(where: { canWait($0, since) }) {
+        if let waiting = members.first(where: { canWait($0) }) {
             broke("C6: \(holder.name) has been frozen for 3 s, and \(waiting.name) still waits for it")
         }
     }
 
-    private func canWait(_ member: Member, _ since: UInt64) -> Bool {
+    /// How long a frozen holder may be waited for: an answer from before it froze is believed for 2 s, and a challenge
+    /// stands for 500 ms.
+    private static let longestFreeze: UInt64 = 3_000_000_000
+
+    /// Sees to it that a frozen holder does not hold on for long.
+    ///
+    /// - Parameters:
+    ///   - since: When it froze; now, if nothing is given.
+    ///   - start: When those that wait could begin to wait for it; now, if nothing is given.
+    mutating func watchOver(_ number: Int, _ claim: Revision, since: UInt64? = nil, from start: UInt64? = nil) {
+        queue.insert(
+            .judge(.frozen(number, epoch: claim.rawValue, since: since ?? clock)),
+            at: (start ?? clock) + Self.longestFreeze)
+    }
+
+    private func canWait(_ member: Member) -> Bool {
         guard let wants = member.wantsSince, member.machine.refusal == nil else { return false }
         let isResting = member.machine.restsUntil.map { $0.advanced(by: .seconds(3)) > now } ?? false
         return canAct(member, for: 2_950_000_000) && wants + 2_950_000_000 < clock && !isResting

@@ -95,12 +95,6 @@ extension Simulation {
         open(next)
     }
 
-    /// Sees to it that a frozen holder does not hold on for long.
-    mutating func watchOver(_ number: Int, _ claim: Revision) {
-        queue.insert(
-            .judge(.frozen(number, epoch: claim.rawValue, since: clock)), at: clock + 3_000_000_000)
-    }
-
     mutating func trouble(_ number: Int, for duration: Int) {
         guard !isQuiet, members[number].isAlive else { return }
         count(.trouble)

@@ -50,6 +50,8 @@ package struct Simulation {
     var superseded: Set<Revision> = []
     /// How long the owner has had since each request for hand-over, with the bound of its critical section.
     var granted: [Revision: Duration] = [:]
+    /// When a request for hand-over was over last.
+    var requestOverAt: UInt64 = 0
     /// Until when what is promised without faults is not promised.
     var disturbedUntil: UInt64 = 0
     /// What the history of all members comes to.

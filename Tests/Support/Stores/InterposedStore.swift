@@ -5,13 +5,23 @@ internal import CoreAPITesting
 package struct InterposedStore: SharedStore {
     package typealias BeforeCommit = @Sendable (Transaction) async throws(SharedCoreError) -> Transaction
 
+    package typealias AfterList = @Sendable (KeyPrefix, Snapshot) async -> Void
+
     private let inner: any SharedStore
     private let beforeCommit: BeforeCommit
+    private let afterList: AfterList
 
-    /// - Parameter beforeCommit: Gives the transaction that is committed in place of the one that it is given.
-    package init(_ inner: any SharedStore, beforeCommit: @escaping BeforeCommit) {
+    /// - Parameters:
+    ///   - beforeCommit: Gives the transaction that is committed in place of the one that it is given.
+    ///   - afterList: Lets something happen before a caller hears of what was listed.
+    package init(
+        _ inner: any SharedStore,
+        beforeCommit: @escaping BeforeCommit = { transaction throws(SharedCoreError) in transaction },
+        afterList: @escaping AfterList = { _, _ in }
+    ) {
         self.inner = inner
         self.beforeCommit = beforeCommit
+        self.afterList = afterList
     }
 
     /// A store that adds a condition to every transaction, as the one that a core is given does.
@@ -44,7 +54,9 @@ package struct InterposedStore: SharedStore {
     }
 
     package func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
-        try await inner.list(prefix, consistency: consistency)
+        let snapshot = try await inner.list(prefix, consistency: consistency)
+        await afterList(prefix, snapshot)
+        return snapshot
     }
 
     package func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {

@@ -14,6 +14,7 @@ public final class TelephoneServer: Sendable {
         var requests: [String] = []
         var grant = 3600
         var isMute = false
+        var refused: String?
         var held: [(StreamSocket, Message)] = []
         var answers = 0
         var accepted = 0
@@ -54,6 +55,11 @@ public final class TelephoneServer: Sendable {
     /// For how many seconds registrations are valid.
     public func grant(seconds: Int) {
         state.withLock { $0.grant = seconds }
+    }
+
+    /// Requests of this method are refused; nil: none.
+    public func refuse(_ method: String?) {
+        state.withLock { $0.refused = method }
     }
 
     /// Nobody gets an answer any more, as behind a router that has forgotten the connection.
@@ -134,10 +140,10 @@ public final class TelephoneServer: Sendable {
     }
 
     private func receive(_ message: Message, from socket: StreamSocket) {
-        let (isMute, grant) = state.withLock { state in
+        let (isMute, isRefused, grant) = state.withLock { state in
             if state.lost.contains(ObjectIdentifier(socket)) {
                 if state.listener != nil { socket.shutDown() }
-                return (true, 0)
+                return (true, false, 0)
             }
             if message.status != nil {
                 state.answers += 1
@@ -146,11 +152,12 @@ public final class TelephoneServer: Sendable {
             }
             if message.method == "REGISTER" { state.client = socket }
             if message.firstLine.hasPrefix("GET /slow") { state.held.append((socket, message)) }
-            return (state.isMute, state.grant)
+            return (state.isMute, state.refused == message.method, state.grant)
         }
         guard !isMute, message.status == nil else { return }
         switch message.method {
         case "ACK": break
+        case _ where isRefused: try? socket.send(message.response("503 Service Unavailable").bytes)
         case "GET":
             guard !message.firstLine.hasPrefix("GET /slow") else { return }
             try? socket.send(Message("HTTP/1.1 200 OK", body: "Zoe, Max").bytes)

@@ -6,7 +6,7 @@ struct Refresher: KeepAliveHandler {
 
     func keepAlive(_ run: KeepAliveRun) async throws {
         // What traffic has just proved alive, and what lasts until the next time, needs no wake.
-        if run.toRefresh.isEmpty, !run.provenAlive.isEmpty { return }
+        if run.toRefresh.isEmpty, !run.provenAlive.isEmpty, await runner.isSubscribed { return }
         await runner.handle(.keepAlive)
         await runner.settle()
     }

@@ -19,7 +19,7 @@ extension Telephone {
             happen.yield(.networkBack)
             return
         }
-        // Connected before and after, and yet the connection is dead: the address that it comes from leads out no more.
+        // Connected before and after, but by another network: the address that the connection comes from leads out no more.
         if let host = await client.localHost, let own = IPAddress(host), before.canSend(from: own),
             !state.canSend(from: own)
         {
@@ -39,8 +39,8 @@ extension Telephone {
                 if !isInWake { await showTexts() }
             case .unreadData: happen.yield(.dataOnKeptSocket)
             case .ended:
-                // In a wake, what is under way fails by itself.
-                if !isInWake { await loseConnection() }
+                // Unless there is another one already.
+                if await !client.isConnected { happen.yield(.connectionLost) }
             }
         }
     }

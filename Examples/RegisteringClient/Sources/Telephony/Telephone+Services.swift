@@ -23,6 +23,8 @@ extension Telephone {
     private func refresh() async {
         guard !isAsleep, await client.isConnected else { return }
         do {
+            try await subscribe()
+            // Plans the next one in place of this, so it comes last.
             try await register()
         } catch is CancellationError {
             // Another registration has come before it.
@@ -31,13 +33,19 @@ extension Telephone {
         }
     }
 
-    /// The way to the server is gone although the network is there. The table knows of networks only, and a network without
-    /// a server is none; so it is lost, and back at once.
+    /// The server is out of reach although the network is there: what becomes of that is the machine's to say.
     func loseConnection() async {
         await client.disconnect()
-        guard network?.isConnected == true else { return }
-        happen.yield(.networkLost)
-        happen.yield(.networkBack)
+        happen.yield(.connectionLost)
+    }
+
+    func subscribe() async throws {
+        for event in Self.events { try await client.subscribe(to: event) }
+        // What the server tells of them comes before its answer to a question that is put after them.
+        guard await !client.isAnswered() else { return }
+        try Task.checkCancellation()
+        await loseConnection()
+        throw TelephoneClient.Failure.noAnswer(to: "OPTIONS")
     }
 
     /// Ends without a word to the server.

@@ -69,8 +69,7 @@ public actor Telephone: ConnectivityDelegate {
         case .reconnect: try await client.connect()
         case .openNewSocket: try await client.connectAnew()
         case .register, .refreshRegistration: try await register()
-        case .subscribe, .refreshSubscriptions:
-            for event in Self.events { try await client.subscribe(to: event) }
+        case .subscribe, .refreshSubscriptions: try await subscribe()
         case .restorePresence: try await restorePresence()
         case .restoreHTTP: await web.rest(false)
         case .reportLastKnownState:
@@ -97,7 +96,10 @@ public actor Telephone: ConnectivityDelegate {
         case .beginBudget:
             (isInWake, isAsleep) = (true, false)
             await client.keepUnread(false)
-        case .endBudget, .stopWork: isInWake = false
+        case .endBudget, .stopWork:
+            isInWake = false
+            // What came between the answers of a keep-alive is no less news than what woke it.
+            await showTexts()
         case .processSocketData: try await readWhatCame()
         case .alertUser: await showTexts()
 

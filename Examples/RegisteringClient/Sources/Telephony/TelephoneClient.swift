@@ -17,7 +17,7 @@ public actor TelephoneClient {
         case traffic
         /// Something lies in the socket, which is kept and not read.
         case unreadData
-        /// The server has closed the connection, and nobody was waiting for an answer, which would have failed.
+        /// The connection has ended, and nobody here wanted it to, nor was just checking it.
         case ended
     }
 
@@ -38,6 +38,8 @@ public actor TelephoneClient {
     private var waiting: [Int: Waiting] = [:]
     private var lastNumber = 0
     private var attempts = 0
+    /// How many questions are put only to see whether the connection stands.
+    private var checks = 0
     private var texts: [String] = []
     private var notices: [String: String] = [:]
 
@@ -82,8 +84,8 @@ public actor TelephoneClient {
         connection = new
         reading = Task {
             for await event in new.events { hear(event, on: new) }
-            let isSilent = waiting.isEmpty
-            if lose(new), isSilent { tell.yield(.ended) }
+            let isChecked = checks > 0
+            if lose(new), !isChecked { tell.yield(.ended) }
         }
     }
 
@@ -98,6 +100,8 @@ public actor TelephoneClient {
     /// Whether the server answers on the connection.
     public func isAnswered() async -> Bool {
         guard connection != nil else { return false }
+        checks += 1
+        defer { checks -= 1 }
         return (try? await ask("OPTIONS")) != nil
     }
 

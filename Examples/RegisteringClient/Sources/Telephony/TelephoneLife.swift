@@ -1,6 +1,7 @@
 public import CoreAPI
 public import Lifecycle
 public import NetworkMonitor
+public import Platform
 
 /// Puts it together: a telephone, the machine it lives by, and what tells the machine what happens.
 ///
@@ -12,12 +13,14 @@ public final class TelephoneLife: Sendable {
 
     /// - Parameters:
     ///   - network: The states of a `NetworkMonitor`.
+    ///   - record: The path of the file in which the keep-alive outlives this process.
     ///   - trace: Is told of every transition.
     public init(
-        user: String, server: ServerAddress, network: AsyncStream<NetworkState>, clock: any TimeSource = LinuxClock(),
-        patience: Duration = .seconds(5), trace: @escaping @Sendable (ConnectivityTransition) -> Void = { _ in }
+        user: String, server: ServerAddress, network: AsyncStream<NetworkState>, record path: String? = nil,
+        clock: any TimeSource = SystemClock(), patience: Duration = .seconds(5),
+        trace: @escaping @Sendable (ConnectivityTransition) -> Void = { _ in }
     ) async throws {
-        let keepAlive = try KeepAlive(clock: clock)
+        let keepAlive = try RecordFile.restore(path, clock: clock)
         let telephone = Telephone(user: user, server: server, keepAlive: keepAlive, clock: clock, patience: patience)
         let runner = ConnectivityRunner(
             ConnectivityMachine(seed: .random(in: .min ... .max)), delegate: telephone, clock: clock,

@@ -1,4 +1,5 @@
 import CoreAPI
+import Foundation
 import Lifecycle
 import NetworkMonitor
 import TelephoneServer
@@ -110,7 +111,7 @@ struct LifeTests {
         try stage.server.heal()
         try await stage.after(.t15) { stage.passTenMinutes() }
         #expect(await stage.life.runner.position == asleep)
-        #expect(stage.server.takeRequests() == ["REGISTER"])
+        #expect(stage.server.takeRequests() == Array(everything.prefix(4)))
         await stage.life.close()
     }
 
@@ -160,8 +161,8 @@ struct LifeTests {
     func restart() async throws {
         let stage = try await Stage()
         try await stage.reach(foreground)
-        stage.server.close()
-        try await stage.eventually("an attempt fails") { await stage.failures > 0 }
+        try await stage.afterLoss { stage.server.close() }
+        #expect(await stage.life.runner.position == foreground, "the network is there")
         try stage.server.heal()
         stage.clock.advance(by: .seconds(300))
         try await stage.eventually("it is registered") { await stage.life.runner.isRegistered }
@@ -170,8 +171,92 @@ struct LifeTests {
 
         try await stage.after(.t8) { await stage.bring(to: .background) }
         _ = stage.server.takeRequests()
-        try await stage.after(.t4) { stage.server.drop() }
+        let trace = try await stage.afterLoss { stage.server.drop() }
+        #expect(trace.count == 1, "one event, and one attempt: \(trace.map(\.description))")
+        #expect(await stage.life.runner.isRegistered)
         #expect(stage.server.takeRequests() == Array(everything.prefix(4)))
+        await stage.life.close()
+    }
+
+    @Test("T11: a connection that ends while what came is read is made anew in what is left of the wake")
+    func lostInWake() async throws {
+        let stage = try await Stage()
+        try await stage.reach(asleep)
+        stage.server.setMute(true)
+        try stage.server.send(text: "Lunch?")
+        try await stage.eventually("it asks for the rest") { stage.server.answers > 0 }
+        stage.server.setMute(false)
+        let accepted = stage.server.accepted
+        stage.server.drop()
+        try await stage.eventually("it is there again") {
+            await stage.life.runner.settle()
+            let (position, isSubscribed) = (await stage.life.runner.position, await stage.life.runner.isSubscribed)
+            return position == asleep && isSubscribed && stage.server.accepted == accepted + 1
+        }
+        #expect(stage.server.takeRequests() == Array(everything.prefix(4)))
+        await stage.life.close()
+    }
+
+    @Test("Subscriptions that the server refuses in the background are made up for at the next keep-alive")
+    func refusedSubscriptions() async throws {
+        let stage = try await Stage()
+        try await stage.reach(LifePosition(.background, .disconnected))
+        stage.server.refuse("SUBSCRIBE")
+        try await stage.after(.t4) { try stage.gainNetwork() }
+        #expect(await stage.life.runner.isRegistered)
+        #expect(await !stage.life.runner.isSubscribed)
+        stage.server.refuse(nil)
+        _ = stage.server.takeRequests()
+        stage.passTenMinutes()
+        try await stage.eventually("it is subscribed") { await stage.life.runner.isSubscribed }
+        #expect(stage.server.takeRequests() == Array(everything[1..<4]))
+        await stage.life.close()
+    }
+
+    @Test("P4: what was due is due in the next process; its keep-alive goes on where the former one was killed")
+    func keepAliveOutlivesProcess() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "keep-alive-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let stage = try await Stage(record: path)
+        try await stage.reach(asleep)
+        stage.clock.advance(by: .seconds(400))
+        await stage.life.close()
+        let next = try await Stage(following: stage, record: path)
+        await next.life.runner.handle(.killedOrRebooted(finds: .connected))
+        await next.life.runner.settle()
+        try await next.after(.t6) { await next.bring(to: .suspended) }
+        _ = next.server.takeRequests()
+        // Six hundred seconds after the first process began, not after the second.
+        try await next.after(.t12) { next.clock.advance(by: .seconds(200)) }
+        #expect(next.server.takeRequests() == Array(everything.prefix(4)))
+        await next.life.close()
+    }
+
+    @Test("A record that nobody can read is no reason not to start")
+    func unreadableRecord() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "keep-alive-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        for text in ["no record", "keep-alive 1 0 1\nhandler 1 0 0 registration"] {
+            try Data(text.utf8).write(to: URL(filePath: path))
+            let stage = try await Stage(record: path)
+            try await stage.reach(asleep)
+            try await stage.after(.t12) { stage.passTenMinutes() }
+            await stage.life.close()
+        }
+    }
+
+    @Test("What comes between the answers of a keep-alive is alerted when its time is over")
+    func alertAfterKeepAlive() async throws {
+        let stage = try await Stage()
+        try await stage.reach(asleep)
+        stage.server.setMute(true)
+        stage.passTenMinutes()
+        try await stage.eventually("it refreshes") { stage.server.requests.contains("REGISTER") }
+        try stage.server.send(text: "Lunch?")
+        try await stage.eventually("it has got it") { stage.server.answers > 0 }
+        #expect(await !stage.telephone.screen.contains("alert: Lunch?"))
+        stage.clock.advance(by: .seconds(10))
+        try await stage.eventually("it is an alert") { await stage.telephone.screen.contains("alert: Lunch?") }
         await stage.life.close()
     }
 
@@ -183,7 +268,9 @@ struct LifeTests {
             for _ in 0..<3 {
                 try await stage.eventually("the refresh is planned") { stage.clock.waits(within: .seconds(150)) }
                 stage.clock.advance(by: .seconds(150))
-                try await stage.eventually("it refreshes") { stage.server.requests == ["REGISTER"] }
+                try await stage.eventually("it refreshes") {
+                    stage.server.requests == Array(everything[1..<4]) + ["REGISTER"]
+                }
                 _ = stage.server.takeRequests()
             }
             // The second time in the background.

@@ -103,7 +103,7 @@ struct RowPlay: Sendable {
         case .t15:
             return RowPlay(
                 from: asleepWithout, prepare: { try $0.server.heal() }, happen: { $0.passTenMinutes() },
-                trace: [.t15, .t15], to: asleep, requests: ["REGISTER"], connections: 1)
+                trace: [.t15, .t15, .t15], to: asleep, requests: ["REGISTER"] + subscriptions, connections: 1)
         case .t16:
             return RowPlay(
                 from: asleep, happen: { await $0.bring(to: .foreground) }, trace: [.t16, .t16], to: foreground,

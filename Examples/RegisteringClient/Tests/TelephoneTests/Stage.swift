@@ -10,17 +10,28 @@ import Testing
 final class Stage: Sendable {
     let server: TelephoneServer
     let life: TelephoneLife
-    let clock = StandingClock()
+    let clock: StandingClock
     private let network: AsyncStream<NetworkState>.Continuation
 
-    init(grant: Int = 3600, patience: Duration = .seconds(60)) async throws {
-        server = try TelephoneServer()
+    convenience init(grant: Int = 3600, patience: Duration = .seconds(60), record: String? = nil) async throws {
+        let server = try TelephoneServer()
         server.grant(seconds: grant)
+        try await self.init(server, StandingClock(), patience: patience, record: record)
+    }
+
+    /// Another process of the same telephone, some time later.
+    convenience init(following former: Stage, record: String) async throws {
+        try await self.init(former.server, former.clock, patience: .seconds(60), record: record)
+    }
+
+    private init(_ server: TelephoneServer, _ clock: StandingClock, patience: Duration, record: String?) async throws {
+        self.server = server
+        self.clock = clock
         let (states, network) = AsyncStream.makeStream(of: NetworkState.self)
         self.network = network
         life = try await TelephoneLife(
-            user: "zoe", server: ServerAddress(host: server.host, port: server.port), network: states, clock: clock,
-            patience: patience)
+            user: "zoe", server: ServerAddress(host: server.host, port: server.port), network: states, record: record,
+            clock: clock, patience: patience)
     }
 
     var telephone: Telephone { life.telephone }
@@ -112,6 +123,18 @@ final class Stage: Sendable {
         try await happening()
         try await eventually("\(number) is traced") {
             await life.runner.trace.dropFirst(before).contains { $0.number == number && $0.event != nil }
+        }
+        await life.runner.settle()
+        return Array(await life.runner.trace.dropFirst(before))
+    }
+
+    /// Lets the connection end while the network stays; gives what the machine traced of that.
+    @discardableResult
+    func afterLoss(_ happening: () async throws -> Void) async throws -> [ConnectivityTransition] {
+        let before = await life.runner.trace.count
+        try await happening()
+        try await eventually("the loss is traced") {
+            await life.runner.trace.dropFirst(before).contains { $0.event == .connectionLost }
         }
         await life.runner.settle()
         return Array(await life.runner.trace.dropFirst(before))

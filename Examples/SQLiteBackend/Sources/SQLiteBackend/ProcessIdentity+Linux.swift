@@ -21,4 +21,13 @@ extension ProcessIdentity {
         guard fields.count > 19, let startTime = UInt64(fields[19]) else { return nil }
         return (fields[0], startTime)
     }
+
+    /// The beginning of a small file; nil when there is none.
+    private static func textOfFile(_ path: String) -> String? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = fread(&buffer, 1, buffer.count, file)
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
 }

@@ -1,4 +1,5 @@
 public import CoreAPI
+public import Platform
 
 /// How a group in a database is opened.
 public struct SQLiteGroupOptions: Sendable {
@@ -14,7 +15,7 @@ public struct SQLiteGroupOptions: Sendable {
 
     public init(
         requirements: Requirements = .none, limits: Limits = Limits(), historyByteCount: Int = 1 << 20,
-        clock: any TimeSource = LinuxClock()
+        clock: any TimeSource = SystemClock()
     ) {
         self.requirements = requirements
         self.limits = limits

@@ -1,6 +1,7 @@
 import CoreAPI
 import CoreAPITesting
 import Foundation
+import Platform
 import SQLiteBackend
 
 /// How the suite gets at this backend.
@@ -38,7 +39,7 @@ private struct SQLiteTestGroup: ConformanceGroup {
             path: address, as: description,
             options: SQLiteGroupOptions(
                 requirements: requirements, limits: settings.limits ?? Limits(),
-                historyByteCount: settings.historyByteCount ?? 1 << 20, clock: settings.clock ?? LinuxClock()))
+                historyByteCount: settings.historyByteCount ?? 1 << 20, clock: settings.clock ?? SystemClock()))
     }
 
     func remove() async {

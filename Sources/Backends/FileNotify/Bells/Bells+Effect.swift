@@ -19,6 +19,16 @@ extension Bells {
         }
     }
 
+    /// The bells that an effect rings when it is applied to a state. A bell that is opened for nothing rings when its
+    /// process ends, so those who leave must not open all of them.
+    init(of effect: Effect, before state: StoreState) {
+        if case .sessionEnded(let session) = effect.body {
+            self = state.keys(livingWith: session).reduce(into: []) { $0.formUnion(Bells(changing: $1)) }
+        } else {
+            self.init(of: effect)
+        }
+    }
+
     /// The bells that an effect rings that was just applied to a state.
     init(of effect: Effect, in state: inout StoreState) {
         let expected = Bells(of: effect)

@@ -175,7 +175,7 @@ extension LocalGroup {
             startCompaction()
             throw error
         }
-        let expected = Bells(of: effect).intersection(journal.interest)
+        let expected = replica.read { state in Bells(of: effect, before: state) }.intersection(journal.interest)
         if !Defect.lateBells.isPresent { bells.prepare(expected) }
         do throws(SystemCallError) {
             if FailPoint.isActive("commit.halfRecord") {

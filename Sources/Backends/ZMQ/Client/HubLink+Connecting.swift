@@ -1,10 +1,12 @@
 internal import CoreAPI
+internal import Glibc
 internal import Platform
 
 /// The link's sockets: made, and made anew where the library does not connect again by itself.
 extension HubLink {
     /// Connects the socket of the requests.
     func connect() throws(MessagingError) {
+        if FailPoint.fails("link.connect") { throw MessagingError("zmq_connect", number: EMFILE, at: "\(endpoint)") }
         if case .inproc(let name) = endpoint { namedRun = NamedHubs.shared.run(of: name) }
         let socket = try Socket(.dealer, for: endpoint.description)
         try configure(socket)
@@ -12,9 +14,9 @@ extension HubLink {
         try socket.set(.onlyWhenConnected, 1)
         try socket.set(.sendLimit, 4 * Wire.windowCount)
         let events = try ConnectionEvents(of: socket)
-        try socket.connect()
         requests = socket
         self.events = events
+        try socket.connect()
         duty.sources = [.socket(socket), .socket(events.socket)]
         duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
         thread.take(duty)
@@ -31,6 +33,7 @@ extension HubLink {
         try socket.set(.subscribe, [StreamMessage.armedTopic] + mark)
         try socket.connect()
         stream = socket
+        isListening = true
         duty.sources.append(.socket(socket))
         if FailPoint.fails("link.armed") { isArmed = true }
     }
@@ -50,23 +53,34 @@ extension HubLink {
         try socket.set(.curveSecretKey, keys.own.secretKey.utf8)
     }
 
+    /// How soon sockets are made again that could not be made.
+    private static let connectionPause = Duration.milliseconds(250)
+
     /// Connects anew. What was asked and not answered is asked again behind the next welcome.
     func connectAgain() {
         if case .ended = phase { return }
-        let wasListening = stream != nil && !isLeaving
-        phase = .connecting
+        closeSockets()
+        do throws(MessagingError) {
+            try connect()
+            if isListening, !isLeaving { try listen(at: welcome?.streamPort) }
+        } catch {
+            // As when the process has no descriptor left for now: the session goes on, and what is asked waits.
+            closeSockets()
+            lastTrouble = SharedCoreError(error).message
+            nextConnection = clock.now().advanced(by: Self.connectionPause)
+        }
+    }
+
+    func closeSockets() {
+        if case .ended = phase {} else { phase = .connecting }
+        nextConnection = nil
         nextGreeting = nil
         isArmed = false
         events?.close()
         requests?.close()
         stream?.close()
-        stream = nil
-        do throws(MessagingError) {
-            try connect()
-            if wasListening { try listen(at: welcome?.streamPort) }
-        } catch {
-            end(with: SharedCoreError(error))
-        }
+        (events, requests, stream) = (nil, nil, nil)
+        duty.sources = []
     }
 
     // MARK: - Hubs of this process
@@ -89,7 +103,7 @@ extension HubLink {
         if case .ended = phase { return }
         guard case .inproc(let name) = endpoint else { return }
         let run = NamedHubs.shared.run(of: name)
-        guard run != namedRun else { return }
+        guard run != namedRun, !FailPoint.fails("link.follow") else { return }
         if run != nil { return connectAgain() }
         namedRun = nil
         phase = .connecting

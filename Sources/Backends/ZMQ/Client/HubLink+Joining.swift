@@ -45,6 +45,7 @@ extension HubLink {
     ) async throws(SharedCoreError) -> Value {
         while true {
             if case .ended(let error) = phase { throw error }
+            if let parting { throw parting }
             if let value = step(self) { return value }
             if Task.isCancelled { throw .cancelled("open") }
             if let deadline, clock.now() >= deadline {
@@ -91,5 +92,12 @@ extension HubLink {
         sendAgain()
         // Also a state that was asked for while joining: a hello that was said twice is welcomed twice.
         if replica != nil || isArmed { askForMissing() }
+    }
+
+    /// The hub does not let this client in, or not yet.
+    func notWelcomed(_ error: SharedCoreError) {
+        guard welcome != nil, error.code != .sessionEnded else { return end(with: error) }
+        // The session is there. So hello is said again after a while, by whoever may use the link or to end it.
+        if error.code != .unavailable { giveUp(with: error) }
     }
 }

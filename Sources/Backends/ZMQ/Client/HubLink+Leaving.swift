@@ -12,6 +12,9 @@ extension HubLink {
     /// Longer than any process lives.
     private static let lifetime = Duration.seconds(100 * 365 * 86_400)
 
+    /// How long after a refusal a hub is asked again.
+    private static let refusedPause = Duration.seconds(2)
+
     /// Ends the session, and the connection.
     ///
     /// A hub ends the session of a process that it sees when the process ends, which may be much later. So when no hub has
@@ -20,9 +23,23 @@ extension HubLink {
     /// - Parameter error: What whoever still waits is told.
     func close(with error: SharedCoreError? = nil) async {
         let error = error ?? .closed("\(endpoint)")
+        if isLeaving { return }
         let isTold = await leave()
         if case .ended = phase { return }
-        if isTold || !isOutlivedBySession { end(with: error) } else { stayBehind(with: error) }
+        // It may have been given up meanwhile.
+        if isLeaving { return }
+        if isTold || !isOutlivedBySession || FailPoint.fails("link.stayBehind") {
+            end(with: error)
+        } else {
+            stayBehind(with: error)
+        }
+    }
+
+    /// Gives the link up for a fault: whoever waits is told at once, and the session ends as by closing.
+    func giveUp(with error: SharedCoreError) {
+        if case .ended = phase { return }
+        if isLeaving { return }
+        if FailPoint.fails("link.giveUp") { end(with: error) } else { stayBehind(with: error) }
     }
 
     /// Whether a hub may keep the session as long as this process lives.
@@ -31,7 +48,7 @@ extension HubLink {
         return greeting > 0 && !endpoint.isOverNetwork
     }
 
-    /// Asks the hub to end the session; tells whether a hub knows of it.
+    /// Asks the hub to end the session; tells whether it is over.
     private func leave() async -> Bool {
         // What is on its way to be heard.
         followName()
@@ -42,10 +59,16 @@ extension HubLink {
         case .greeting, .joined: grace = Self.closingGrace
         }
         guard welcome != nil else { return false }
-        let answer = await askToClose(within: grace)
-        // What is refused for another reason is over, or the hub ends it as soon as it can.
-        if case .failure(let error) = answer, error.code == .unavailable { return false }
-        return true
+        return isOver(await askToClose(within: grace))
+    }
+
+    /// Whether the answer to a close says that the session is over. What was refused for another reason, as on a full disk, the
+    /// hub tries again, but it may end before that has succeeded, and the next one knows nothing of it.
+    private func isOver(_ answer: PendingRequest.Answer) -> Bool {
+        switch answer {
+        case .success: true
+        case .failure(let error): error.code == .sessionEnded || FailPoint.fails("link.refusedClose")
+        }
     }
 
     private func askToClose(within patience: Duration) async -> PendingRequest.Answer {
@@ -62,19 +85,25 @@ extension HubLink {
         }
     }
 
-    /// Lets everything go but the way to the hub, until one has taken the session's end.
+    /// Lets everything go but the way to the hub, until one has recorded the session's end.
     private func stayBehind(with error: SharedCoreError) {
-        isLeaving = true
+        parting = error
         for request in Array(pending.values) { finish(request, with: .failure(request.error(for: error))) }
         unsent = []
         failReplica(with: error)
         replica = nil
-        let patience = welcome == nil ? Self.unansweredPatience : Self.lifetime
+        resumeJoining()
         connectAgain()
+        let patience = welcome == nil ? Self.unansweredPatience : lease ?? Self.lifetime
+        let deadline = clock.now().advanced(by: patience)
         Task {
-            if case .ended = phase { return }
-            _ = await self.askToClose(within: patience)
-            self.end(with: error)
+            while clock.now() < deadline {
+                if case .ended = phase { return }
+                if isOver(await askToClose(within: clock.now().duration(to: deadline))) { break }
+                let next = clock.now().advanced(by: Self.refusedPause)
+                try? await clock.sleep(until: min(next, deadline))
+            }
+            end(with: error)
         }
     }
 }

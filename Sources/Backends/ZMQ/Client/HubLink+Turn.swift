@@ -76,7 +76,7 @@ extension HubLink {
             if case .refused(let error) = reply.body { lastTrouble = error.message }
             // A hub of another version does not even know the number.
             if case .greeting = phase, case .refused(let error) = reply.body, [0, greeting].contains(reply.number) {
-                end(with: error)
+                notWelcomed(error)
             }
             return
         }
@@ -182,7 +182,7 @@ extension HubLink {
             return true
         }
         // Asking again would bring the same.
-        if isUnreadable { end(with: Wire.malformed("an effect is damaged")) }
+        if isUnreadable { giveUp(with: Wire.malformed("an effect is damaged")) }
         return isWhole
     }
 
@@ -206,7 +206,7 @@ extension HubLink {
             announce(revision)
         case .snapshot(let revision):
             guard let welcome, let state = Self.state(of: records, welcome, options), state.revision == revision else {
-                return end(with: Wire.malformed("its snapshot is damaged"))
+                return giveUp(with: Wire.malformed("its snapshot is damaged"))
             }
             if let replica {
                 replica.update { former in
@@ -236,7 +236,7 @@ extension HubLink {
             try replica?.change { state throws(SharedCoreError) in try state.prependHistory(parts, at: revision) }
             return true
         } catch {
-            end(with: error)
+            giveUp(with: error)
             return false
         }
     }
@@ -270,6 +270,7 @@ extension HubLink {
                 greet()
             }
         }
+        if let due = nextConnection, due <= now { connectAgain() }
         if let due = nextKeepAlive, due <= now, let lease {
             nextKeepAlive = now.advanced(by: lease / 3)
             if case .joined = phase, let bytes = try? Request(number: 0, body: .keepAlive).bytes() {
@@ -288,7 +289,8 @@ extension HubLink {
     }
 
     private func untilNextDeadline() -> Duration? {
-        let next = (pending.values.map(\.deadline) + [nextGreeting, nextKeepAlive].compactMap(\.self)).min()
+        let next = (pending.values.map(\.deadline) + [nextGreeting, nextKeepAlive, nextConnection].compactMap(\.self))
+            .min()
         return next.map { clock.now().duration(to: $0) }
     }
 }

@@ -65,8 +65,13 @@ actor HubLink {
     var isHeardAnew = false
     /// The revision that is known to exist.
     var announced = Revision.zero
-    /// Whether nobody uses the link any more, which is there only to end its session.
-    var isLeaving = false
+    /// What whoever asks is told when nobody is to use the link any more, which is there only to end its session.
+    var parting: SharedCoreError?
+    var isLeaving: Bool { parting != nil }
+    /// Whether the stream is wanted, also over a connection that is made anew.
+    var isListening = false
+    /// When the sockets are made again, after that has failed.
+    var nextConnection: BootInstant?
     /// The hub of this process that the link is connected to, and what the list of them knows the link by.
     var namedRun: UInt64?
     var nameTicket: UInt64?
@@ -101,7 +106,7 @@ actor HubLink {
         _ question: PendingRequest.Question, by deadline: BootInstant? = nil
     ) async throws(SharedCoreError) -> Reply.Body {
         if case .ended(let error) = phase { throw error }
-        if isLeaving { throw .closed("\(endpoint)") }
+        if let parting { throw parting }
         if Task.isCancelled { throw .cancelled("request") }
         lastNumber += 1
         let number = lastNumber
@@ -208,9 +213,7 @@ actor HubLink {
         for request in Array(pending.values) { finish(request, with: .failure(request.error(for: error))) }
         unsent = []
         duty.isOver = true
-        events?.close()
-        requests?.close()
-        stream?.close()
+        closeSockets()
         forgetName()
         failReplica(with: error)
         resumeJoining()

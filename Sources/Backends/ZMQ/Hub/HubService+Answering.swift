@@ -180,10 +180,14 @@ extension HubService {
         for hello: Request.Hello, of peer: PeerAddress, at address: HubAddress
     ) async throws(SharedCoreError) -> HubClient {
         if let resumed = hello.resumed {
-            guard let client = clients[resumed], !client.mustEnd,
-                client.token.isSame(as: hello.token) || FailPoint.fails("hub.token")
+            guard let client = clients[resumed], client.token.isSame(as: hello.token) || FailPoint.fails("hub.token")
             else { throw .sessionEnded(resumed) }
-            return client
+            guard client.mustEnd else { return client }
+            if FailPoint.fails("hub.unrecordedEnd") { throw .sessionEnded(resumed) }
+            // Whoever is told that it is over goes, and a hub that starts after this one would keep it.
+            throw SharedCoreError(
+                .unavailable, "The session is over, but its end could not be recorded yet.",
+                at: "\(doors[address.door].endpoint)")
         }
         // A hello that is said again because the first was not answered is the same client's, also over another connection
         // and to another hub.

@@ -215,7 +215,7 @@ actor HubService {
 
     /// Tells what was recorded; a little later when more comes at once.
     func publishNewsSoon() {
-        if isMoreTakenIn {
+        if isMoreTakenIn, !FailPoint.fails("hub.batch") {
             let recorded = order.replica.read { $0.revision }
             if recorded.rawValue &- published.rawValue < UInt64(Self.newsLimit) { return }
         }

@@ -16,6 +16,13 @@ struct MessagingError: Error, Hashable {
         self.location = location
     }
 
+    /// An error of the system, as tests play it.
+    init(_ call: String, number: Int32, at location: String) {
+        self.call = call
+        self.number = number
+        self.location = location
+    }
+
     var text: String { String(cString: zmq_strerror(number)) }
 }
 

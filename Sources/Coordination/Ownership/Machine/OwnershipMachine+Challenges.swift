@@ -61,6 +61,7 @@ extension OwnershipMachine {
         if let challenge = view.challenge, challenge.record.claim == claim {
             guard isAnswered(challenge) else { return awaitAnswer(to: challenge, of: process, in: &watched, at: now) }
             watched.patience = nil
+            watched.remindedAt = nil
             watched.wasSeenStopped = nil
             watched.unansweredSince = nil
             if watched.lastAnswered != challenge.revision {
@@ -98,8 +99,15 @@ extension OwnershipMachine {
             // The first one's wake-up may have been lost; a second one costs the holder nothing.
             return .act(self.challenge(challenge.record.claim, again: challenge.revision))
         }
-        guard patience.elapsed >= rules.answerBound else {
-            wake(at: patience.nextCount(limit: challenge.record.first == nil ? reminder : rules.answerBound))
+        var bound = reminder
+        if challenge.record.first != nil {
+            // A reminder that the store has long refused comes late: whoever hears of the challenge by it has its time too.
+            let remindedAt = min(watched.remindedAt ?? patience.elapsed, patience.elapsed)
+            watched.remindedAt = remindedAt
+            bound = max(rules.answerBound, remindedAt + reminder)
+        }
+        guard patience.elapsed >= bound else {
+            wake(at: patience.nextCount(limit: bound))
             return .unknown
         }
         if let process, watched.wasSeenStopped == nil {

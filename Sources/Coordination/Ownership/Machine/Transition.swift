@@ -9,6 +9,9 @@ package struct Transition: Hashable, Sendable {
     /// What the timeline tells, in the same commit; empty for what is no news.
     package var stories: [Story]
 
+    /// Whether it makes the participant own.
+    package var acquires: Bool { stories.contains { $0.kind == .acquired || $0.kind == .tookOver } }
+
     package init(transaction: Transaction, stories: [Story] = []) {
         self.transaction = transaction
         self.stories = stories

@@ -12,6 +12,8 @@ package struct WatchedClaim: Hashable, Sendable {
     package var lastAnswered: Revision?
     /// How long a challenge has stood unanswered.
     package var patience: RunningTime?
+    /// How long it had when it was repeated.
+    package var remindedAt: Duration?
     /// Since when it has.
     package var unansweredSince: BootInstant?
     /// Whether its process was seen stopped, after the challenge had stood long enough; nil before it was looked at.

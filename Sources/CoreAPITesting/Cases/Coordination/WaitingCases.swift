@@ -87,7 +87,16 @@ enum WaitingCases {
     ) { context in
         try await context.withTroupe { troupe in
             _ = try await troupe.owningMain()
-            let executor = try await troupe.executor(apart: true)
+            // Nobody looks again by itself: what is missed is missed.
+            let settings = "look=3600000"
+            for moment in Interruption.allCases {
+                let callID = "at-\(moment)"
+                let executor = try await troupe.interruptedExecutor(callID, settings, at: moment)
+                try await executor.ask(callID)
+                let expected = Troupe.answer(callID, from: .inbox)
+                try expect(try await executor.answer(), is: expected, "what comes when it is \(moment)")
+            }
+            let executor = try await troupe.executor("executor", settings, apart: true)
             var random = context.random()
             for number in 1...25 {
                 async let asked: Void = executor.ask("call-\(number)", as: number)

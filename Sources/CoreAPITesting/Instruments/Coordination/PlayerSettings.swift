@@ -28,6 +28,7 @@ package struct PlayerSettings: Hashable, Sendable {
             case "handover": options.handoverDeadline = time
             case "maximum": options.handoverHardMaximum = time
             case "answer": options.answerBound = time
+            case "look": options.lookInterval = time
             case "budget": options.executorBudget = time
             case "linger": options.coreLinger = time
             case "bound": options.stopBound = time

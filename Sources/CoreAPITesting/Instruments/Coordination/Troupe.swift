@@ -66,10 +66,22 @@ package final class Troupe: Sendable {
         return executor
     }
 
-    /// An Executor that no wake-up reaches: see ``DeafGroup``.
+    /// An Executor that no wake-up reaches.
     package func deafExecutor(_ name: String) async throws -> Player {
-        let handle = DeafGroup(try await group.open(name, role: .executor))
+        let handle = TroubledGroup.deaf(try await group.open(name, role: .executor))
         return try enter(name, on: handle, "")
+    }
+
+    /// An Executor under which a message is stored when its call for it has come so far.
+    func interruptedExecutor(_ callID: String, _ settings: String, at moment: Interruption) async throws -> Player {
+        let handle = TroubledGroup.interrupted(
+            try await group.open(callID, role: .executor), at: moment,
+            under: try Inbox(observer).prefix(of: expectSome(CallID(callID), "a call-id"))
+        ) { [self] in
+            try receive(callID)
+            try await stored(callID)
+        }
+        return try enter(callID, on: handle, settings)
     }
 
     private func enter(

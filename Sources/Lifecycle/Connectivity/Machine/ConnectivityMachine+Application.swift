@@ -11,7 +11,9 @@ extension ConnectivityMachine {
         if isAttempting {
             // Levels first: what was begun in the foreground goes on as an attempt of the background.
             drop(into: &step) { $0.needsNetwork }
-            step.actions += actions(of: .t4)
+            step.actions +=
+                position.connectivity == .connected
+                ? actions(of: .t4) : actions(of: .t15).filter(\.needsNetwork)
         } else {
             drop(into: &step) { $0 == .restorePresence || $0 == .restoreHTTP }
         }

@@ -37,14 +37,17 @@ extension ConnectivityMachine {
         var step: Step
         switch position.application {
         case _ where wake != nil:
+            // What is made anew is the work of this wake, not of a keep-alive that it came into.
+            wake?.keepAliveEndsAt = nil
             step = connectionGone("The connection is gone; the rest of the time is for a new one.")
-        case .foreground:
-            step = attemptFailed(at: now)
-            step.reason = "The connection is gone. " + step.reason
-        case .background:
+        case .background where !owesSubscribe:
             isRegistered = false
             step = Step(nil, "The connection is gone; one attempt, as in T4.", actions(of: .t4))
             drop(into: &step) { $0.needsNetwork }
+        case .foreground, .background:
+            // In the background: one that ends before it is subscribed on was the one attempt.
+            step = attemptFailed(at: now)
+            step.reason = "The connection is gone. " + step.reason
         case .suspended:
             isRegistered = false
             return .unlisted("The connection is gone; the next keep-alive makes a new one.")
@@ -53,11 +56,17 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// T13, seen at a wake. What is left of its time is used as in T15.
+    /// T13, seen at a wake. What is left of its time is used as in T15. Who is awake hears of networks; for who is not, this
+    /// is how the loss of one shows.
     mutating func connectionGone(_ reason: String) -> Step {
         isRegistered = false
-        position.connectivity = .disconnected
-        var step = Step(.t13, reason, actions(of: .t15).filter(\.needsNetwork))
+        var step = Step(wake?.number, reason, actions(of: .t15).filter(\.needsNetwork))
+        if position.application == .suspended {
+            position.connectivity = .disconnected
+            step.number = .t13
+        } else {
+            step.actions.append(.subscribe)
+        }
         drop(into: &step) { $0.needsNetwork }
         return step
     }

@@ -80,13 +80,18 @@ extension ConnectivityMachine {
         switch action {
         case .reconnect, .openNewSocket, .register:
             return attemptFailed(at: now)
-        case .refreshRegistration where position == .suspendedConnected && wake != nil:
+        case .refreshRegistration where position.connectivity == .connected && wake != nil:
             return connectionGone(
                 "The refresh shows that the connection is gone; the rest of the time is for a new one.")
+        case .processSocketData where position.connectivity == .connected && wake != nil:
+            // An end of the connection wakes like data.
+            wake?.keepAliveEndsAt = nil
+            return connectionGone("What woke it cannot be read; the rest of the time is for a new connection.")
         case .refreshRegistration:
             // Woken for more meanwhile: where the user looks, everything is tried again.
             return attemptFailed(at: now)
         case .subscribe, .refreshSubscriptions, .restorePresence, .restoreHTTP:
+            if action == .refreshSubscriptions { owesSubscribe = true }
             // Where the user looks, everything is tried again.
             guard position == .foregroundConnected else { break }
             return attemptFailed(at: now)
@@ -124,7 +129,8 @@ extension ConnectivityMachine {
                 switch position.application {
                 case .foreground: Array(actions(of: .t2).drop { $0 != .register }.dropFirst())
                 case .background: Array(actions(of: .t4).drop { $0 != .register }.dropFirst())
-                case .suspended: []
+                // What is left of the wake is enough for it, or the next one makes up for it.
+                case .suspended: [.subscribe]
                 }
             return Step(.t15, "Registered on a new socket.", rest + debt)
         }

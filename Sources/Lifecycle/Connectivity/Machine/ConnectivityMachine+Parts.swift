@@ -1,16 +1,18 @@
-internal import CoreAPI
+package import CoreAPI
 
 extension ConnectivityMachine {
     /// What a wake of a suspended application is for.
-    struct Wake: Hashable, Sendable {
+    package struct Wake: Hashable, Sendable {
         /// The row that began it.
-        let number: TransitionNumber
+        package let number: TransitionNumber
         /// When it is cut off.
-        let endsAt: BootInstant
+        package let endsAt: BootInstant
+        /// When the work of a keep-alive is cut off that data came into; nil where there is none.
+        package var keepAliveEndsAt: BootInstant?
     }
 
     /// An answer that is awaited before a transition can end.
-    enum Question: Hashable, Sendable {
+    package enum Question: Hashable, Sendable {
         /// Whether the registrations survive the interval; by this row the application is to be suspended.
         case preparation(interval: Duration, number: TransitionNumber)
         /// Whether the connection stands (T16).

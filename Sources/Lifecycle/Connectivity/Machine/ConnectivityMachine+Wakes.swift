@@ -8,14 +8,19 @@ extension ConnectivityMachine {
         go(by: row)
         var step = Step(row.number, row.sentence, wake == nil ? [] : [.endBudget])
         forgetSuspension(&step)
-        wake = Wake(number: row.number, endsAt: now.advanced(by: rules.budget))
-        step.actions += actions(of: row.number)
+        // A keep-alive's work begins again behind the data's, and has no more time for it than it had.
+        drop(into: &step) { $0.needsNetwork }
+        let rest = step.dropped.map(\.action).filter(\.needsNetwork)
+        wake = Wake(
+            number: row.number, endsAt: now.advanced(by: rules.budget),
+            keepAliveEndsAt: rest.isEmpty ? nil : wake?.endsAt)
+        step.actions += actions(of: row.number) + rest
         return step
     }
 
     /// T12, T15.
     mutating func wakeForKeepAlive(_ row: TransitionRow?, at now: BootInstant) -> Step {
-        guard let row else { return .unlisted() }
+        guard let row else { return position == .backgroundConnected ? makeUp() : .unlisted() }
         go(by: row)
         guard wake == nil else { return Step(row.number, "A wake is under way already.") }
         wake = Wake(number: row.number, endsAt: now.advanced(by: rules.budget))
@@ -30,6 +35,25 @@ extension ConnectivityMachine {
             step.reason = "The registration is refreshed; the subscriptions were not made yet."
         }
         return step
+    }
+
+    /// A keep-alive finds the application awake in the background, where nothing else tries again what has failed.
+    private mutating func makeUp() -> Step {
+        guard wake == nil, question == nil, !isAttempting else { return .unlisted() }
+        if !isRegistered {
+            return Step(nil, "The connection had not been made again: one attempt, as in T4.", actions(of: .t4))
+        }
+        guard isOwed(.subscribe) else { return .unlisted() }
+        return Step(nil, "The subscriptions had not been made.", [.subscribe])
+    }
+
+    /// The time of a keep-alive is over, while that of the data that came into it is not.
+    mutating func endKeepAlive() -> Step? {
+        guard let wake else { return nil }
+        self.wake?.keepAliveEndsAt = nil
+        var step = Step(wake.number, "The time of the keep-alive is over: what is left of its work is stopped.")
+        drop(into: &step) { $0.needsNetwork }
+        return step.dropped.isEmpty ? nil : step
     }
 
     /// The time of a wake is over. An active call is exempt (contract P6).

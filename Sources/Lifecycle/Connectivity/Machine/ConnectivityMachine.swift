@@ -16,36 +16,38 @@ public struct ConnectivityMachine: Hashable, Sendable {
     /// Where it stands.
     public internal(set) var position: LifePosition
     /// What is still to be done, in order. The first is the next, or under way.
-    public internal(set) var pending: [OrderedAction] = []
+    public package(set) var pending: [OrderedAction] = []
     /// Whether the connection to the server was made and registered on, as far as is known.
     public internal(set) var isRegistered = false
+    /// Whether that connection has its subscriptions, too.
+    public var isSubscribed: Bool { isRegistered && !owesSubscribe }
     /// How many calls of the application have media or would have it.
-    public internal(set) var activeCalls = 0
+    public package(set) var activeCalls = 0
     /// Whether the telephone of the device is in a call.
     public internal(set) var hasCellularCall = false
 
     /// Whether active calls were held because of a cellular call.
-    var holdsForCellularCall = false
+    package var holdsForCellularCall = false
     /// Whether calls are still to be held because of one.
     var owesHold = false
     /// Whether ownership and locks were given up, or may have been.
     var hasGivenUp: Bool
     /// Whether calls were told to be out of reach, and not yet that they are in reach again.
-    var owesReport = false
+    package var owesReport = false
     /// Whether the connection is registered on, and its subscriptions are not made yet.
-    var owesSubscribe = false
+    package var owesSubscribe = false
     /// A wake that is under way.
-    var wake: Wake?
+    package var wake: Wake?
     /// The answer that is awaited.
-    var question: Question?
+    package var question: Question?
     /// A suspension that waits for the end of the last active call.
     var postponed: Duration?
     /// For how long the application sleeps, as the system said last.
     var interval: Duration
     /// When the keep-alive wakes the application at the latest, as far as is known.
-    var wakesBy: BootInstant?
+    package var wakesBy: BootInstant?
     var backOff: BackOff
-    var retryAt: BootInstant?
+    package var retryAt: BootInstant?
     private var lastNumber: UInt64 = 0
 
     /// - Parameters:
@@ -72,7 +74,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
     /// When to call ``timePassed(at:)`` if nothing happens before; nil when there is nothing to wait for.
     public var nextStep: BootInstant? {
         guard let wake else { return retryAt }
-        return min(wake.endsAt, retryAt ?? wake.endsAt)
+        return min(wake.endsAt, wake.keepAliveEndsAt ?? wake.endsAt, retryAt ?? wake.endsAt)
     }
 
     /// Takes an event. A cell of position and event that is not listed changes nothing and is traced, too.
@@ -109,6 +111,9 @@ public struct ConnectivityMachine: Hashable, Sendable {
         var step: Step
         if let wake, wake.endsAt <= now {
             step = endBudget()
+        } else if let end = wake?.keepAliveEndsAt, end <= now {
+            guard let ended = endKeepAlive() else { return nil }
+            step = ended
         } else if let retryAt, retryAt <= now {
             self.retryAt = nil
             step = Step(.t2, "The next attempt after a failed one.", actions(of: .t2))

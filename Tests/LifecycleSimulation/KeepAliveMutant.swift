@@ -1,12 +1,11 @@
-import CoreAPI
-import Testing
+package import CoreAPI
 
-@testable import Lifecycle
+package import Lifecycle
 
 /// A keep-alive with one protection taken out: what the simulation has to notice.
-struct KeepAliveMutant: Sendable, CustomTestStringConvertible {
+package struct KeepAliveMutant: Sendable {
     /// What is wrong with it.
-    let name: String
+    package let name: String
     /// The rules that it lives by.
     var rules = KeepAliveRules()
     /// Damages the machine after a handler was called.
@@ -20,14 +19,12 @@ struct KeepAliveMutant: Sendable, CustomTestStringConvertible {
     /// What it asks for in place of an interval.
     var changeInterval: (@Sendable (Duration) -> Duration)?
 
-    var testDescription: String { name }
-
     init(_ name: String, _ damage: (inout KeepAliveMutant) -> Void) {
         self.name = name
         damage(&self)
     }
 
-    static let all: [KeepAliveMutant] = [
+    package static let all: [KeepAliveMutant] = [
         KeepAliveMutant("runs twice in an interval") {
             $0.damageRun = { machine, name in machine.handlers[name]?.ranIn -= 1 }
         },

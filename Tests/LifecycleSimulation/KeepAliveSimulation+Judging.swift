@@ -1,6 +1,6 @@
-import CoreAPI
+package import CoreAPI
 
-@testable import Lifecycle
+package import Lifecycle
 
 /// What the machine wants, against the books.
 extension KeepAliveSimulation {

@@ -1,15 +1,17 @@
-import CoreAPI
+package import CoreAPI
 
-@testable import Lifecycle
+package import Lifecycle
 
 /// Watches a connectivity machine from the outside, by what it was told, what it traced and what it had carried out, and
 /// notes every breach of a rule. It keeps its own books.
-struct ConnectivityJudge {
-    private(set) var breaches: [String] = []
+package struct ConnectivityJudge {
+    package private(set) var breaches: [String] = []
+    /// Every rule that came up.
+    package private(set) var rules: Set<String> = []
     /// Which cells of position and event came up.
-    private(set) var cells: Set<String> = []
+    package private(set) var cells: Set<String> = []
     /// Which rows did.
-    private(set) var numbers: Set<TransitionNumber> = []
+    package private(set) var numbers: Set<TransitionNumber> = []
 
     var calls = 0
     var hasCellularCall = false
@@ -47,6 +49,10 @@ struct ConnectivityJudge {
     var isConnectionGone = false
     /// Whether the last event was the machine's to answer with a new attempt, where the table has one.
     var isLossNews = false
+    /// Whether it was a keep-alive in the background, which makes up for a connection that is not there.
+    var isMadeUpFor = false
+    /// When the last keep-alive woke the application.
+    var keepAliveFrom: BootInstant?
     var isPrepared = true
     var isHTTPRestored: Bool
     var isPresenceRestored: Bool
@@ -65,6 +71,7 @@ struct ConnectivityJudge {
     }
 
     mutating func require(_ holds: Bool, _ rule: String, _ what: @autoclosure () -> Any) {
+        rules.insert(rule)
         if !holds, breaches.count < 5 { breaches.append("\(rule): \(what())") }
     }
 
@@ -99,6 +106,9 @@ struct ConnectivityJudge {
             cells.insert("\(transition.from) \(event.kind)")
             judgeCell(transition, event)
             noteInterval(event, transition)
+            if transition.actions.first.map({ if case .beginBudget = $0.action { true } else { false } }) == true {
+                keepAliveFrom = event == .keepAlive ? transition.at : nil
+            }
         }
         if transition.cause == .timePassed, transition.from.application == .background {
             require(
@@ -171,14 +181,19 @@ struct ConnectivityJudge {
     }
 
     private mutating func judgeCell(_ transition: ConnectivityTransition, _ event: ConnectivityEvent) {
-        let listed = TransitionTableTests.listed.first { $0.0 == transition.from && $0.1 == event.kind }?.2
+        let listed = ListedCells.all.first { $0.0 == transition.from && $0.1 == event.kind }?.2
         switch event {
         case .activeCallBegan, .activeCallEnded, .budgetOver, .cellularCallBegan, .cellularCallEnded:
             break
         default:
             require(transition.number == listed, "P2: the row of a cell", transition)
         }
-        guard transition.number != nil || event == .activeCallBegan || event == .connectionLost else {
+        let isMakingUp = event == .keepAlive && transition.from == .backgroundConnected
+        if isMakingUp { hasFailedToSubscribe = false }
+        require(
+            !isMadeUpFor || transition.actions.contains { $0.action == .reconnect },
+            "P2: the keep-alive makes up for the connection", transition)
+        guard transition.number != nil || event == .activeCallBegan || event == .connectionLost || isMakingUp else {
             require(
                 transition.from == transition.to && transition.actions.isEmpty && transition.dropped.isEmpty,
                 "P2: an unlisted cell changes nothing", transition)

@@ -1,9 +1,9 @@
-import CoreAPI
+package import CoreAPI
 
-@testable import Lifecycle
+package import Lifecycle
 
 extension ConnectivityMutant {
-    static let all: [ConnectivityMutant] = [
+    package static let all: [ConnectivityMutant] = [
         ConnectivityMutant("does not hear of active calls") {
             $0.changeEvent = { $0 == .activeCallBegan ? nil : $0 }
         },
@@ -66,6 +66,21 @@ extension ConnectivityMutant {
                 machine.pending.removeAll { $0.action.needsNetwork }
                 machine.retryAt = nil
             }
+        },
+        ConnectivityMutant("makes up for no connection at a keep-alive in the background") {
+            $0.damageAfter = { machine, transition, _ in
+                guard transition.event == .keepAlive, transition.number == nil else { return }
+                machine.pending.removeAll { $0.action == .reconnect }
+            }
+        },
+        ConnectivityMutant("makes up for no subscription at a keep-alive in the background") {
+            $0.damageAfter = { machine, transition, _ in
+                guard transition.event == .keepAlive, transition.number == nil else { return }
+                machine.pending.removeAll { $0.action == .subscribe }
+            }
+        },
+        ConnectivityMutant("gives a keep-alive the time of the data that came into it") {
+            $0.damageAfter = { machine, _, _ in machine.wake?.keepAliveEndsAt = nil }
         },
         ConnectivityMutant("gives nothing back") {
             $0.damageAfter = { machine, _, _ in machine.pending.removeAll { $0.action == .mayOwnAgain } }

@@ -1,19 +1,21 @@
-import CoreAPI
+package import CoreAPI
 
-@testable import Lifecycle
+package import Lifecycle
 
 /// One schedule of a connectivity machine: events, times and outcomes drawn from a seed, watched by a judge.
-struct ConnectivitySimulation {
-    static let kinds = ConnectivityEvent.Kind.allCases
+package struct ConnectivitySimulation {
+    package static let kinds = ConnectivityEvent.Kind.allCases
 
     private(set) var judge: ConnectivityJudge
     private var machine: ConnectivityMachine
     private var random: SeededRandom
     private var now = BootInstant(nanoseconds: 1_000_000_000_000)
     private let mutant: ConnectivityMutant?
+    /// Whether the last event was a keep-alive.
+    private var isAfterKeepAlive = false
 
     /// Runs the schedule of a seed.
-    static func run(seed: UInt64, _ mutant: ConnectivityMutant? = nil) -> ConnectivityJudge {
+    package static func run(seed: UInt64, _ mutant: ConnectivityMutant? = nil) -> ConnectivityJudge {
         var simulation = ConnectivitySimulation(seed: seed, mutant)
         for _ in 0..<60 where simulation.judge.breaches.isEmpty { simulation.step() }
         simulation.rest()
@@ -35,9 +37,15 @@ struct ConnectivitySimulation {
 
     private mutating func step() {
         let event = drawEvent()
+        isAfterKeepAlive = event == .keepAlive
         judge.happened(event)
-        judge.isLossNews = event == .connectionLost && machine.isRegistered && machine.question != .connection
+        judge.isLossNews =
+            event == .connectionLost && (machine.isSubscribed || machine.isRegistered && machine.wake != nil)
+            && machine.question != .connection
         if event == .connectionLost, machine.isRegistered { judge.isConnectionGone = true }
+        judge.isMadeUpFor =
+            event == .keepAlive && machine.position == .backgroundConnected && !machine.isRegistered
+            && machine.pending.isEmpty && machine.wake == nil
         if let heard = mutant?.changeEvent.map({ $0(event) }) ?? event {
             mutant?.damageBefore?(&machine)
             note(machine.handle(heard, at: now))
@@ -55,7 +63,9 @@ struct ConnectivitySimulation {
     }
 
     private mutating func drawEvent() -> ConnectivityEvent {
-        switch Self.kinds[Int(random.next() % UInt64(Self.kinds.count))] {
+        // Two wakes meet more often than chance has it.
+        if isAfterKeepAlive, chance(2) { return .dataOnKeptSocket }
+        return switch Self.kinds[Int(random.next() % UInt64(Self.kinds.count))] {
         case .networkLost: .networkLost
         case .networkBack: .networkBack
         case .connectionLost: .connectionLost
@@ -109,6 +119,7 @@ struct ConnectivitySimulation {
         var count = 0
         while let next = machine.nextStep, next <= end, count < 500 {
             now = max(now, next)
+            judge.stepComes(at: now, machine)
             mutant?.damageBefore?(&machine)
             if let transition = machine.timePassed(at: now) { note(transition) }
             judge.timePassed(to: now)

@@ -1,12 +1,11 @@
-import CoreAPI
-import Testing
+package import CoreAPI
 
-@testable import Lifecycle
+package import Lifecycle
 
 /// A connectivity machine with one protection taken out: what the judge has to notice.
-struct ConnectivityMutant: Sendable, CustomTestStringConvertible {
+package struct ConnectivityMutant: Sendable {
     /// What is wrong with it.
-    let name: String
+    package let name: String
     /// Changes the rules that it is made with.
     var changeRules: (@Sendable (inout ConnectivityRules) -> Void)?
     /// Changes what the machine hears; nil is nothing.
@@ -17,8 +16,6 @@ struct ConnectivityMutant: Sendable, CustomTestStringConvertible {
     var damageBefore: (@Sendable (inout ConnectivityMachine) -> Void)?
     /// Damages the machine after a transition.
     var damageAfter: (@Sendable (inout ConnectivityMachine, ConnectivityTransition, BootInstant) -> Void)?
-
-    var testDescription: String { name }
 
     init(_ name: String, _ damage: (inout ConnectivityMutant) -> Void) {
         self.name = name

@@ -1,10 +1,10 @@
-import CoreAPI
+package import CoreAPI
 
-@testable import Lifecycle
+package import Lifecycle
 
 /// One schedule of a keep-alive, drawn from a seed: handlers of all lengths, sleeps, restarts and new starts of the
 /// machine. It keeps its own books and notes every breach.
-struct KeepAliveSimulation {
+package struct KeepAliveSimulation {
     struct Books {
         var interval: Duration
         var window: KeepAliveWindow
@@ -20,9 +20,11 @@ struct KeepAliveSimulation {
         var provenAt: BootInstant?
     }
 
-    var breaches: [String] = []
-    var runs = 0
-    var together = 0
+    package var breaches: [String] = []
+    /// Every rule that came up.
+    package var rules: Set<String> = []
+    package var runs = 0
+    package var together = 0
     var machine: KeepAliveMachine
     private var random: SeededRandom
     var now = BootInstant(nanoseconds: 1_000_000_000_000)
@@ -31,7 +33,7 @@ struct KeepAliveSimulation {
     var registrations: [String: Registration] = [:]
     let mutant: KeepAliveMutant?
 
-    static func run(seed: UInt64, _ mutant: KeepAliveMutant? = nil) -> KeepAliveSimulation {
+    package static func run(seed: UInt64, _ mutant: KeepAliveMutant? = nil) -> KeepAliveSimulation {
         var simulation = KeepAliveSimulation(seed: seed, mutant)
         for _ in 0..<80 where simulation.breaches.isEmpty { simulation.happen() }
         return simulation
@@ -44,6 +46,7 @@ struct KeepAliveSimulation {
     }
 
     mutating func require(_ holds: Bool, _ rule: String, _ what: @autoclosure () -> Any) {
+        rules.insert(rule)
         if !holds, breaches.count < 5 { breaches.append("\(rule): \(what())") }
     }
 

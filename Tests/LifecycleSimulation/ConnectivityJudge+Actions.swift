@@ -1,6 +1,6 @@
-import CoreAPI
+package import CoreAPI
 
-@testable import Lifecycle
+package import Lifecycle
 
 /// What is carried out, and how things stand when nothing is left to be done.
 extension ConnectivityJudge {
@@ -111,6 +111,13 @@ extension ConnectivityJudge {
             machine.position)
         require(!isSuspensionOwed || calls > 0, "P6: a suspension that was put off comes", machine.position)
         require(budgetFrom == nil, "P6: a wake whose work is done is over", machine.position)
+    }
+
+    /// Judges an instant that the machine waits for, before it hears of it.
+    mutating func stepComes(at now: BootInstant, _ machine: ConnectivityMachine) {
+        guard let keepAliveFrom, machine.wake != nil, keepAliveFrom.duration(to: now) > .seconds(10) else { return }
+        let rest = machine.pending.filter { $0.action == .refreshRegistration || $0.action == .refreshSubscriptions }
+        require(rest.isEmpty, "P4: a keep-alive's work is over after 10 s", rest)
     }
 
     /// Judges that time has passed.

@@ -1,0 +1,56 @@
+internal import CoreAPI
+internal import Glibc
+internal import Platform
+internal import ProgramOutput
+
+/// What a process that this program starts goes through on its way to being what it is to be: it ties its own life to that
+/// of its parent, waits where it is held, and then becomes a command or goes on as this program. No other way ties the two
+/// without running code in a fork. The tie is that of the main thread, which lives as long as the program.
+enum StartGate {
+    /// What comes after the gate.
+    enum Way: String, CaseIterable {
+        /// Another program.
+        case command
+        /// Another program, of which and of whose children it can be told that they are an Executor's (``ExecutorMark``).
+        case executor
+        /// This program, with a command of its own.
+        case own
+    }
+
+    /// The first argument that leads here; the number of the parent, the way, whether it is held, and the words follow. Not
+    /// for people.
+    static let name = "start-gate"
+
+    private static let held = "held"
+    private static let free = "free"
+
+    /// - Parameter isHeld: Whether it waits for a byte on its standard input (``OwnProcess/waitForLeave()``).
+    static func arguments(
+        for words: [String], as way: Way, of parent: Int32 = ProcessIdentity.current.pid, isHeld: Bool = false
+    ) -> [String] {
+        [name, String(parent), way.rawValue, isHeld ? held : free] + words
+    }
+
+    /// Goes through; returns only where this program goes on, with the arguments that then are its own.
+    static func pass(_ arguments: inout [String]) {
+        guard arguments.count > 4, let parent = Int32(arguments[1]), let way = Way(rawValue: arguments[2]) else {
+            StandardError.write("sharedcore: “\(name)” is for sharedcore itself")
+            _exit(ExclusiveStatus.refusal)
+        }
+        // A parent that was killed already owns nothing any more, so there is nothing to run under.
+        guard OwnProcess.endsWith(parent: parent), arguments[3] != held || OwnProcess.waitForLeave() else {
+            _exit(ExclusiveStatus.refusal)
+        }
+        arguments.removeFirst(4)
+        switch way {
+        case .own: return
+        case .command: break
+        case .executor:
+            guard let mark = ExecutorMark(of: .current, startedBy: parent) else { _exit(ExclusiveStatus.refusal) }
+            OwnProcess.set(ExecutorMark.variable, to: mark.text)
+        }
+        let error = OwnProcess.become(arguments[0], Array(arguments.dropFirst()))
+        StandardError.write("sharedcore: “\(arguments[0])” cannot be executed: \(error.text)")
+        _exit(error.number == ENOENT ? ExclusiveStatus.notFound : ExclusiveStatus.notExecutable)
+    }
+}

@@ -1,0 +1,55 @@
+internal import ArgumentParser
+internal import CoreAPI
+internal import Lifecycle
+internal import ProgramOutput
+
+/// `application`: says for an application how it stands.
+struct ApplicationCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "application", abstract: "Say how an application stands, for one that does not say it itself.",
+        discussion: """
+            It stands in the group for all to read and watch until the session ends, or until the application says it itself. \
+            “sharedcore status” shows it. Status 1 when there is no such application. Docs/BackgroundLife.md says more.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "foreground, background or suspended.", transform: Self.state)
+    var state: ApplicationState
+
+    @Option(help: "The session of the application, as “sharedcore status” shows it; without it, Main's.")
+    var session: UInt64?
+
+    func run(in context: CommandContext) async throws {
+        try await context.withGroup(for: "application") { group in
+            let session =
+                if let session { SessionID(rawValue: session) } else { try await Self.main(of: group) }
+            guard let revision = try await ApplicationStates(group).set(state, of: session) else {
+                throw CommandFailure(.no, "there is no session \(session)")
+            }
+            try await context.output.emit(
+                text: "session \(session): \(state)",
+                json: [
+                    "session": .text(session.description), "state": .text(state.rawValue),
+                    "revision": .natural(revision.rawValue),
+                ])
+        }
+    }
+
+    private static func state(_ text: String) throws -> ApplicationState {
+        if let state = ApplicationState(rawValue: text) { return state }
+        throw ValidationError("“\(text)” is no state; it must be foreground, background or suspended.")
+    }
+
+    private static func main(of group: any SharedStore) async throws -> SessionID {
+        let mains = try await group.sessions().filter { $0.role == .main }
+        guard let main = mains.first else { throw CommandFailure(.no, "there is no Main") }
+        guard mains.count == 1 else {
+            throw CommandFailure(
+                .no,
+                "there are several Mains: choose by --session one of "
+                    + mains.map(\.id.description).joined(separator: ", "))
+        }
+        return main.id
+    }
+}

@@ -1,0 +1,101 @@
+internal import CoreAPI
+internal import KeeperWire
+internal import Lifecycle
+internal import Platform
+internal import ProgramOutput
+
+/// The background life of a group, as `status` shows it: how its applications stand, which levels their services have, and
+/// when the keep-alives are due.
+struct LifeOverview: Sendable {
+    private let applications: [StatedApplication]
+    private let levels: ServiceLevelTable
+    private let keepAlives: [(name: String, machine: KeepAliveMachine)]
+    private let now: BootInstant
+
+    init(of group: any SharedStore, levels: ServiceLevelTable) async throws(SharedCoreError) {
+        let clock = SystemClock()
+        let now = clock.now()
+        applications = try await ApplicationStates(group).all().applications
+        keepAlives = try await KeepAliveRecords(group).all().sorted { $0.key < $1.key }.compactMap { name, record in
+            (try? KeepAliveMachine(restoring: record, on: clock.bootID, at: now)).map { (name, $0) }
+        }
+        self.levels = levels
+        self.now = now
+    }
+
+    /// `applications[]{session,state,saidBy}`.
+    var applicationsJSON: JSONValue {
+        .array(
+            applications.map { application in
+                .object([
+                    "session": .text(application.session.description), "state": .text(application.state.rawValue),
+                    "saidBy": .text(application.isOwn ? "itself" : "another"),
+                ])
+            })
+    }
+
+    /// `serviceLevels{foreground{…},background{…}}`.
+    var levelsJSON: JSONValue {
+        var states: JSONObject = [:]
+        for state in Settings.levelledStates {
+            var row: JSONObject = [:]
+            for service in Service.allCases {
+                row.append(service.rawValue, .text(levels.level(of: service, in: Situation(state)).rawValue))
+            }
+            states.append(state.rawValue, .object(row))
+        }
+        return .object(states)
+    }
+
+    /// `keepAlives[]{name,handlers[]{name,dueInMs},registrations[]{name,lapsesInMs}}`; a time that is over is 0.
+    var keepAlivesJSON: JSONValue {
+        .array(
+            keepAlives.map { name, machine in
+                let handlers = machine.handlerNames.map { handler -> JSONValue in
+                    .object(["name": .text(handler), "dueInMs": .integer(left(until: machine.dueTime(of: handler)))])
+                }
+                let registrations = machine.registrationNames.map { registration -> JSONValue in
+                    .object([
+                        "name": .text(registration),
+                        "lapsesInMs": .integer(left(until: machine.lapse(of: registration))),
+                    ])
+                }
+                return .object([
+                    "name": .text(name), "handlers": .array(handlers), "registrations": .array(registrations),
+                ])
+            })
+    }
+
+    /// The same for people.
+    func lines(sessions: [Session]) -> [String] {
+        var lines = applications.map { application in
+            let session = sessions.first { $0.id == application.session }
+            let who = session.map { "\($0.role) pid \($0.process.pid)" } ?? "session \(application.session)"
+            return "life      \(who): \(application.state)" + (application.isOwn ? "" : ", as another one says")
+        }
+        for state in Settings.levelledStates {
+            let reduced = Service.allCases.compactMap { service -> String? in
+                let level = levels.level(of: service, in: Situation(state))
+                return level == .normal ? nil : "\(service) \(level)"
+            }
+            if !reduced.isEmpty { lines.append("levels    \(state): " + reduced.joined(separator: ", ")) }
+        }
+        for (name, machine) in keepAlives {
+            let due = machine.handlerNames.map { "\($0) in \(time(until: machine.dueTime(of: $0)))" }
+            let lapses = machine.registrationNames.map {
+                "\($0) lapses in \(time(until: machine.lapse(of: $0)))"
+            }
+            lines.append(ValueText.oneLine("alive     \(name): " + (due + lapses).joined(separator: ", ")))
+        }
+        return lines
+    }
+
+    private func left(until instant: BootInstant?) -> Int64 {
+        guard let instant, instant > now else { return 0 }
+        return now.duration(to: instant).milliseconds
+    }
+
+    private func time(until instant: BootInstant?) -> String {
+        DurationText.write(.seconds(left(until: instant) / 1000))
+    }
+}

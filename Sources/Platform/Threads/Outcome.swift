@@ -1,0 +1,42 @@
+internal import Synchronization
+
+/// Something that will be known once, and those who wait for it.
+package final class Outcome<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value?
+        var waiting: [CheckedContinuation<Value, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Makes it known; once. Whoever is in ``whileOpen(_:)`` is waited for, and nobody is let in any more.
+    package func settle(_ find: () -> Value) {
+        let (waiting, value) = state.withLock { state in
+            let value = find()
+            state.value = value
+            defer { state.waiting = [] }
+            return (state.waiting, value)
+        }
+        for continuation in waiting { continuation.resume(returning: value) }
+    }
+
+    /// Does something, unless it is known already.
+    package func whileOpen(_ body: () -> Void) {
+        state.withLock { state in
+            if state.value == nil { body() }
+        }
+    }
+
+    /// Waits until it is known.
+    package func value() async -> Value {
+        await withCheckedContinuation { continuation in
+            let value = state.withLock { state in
+                if state.value == nil { state.waiting.append(continuation) }
+                return state.value
+            }
+            if let value { continuation.resume(returning: value) }
+        }
+    }
+}

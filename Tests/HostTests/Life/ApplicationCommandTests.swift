@@ -1,0 +1,53 @@
+internal import CoreAPITesting
+internal import Subprocess
+internal import Testing
+
+/// How applications stand, at the shell (contract P1, P2).
+@Suite("application, and what status shows of background life")
+struct ApplicationCommandTests {
+    @Test("status shows the levels that are configured, and those of the table")
+    func levels() async throws {
+        let program = try HostProgram()
+        try program.write("serviceLevels:\n  presencePublish:\n    background: none\n", to: "sharedcore.yaml")
+        let status = try #require(try await program.run("status", "--json").objects().first)
+        guard case .object(let levels) = status["serviceLevels"], case .object(let background) = levels["background"],
+            case .object(let foreground) = levels["foreground"]
+        else {
+            Issue.record("no levels: \(status)")
+            return
+        }
+        #expect(background["presencePublish"] == .text("none"))
+        #expect(background["heldCall"] == .text("signalingOnly"))
+        #expect(foreground["presencePublish"] == .text("normal"))
+        #expect(background.count == 10 && foreground.count == 10)
+        #expect(status["applications"] == .array([]) && status["keepAlives"] == .array([]))
+        let text = try await program.run("status")
+        #expect(text.output.contains("levels    background: heldCall signalingOnly"), "\(text.output)")
+        #expect(text.output.contains("presencePublish none"))
+    }
+
+    @Test("application says for Main how it stands, and status shows it until Main ends")
+    func main() async throws {
+        let program = try HostProgram()
+        #expect(try await program.run("application", "background").status == 1, "there is no Main yet")
+        _ = try await program.running("main") { main in
+            try await eventually("Main is there") {
+                try await program.run("application", "background").status == 0
+            }
+            let said = try #require(try await program.run("application", "suspended", "--json").objects().first)
+            #expect(said["state"] == .text("suspended"))
+            let status = try await program.run("status", "--json").output
+            #expect(status.contains("\"state\":\"suspended\",\"saidBy\":\"another\""), "\(status)")
+            #expect(try await program.run("status").output.contains(": suspended, as another one says"))
+            try main.send(.kill)
+        }
+        #expect(try await program.run("status", "--json").output.contains("\"applications\":[]"))
+    }
+
+    @Test("A word that is no state, and a session that is none, are refused")
+    func refusals() async throws {
+        let program = try HostProgram()
+        #expect(try await program.run("application", "dormant").status == 64)
+        #expect(try await program.run("application", "background", "--session", "12345").status == 1)
+    }
+}

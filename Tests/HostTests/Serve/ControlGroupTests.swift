@@ -1,0 +1,141 @@
+internal import CoreAPITesting
+internal import FoundationEssentials
+internal import Glibc
+internal import Lifecycle
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@testable internal import sharedcore
+
+/// The steps of a host in a cgroup that is its own, with real ones. Where version 2 has no memory controller, as beside the
+/// hierarchies of version 1, another one stands for it: the steps are the same.
+@Suite("A cgroup that is the host's own", .serialized)
+struct ControlGroupTests {
+    private static let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+
+    private struct Place {
+        let root: String
+        let resource: MemoryCage.Resource
+    }
+
+    /// Where cgroups can be made, and by what they can be limited.
+    private static let place: Place? = {
+        for root in roots where access(root + "/cgroup.procs", W_OK) == 0 {
+            let words = (try? String(contentsOfFile: root + "/cgroup.controllers", encoding: .utf8)) ?? ""
+            let controllers = words.split(whereSeparator: \.isWhitespace)
+            if controllers.contains("memory") { return Place(root: root, resource: .memory) }
+            if controllers.contains("hugetlb") {
+                return Place(root: root, resource: .init(controller: "hugetlb", file: "hugetlb.2MB.max"))
+            }
+        }
+        return nil
+    }()
+
+    private let path: String
+    private let wasEnabled: Bool
+
+    init() throws {
+        let place = try #require(Self.place)
+        let control = place.root + "/cgroup.subtree_control"
+        wasEnabled = try String(contentsOfFile: control, encoding: .utf8).contains(place.resource.controller)
+        if !wasEnabled { try Self.write("+" + place.resource.controller, to: control) }
+        path = place.root + "/sharedcore-test-\(UInt32.random(in: .min ... .max))"
+        guard mkdir(path, 0o755) == 0 else { throw FileProblem(path: path, code: errno) }
+        try Self.markAsDelegated(path)
+    }
+
+    /// As the service manager does. The call is one that Swift's view of the C library leaves out.
+    private static func markAsDelegated(_ path: String) throws {
+        typealias SetAttribute =
+            @convention(c) (
+                UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>, Int, Int32
+            ) -> Int32
+        let set = unsafeBitCast(try #require(dlsym(nil, "setxattr")), to: SetAttribute.self)
+        guard set(path, "trusted.delegate", "1", 1, 0) == 0 else { throw FileProblem(path: path, code: errno) }
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        let descriptor = open(path, O_WRONLY)
+        defer { close(descriptor) }
+        guard Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count else {
+            throw FileProblem(path: path, code: errno)
+        }
+    }
+
+    private func cleanUp() {
+        for name in TemporaryDirectory.names(in: path) where !name.contains(".") {
+            MemoryCage.Cell(path: path + "/" + name).remove()
+        }
+        MemoryCage.Cell(path: path).remove()
+        if !wasEnabled, let place = Self.place {
+            try? Self.write("-" + place.resource.controller, to: place.root + "/cgroup.subtree_control")
+        }
+    }
+
+    private var cells: [String] { TemporaryDirectory.names(in: path).filter { $0.hasPrefix("executor-") } }
+
+    private static let isPossible: ConditionTrait = .enabled(
+        if: place != nil, "no cgroup of version 2 can be made here, which takes root")
+
+    @Test(
+        "An Executor is in its own cgroup, with its limit, before it does anything, and that is removed with it",
+        isPossible)
+    func executor() async throws {
+        defer { cleanUp() }
+        let resource = try #require(Self.place).resource
+        let host = try ChildProcess("sleep", ["1000"])
+        try Self.write("\(host.pid)", to: path + "/cgroup.procs")
+        let cage = try #require(MemoryCage(at: path, process: host.pid, limiting: resource))
+        #expect(try String(contentsOfFile: path + "/host/cgroup.procs", encoding: .utf8) == "\(host.pid)\n")
+
+        let limit = UInt64(24 << 20)
+        let script = "sed -n 's/^0:://p' /proc/self/cgroup; sleep 1000 & wait"
+        let program = ExecutorProgram(
+            path: try ChildProcess.built("sharedcore"),
+            arguments: StartGate.arguments(for: ["/bin/sh", "-c", script], as: .executor, isHeld: true),
+            variables: [:], isHeld: true)
+        let limits = ExecutorLimits(warning: .seconds(3), budget: .seconds(60))
+        let executor = try await ExecutorProcess.start(program, limits: limits) { [path] pid in
+            let cell = cage.enclose(pid, byteCount: limit)
+            let text = try? String(contentsOfFile: path + "/executor-1/" + resource.file, encoding: .utf8)
+            #expect(text == "\(limit)\n")
+            return cell
+        }
+        let end = try await within(Patience.long, "the end") { await executor.end() }
+        #expect(end.line == "/" + (path.split(separator: "/").last ?? "") + "/executor-1")
+        #expect(cells.isEmpty)
+    }
+
+    @Test("Removing it ends all that is in it, also what has left the process group", isPossible)
+    func removed() async throws {
+        defer { cleanUp() }
+        let cell = MemoryCage.Cell(path: path + "/executor-1")
+        #expect(mkdir(cell.path, 0o755) == 0)
+        var children: [ChildProcess] = []
+        for _ in 0..<20 {
+            let child = try ChildProcess("setsid", ["sleep", "1000"])
+            try Self.write("\(child.pid)", to: cell.path + "/cgroup.procs")
+            children.append(child)
+        }
+        cell.remove()
+        #expect(cells.isEmpty)
+        for child in children {
+            #expect(try await within(Patience.long, "its end") { await child.end() } == .killed(by: SIGKILL))
+        }
+    }
+
+    @Test("What a host that was killed has left there is gone when the next one begins", isPossible)
+    func leftByAnother() async throws {
+        defer { cleanUp() }
+        let left = path + "/executor-1"
+        #expect(mkdir(left, 0o755) == 0)
+        let orphan = try ChildProcess("sleep", ["1000"])
+        try Self.write("\(orphan.pid)", to: left + "/cgroup.procs")
+        let host = try ChildProcess("sleep", ["1000"])
+        try Self.write("\(host.pid)", to: path + "/cgroup.procs")
+        let cage = MemoryCage(at: path, process: host.pid, limiting: try #require(Self.place).resource)
+        #expect(cage != nil && cells.isEmpty)
+        #expect(try await within(Patience.long, "its end") { await orphan.end() } == .killed(by: SIGKILL))
+    }
+}

@@ -1,0 +1,104 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Glibc
+internal import Lifecycle
+internal import Platform
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+
+@testable internal import sharedcore
+
+@Suite("The process of an Executor")
+struct ExecutorProcessTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func program(_ script: String, isHeld: Bool = false) throws -> ExecutorProgram {
+        ExecutorProgram(
+            path: try ChildProcess.built("sharedcore"),
+            arguments: StartGate.arguments(for: ["/bin/sh", "-c", script], as: .executor, isHeld: isHeld),
+            variables: [:], isHeld: isHeld)
+    }
+
+    private func end(_ executor: ExecutorProcess) async throws -> ExecutorEnd {
+        try await within(Patience.long, "the end of the Executor") { await executor.end() }
+    }
+
+    /// Whether a path was there before its program was let go, which is as long as any program needs to begin.
+    private func beginsEarly(_ program: ExecutorProgram, making path: String) async throws -> Bool {
+        let isEarly = Mutex(false)
+        let executor = try await ExecutorProcess.start(program, limits: ExecutorLimits()) { _ in
+            for _ in 0..<200 where access(path, F_OK) != 0 { usleep(10_000) }
+            isEarly.withLock { $0 = access(path, F_OK) == 0 }
+            return nil
+        }
+        _ = try await end(executor)
+        #expect(access(path, F_OK) == 0)
+        return isEarly.withLock { $0 }
+    }
+
+    @Test("A configured command does nothing until it is where its memory is limited")
+    func heldCommand() async throws {
+        let path = directory.path(of: "ran")
+        #expect(try await !beginsEarly(program("touch \(path)", isHeld: true), making: path))
+    }
+
+    @Test("The slim Executor does nothing until it is where its memory is limited")
+    func heldSlim() async throws {
+        let arguments = [
+            "--directory", directory.path(of: "group"), "--call-id", "1@x", "--deadline-ms", "100", "--maildir",
+            directory.path(of: "mail"), "--held",
+        ]
+        let slim = ExecutorProgram(
+            path: try ChildProcess.built("sharedcore-executor"), arguments: arguments, variables: [:], isHeld: true)
+        #expect(try await !beginsEarly(slim, making: directory.path(of: "group")))
+    }
+
+    @Test("One that is held ends where nobody is left to let it go", arguments: StartGate.Way.allCases)
+    func abandoned(way: StartGate.Way) async throws {
+        let path = directory.path(of: "ran")
+        // Its standard input is at its end.
+        let child = try ChildProcess(
+            try ChildProcess.built("sharedcore"),
+            StartGate.arguments(for: ["/usr/bin/touch", path], as: way, isHeld: true))
+        #expect(await child.end() == .exited(ExclusiveStatus.refusal))
+        #expect(access(path, F_OK) != 0)
+    }
+
+    @Test("What a host starts for a push is held where the host limits its memory by the system")
+    func launch() throws {
+        let resolution = Resolution(
+            flags: [:], environment: ["HOME": directory.path, "SHAREDCORE_EXECUTOR_COMMAND": "true"], file: nil,
+            workingDirectory: directory.path)
+        let launch = try ExecutorLaunch(resolution, deadline: .seconds(1))
+        let callID = try #require(PushID.callID("1@x"))
+        for isHeld in [true, false] {
+            let program = launch.program(for: callID, isHeld: isHeld)
+            #expect(program.isHeld == isHeld && program.arguments.contains("held") == isHeld)
+        }
+    }
+
+    @Test("A kill that could not be sent is sent again")
+    func killedLater() async throws {
+        let failures = Mutex(0)
+        let limits = ExecutorLimits(warning: .milliseconds(50), budget: .milliseconds(100), memory: nil)
+        let signalling: ExecutorProcess.Signalling = { handle, signal throws(SystemCallError) in
+            // As for a program that has another user's rights for a while.
+            guard signal == .kill, failures.withLock({ $0 < 3 }) else {
+                if signal == .kill { try handle.signal(.kill) }
+                return
+            }
+            failures.withLock { $0 += 1 }
+            throw SystemCallError("pidfd_send_signal", number: EPERM, at: "process \(handle.identity.pid)")
+        }
+        let executor = try await ExecutorProcess.start(
+            try program("exec sleep 1000"), limits: limits, signal: signalling)
+        let end = try await end(executor)
+        #expect(failures.withLock { $0 } == 3)
+        #expect(end.status == 137 && end.killing == .time)
+    }
+}

@@ -1,0 +1,65 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+@Suite("What a killed host has left running")
+struct LeftoverTests {
+    private func number(in name: String, of program: HostProgram) async throws -> Int32 {
+        let text = try await program.shell("cat \(name)").output
+        return try #require(Int32(text.filter { !$0.isWhitespace }))
+    }
+
+    @Test("The next host ends what a command had started in turn, but no daemon and nothing of a living host")
+    func next() async throws {
+        var program = try HostProgram()
+        try program.write(
+            """
+            # What is left must not hold the pipes of the test.
+            exec 2> /dev/null
+            sleep 1000 & echo $! > "$2/child-$1"
+            setsid sleep 1000 & echo $! > "$2/daemon-$1"
+            touch "$2/started-$1"
+            wait
+            """, to: "executor.sh")
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] =
+            "/bin/sh \(program.directory.path(of: "executor.sh")) {id} \(program.directory.path)"
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "1h"
+        let started = program
+        let living = try await started.running(["serve", "--json", "--group", "living"]) { running in
+            let host = ServingHost(program: started, running: running)
+            try await host.until("it serves") { $0["event"] == .text("serving") }
+            _ = try await started.run("push", "a", "--group", "living")
+            try await eventually("all are there", within: Patience.long) { access(started, "started-a") }
+            let killed = try await started.running(["serve", "--json"]) { running in
+                _ = try await started.run("push", "b")
+                try await eventually("all are there", within: Patience.long) { access(started, "started-b") }
+                try running.send(.kill)
+            }
+            #expect(killed.status == 137)
+            let child = try await number(in: "child-b", of: started)
+            let daemons = [
+                try await number(in: "daemon-a", of: started), try await number(in: "daemon-b", of: started),
+            ]
+            defer { for daemon in daemons { kill(daemon, SIGKILL) } }
+            var quiet = started
+            // It must not begin the push again.
+            quiet.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "true"
+            try await ServingHost.serve(quiet) { next in
+                // It has ended it before it said that it serves; another test's host may have done so even earlier.
+                #expect(ProcessView.isGone(child))
+                try await next.until("served", of: "b")
+            }
+            for daemon in daemons { #expect(!ProcessView.isGone(daemon)) }
+            let other = try await number(in: "child-a", of: started)
+            #expect(!ProcessView.isGone(other))
+            try running.send(.terminate)
+        }
+        #expect(living.status == 0)
+    }
+
+    private func access(_ program: HostProgram, _ name: String) -> Bool {
+        Glibc.access(program.directory.path(of: name), F_OK) == 0
+    }
+}

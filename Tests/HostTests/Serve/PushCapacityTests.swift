@@ -1,0 +1,83 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import InMemoryBackend
+internal import Mailboxes
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+
+@testable internal import sharedcore
+
+@Suite("How many pushes a group keeps")
+struct PushCapacityTests {
+    private let space = MemorySpace()
+
+    @Test("One more than push.capacity is refused with an answer that says so, and taken when there is room")
+    func refused() async throws {
+        let group = try await space.open("a")
+        let queue = try PushQueue(of: group, capacity: 2)
+        for id in ["1@x", "2@x"] {
+            #expect(String(decoding: await PushSocket.answer("PUSH \(id)", queue), as: UTF8.self).hasPrefix("OK "))
+        }
+        // Those in hand count as well.
+        let delivery = try #require(try await queue.pending.take())
+        let answer = String(decoding: await PushSocket.answer("PUSH 3@x", queue), as: UTF8.self)
+        #expect(answer.hasPrefix("ERROR limitExceeded ") && answer.contains("push.capacity is 2"), "\(answer)")
+        #expect(try await queue.pending.count().total == 2)
+        try await queue.acknowledge(PushQueue.Taken(delivery: delivery, push: Push(delivery.bytes)))
+        #expect(String(decoding: await PushSocket.answer("PUSH 3@x", queue), as: UTF8.self).hasPrefix("OK "))
+        await group.close()
+    }
+
+    @Test("The command says that it was refused, with status 69")
+    func command() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_PUSH_CAPACITY"] = "1"
+        #expect(try await program.run("push", "1@x").status == 0)
+        let refused = try await program.run("push", "2@x")
+        #expect(refused.status == 69 && refused.errors.contains("push.capacity is 1"), "\(refused.errors)")
+        #expect(try await program.pushes()["waiting"] == .number(1))
+    }
+
+    @Test("Files of a Maildir wait until there is room")
+    func maildir() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_PUSH_CAPACITY"] = "1"
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "1h"
+        program.environment["SHAREDCORE_PUSH_MAILDIR"] = program.directory.path(of: "mail")
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] =
+            "/bin/sh -c 'while [ ! -e \(program.directory.path(of: "go")) ]; do sleep 0.05; done'"
+        for id in ["1@x", "2@x"] { try program.deliver(id, to: "mail") }
+        try await ServingHost.serve(program) { host in
+            try await host.running.untilErrors(contain: "push.capacity is 1")
+            let pushes = try await host.program.pushes()
+            #expect([pushes["waiting"], pushes["taken"]].contains(.number(1)))
+            #expect(try host.events("started").count <= 1)
+            try host.program.write("", to: "go")
+            try await host.untilServed(2)
+        }
+    }
+
+    @Test("A push that is given up is at every moment in one of the two queues, and the oldest of too many make room")
+    func givingUp() async throws {
+        let group = try await space.open("a")
+        let totals = Mutex<[Int]>([])
+        let inner = try PushQueue(of: group)
+        let store = InterposedStore(group) { transaction throws(SharedCoreError) in
+            let total = try await inner.pending.count().total + inner.failed.count().total
+            totals.withLock { $0.append(total) }
+            return transaction
+        }
+        let queue = try PushQueue(of: store, failureCapacity: 3)
+        for number in 0...3 {
+            _ = try await inner.send(try #require(PushID.callID("\(number)@x")))
+            let delivery = try #require(try await inner.pending.take())
+            try await queue.giveUp(delivery.bytes, PushQueue.Taken(delivery: delivery, push: Push(delivery.bytes)))
+        }
+        #expect(totals.withLock { $0 } == [1, 2, 3, 4])
+        #expect(try await queue.count() == PushQueue.Count(givenUp: 3))
+        let oldest = try await queue.failed.contents().inOrder.first.flatMap { Push($0.value)?.callID }
+        #expect(oldest == "1@x")
+        await group.close()
+    }
+}

@@ -1,0 +1,43 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+@Suite("The unit for the user's service manager")
+struct UnitFileTests {
+    private static let analyzer = "/usr/bin/systemd-analyze"
+    private static let unit = #filePath.components(upTo: "Tests") + "Examples/systemd/sharedcore.service"
+
+    /// What the service manager's own reader says of a unit.
+    private func verify(_ text: String) async throws -> (end: ChildProcess.End, problems: String) {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "sharedcore.service")
+        // Its program stands where a user has put it; here any will do.
+        let installed = text.replacing("%h/.local/bin/sharedcore", with: "/bin/true")
+        try Data(installed.utf8).write(to: URL(filePath: path))
+        let check = try ChildProcess(
+            Self.analyzer, ["verify", "--user", "--man=no", "--recursive-errors=no", path],
+            environment: ["XDG_RUNTIME_DIR": directory.path], errors: directory.path(of: "problems"))
+        let end = await check.end()
+        return (end, (try? String(contentsOf: URL(filePath: directory.path(of: "problems")), encoding: .utf8)) ?? "")
+    }
+
+    @Test(
+        "systemd reads it without a word, and finds what is wrong with another",
+        .enabled(if: access(analyzer, X_OK) == 0, "the package systemd is not installed"))
+    func verified() async throws {
+        let text = try String(contentsOf: URL(filePath: Self.unit), encoding: .utf8)
+        let right = try await verify(text)
+        #expect(right.end == .exited(0) && right.problems.isEmpty, "\(right.problems)")
+        let wrong = try await verify(text.replacing("WatchdogSec", with: "WatchdogSex"))
+        #expect(wrong.problems.contains("WatchdogSex"), "\(wrong.problems)")
+    }
+}
+
+extension String {
+    /// The beginning of a path, up to a folder.
+    fileprivate func components(upTo folder: String) -> String {
+        let parts = split(separator: "/", omittingEmptySubsequences: false)
+        return parts.prefix { $0 != folder }.joined(separator: "/") + "/"
+    }
+}

@@ -1,0 +1,92 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Platform
+internal import Replica
+internal import StoreEngine
+internal import TestSupport
+internal import Testing
+
+@testable import ZMQBackend
+
+extension ZMQTests {
+    /// A client that cannot go on: what is left of it.
+    @Suite("L1: a client with a fault")
+    struct FaultTests {
+        private let stage: HubStage
+        private let hub: ScriptedHub
+
+        init() throws {
+            stage = try HubStage()
+            hub = try ScriptedHub(at: stage.endpoint)
+        }
+
+        @Test("a state that cannot be read ends the join, and the session", arguments: [true, false])
+        func damagedState(isProtected: Bool) async throws {
+            if !isProtected { FailPoint.arm("link.giveUp:fail") }
+            defer { FailPoint.arm("") }
+            let opening = Task { [stage] in try await stage.client() }
+            try await hub.admit()
+            let (question, _) = try await hub.nextCatchUp()
+            hub.answer(question, .snapshot(hub.revision), records: [[0xFF]])
+            try await expect(.corrupt, from: "joining with a damaged state") {
+                try await within(Patience.usual, "the join ends") { try await opening.value }
+            }
+            try await expectEnding(isProtected)
+        }
+
+        @Test("news that cannot be read ends what waits with its error, and the session", arguments: [true, false])
+        func damagedNews(isProtected: Bool) async throws {
+            let opening = Task { [stage] in try await stage.client() }
+            try await hub.admit()
+            let (question, _) = try await hub.nextCatchUp()
+            hub.answer(question, .snapshot(hub.revision), records: try hub.state())
+            let client = try await within(Patience.usual, "the join ends") { try await opening.value }
+            if !isProtected { FailPoint.arm("link.giveUp:fail") }
+            defer { FailPoint.arm("") }
+            let reading = Task { try await client.get("k") }
+            _ = try await hub.next()
+            var news = News(after: hub.revision)
+            news.effects = [[0xFF]]
+            hub.publish(news)
+            try await expect(.corrupt, from: "a read that was on its way") {
+                try await within(Patience.usual, "the read ends") { try await reading.value }
+            }
+            try await expect(.corrupt, from: "a read after that") { _ = try await client.get("k") }
+            try await expectEnding(isProtected)
+            await client.close()
+        }
+
+        /// The client comes once more, to close; without the protection it has ended by itself and left its session.
+        private func expectEnding(_ isProtected: Bool) async throws {
+            guard isProtected else {
+                #expect(!FailPoint.isActive("link.giveUp"), "the client has ended")
+                #expect(hub.hellos.count { $0.resumed != nil } == 0)
+                return
+            }
+            let last = try await hub.next("its close")
+            guard case .close = last.request.body else {
+                Issue.record("asked: \(last.request.body)")
+                return
+            }
+            #expect(hub.hellos.last?.resumed == hub.session?.id)
+            hub.answer(last, .done)
+        }
+
+        @Test("a connection that cannot be made again is tried again; the session and what was asked wait for it")
+        func failedConnection() async throws {
+            let endpoint = HubEndpoint.inproc(name: stage.directory.path)
+            let first = try await stage.hub(at: [endpoint])
+            let client = try await stage.client(at: endpoint)
+            try await client.put("mine", [1], lifetime: .session)
+            await first.stop()
+            FailPoint.arm("link.connect:fail,link.connect:fail")
+            defer { FailPoint.arm("") }
+            let second = try await stage.hub(at: [endpoint])
+            #expect(try await client.get("mine")?.value == [1])
+            #expect(!FailPoint.isActive("link.connect"))
+            #expect(try await client.sessions().map(\.id) == [client.session.id])
+            await client.close()
+            await second.stop()
+        }
+    }
+}

@@ -1,0 +1,144 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import InMemoryBackend
+internal import Platform
+internal import Replica
+internal import StoreEngine
+
+@testable import ZMQBackend
+
+/// A hub that does what a test tells it to, step by step: also what no hub does, and in an order that chance seldom gives. It
+/// welcomes by itself whoever says hello, and sends no beacons.
+final class ScriptedHub {
+    /// A request, and whom to answer.
+    struct Question {
+        let connection: [UInt8]
+        let request: Request
+    }
+
+    /// What hello was said with, and how often.
+    private(set) var hellos: [Request.Hello] = []
+    /// The lease that the next welcome gives.
+    var lease: Duration?
+    private(set) var session: Session?
+
+    private let door: Door
+    private let order = MemorySpace().order(of: "group", effectByteCount: 1 << 20)
+    private var mark: [UInt8]?
+
+    init(at endpoint: HubEndpoint) throws {
+        door = try Door(endpoint, keys: nil, domain: nil)
+    }
+
+    deinit {
+        door.close()
+    }
+
+    // MARK: - Requests
+
+    /// Waits for the next request that is no hello.
+    func next(_ what: String = "a request") async throws -> Question {
+        var found: Question?
+        try await eventually("the client sends \(what)") {
+            while found == nil, let message = door.requests.receive(upTo: 3) {
+                let request = try Request(message.frames[1])
+                let question = Question(connection: message.frames[0], request: request)
+                if case .hello(let hello) = request.body {
+                    answer(question, .welcome(try await welcome(hello)))
+                } else {
+                    found = question
+                }
+            }
+            return found != nil
+        }
+        return try expectSome(found, what)
+    }
+
+    /// Waits for the question that a client asks which lacks something; gives the revision that it has.
+    func nextCatchUp() async throws -> (Question, after: Revision?) {
+        let question = try await next("what asks for the state")
+        let after: Revision?? = if case .catchUp(let revision) = question.request.body { revision } else { nil }
+        return (question, try expectSome(after, "a question for the state in place of \(question.request.body)"))
+    }
+
+    /// Welcomes the client that comes next, and lets it hear the stream.
+    func admit() async throws {
+        try await eventually("the client says hello") {
+            guard let message = door.requests.receive(upTo: 3) else { return false }
+            let question = Question(connection: message.frames[0], request: try Request(message.frames[1]))
+            guard case .hello(let hello) = question.request.body else { return false }
+            answer(question, .welcome(try await welcome(hello)))
+            return true
+        }
+        try await echo()
+    }
+
+    func answer(_ question: Question, _ body: Reply.Body, records: [[UInt8]] = []) {
+        let reply = Reply(number: question.request.number, body: body)
+        _ = door.requests.send([question.connection, reply.bytes()] + records)
+    }
+
+    private func welcome(_ hello: Request.Hello) async throws -> Reply.Welcome {
+        hellos.append(hello)
+        if session == nil {
+            let opening = SessionOpening(process: .current, description: hello.description)
+            let recorded = try await order.record { state, now in
+                let effect = state.opening(opening, at: now)
+                return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
+            }
+            let id = SessionID(rawValue: try recorded.outcome.get().revision.rawValue)
+            session = order.replica.read { $0.sessions[id]?.session }
+        }
+        return Reply.Welcome(
+            session: try expectSome(session, "a session"), incarnation: order.incarnation,
+            capabilities: order.capabilities, lease: lease, streamPort: nil)
+    }
+
+    // MARK: - The order
+
+    /// Records a value; gives the news of it.
+    func put(_ key: Key, _ value: [UInt8]) async throws -> News {
+        let before = order.replica.read { $0.revision }
+        let id = try expectSome(session, "a session").id
+        _ = try await order.record { state, now throws(SharedCoreError) in
+            try state.decide(Transaction(operations: [.put(key, value, .persistent)]), of: id, at: now)
+        }
+        return try expectSome(try news(after: before), "news")
+    }
+
+    func news(after revision: Revision) throws -> News? {
+        try order.replica.read { state throws(SharedCoreError) in try state.news(after: revision) }
+    }
+
+    var revision: Revision { order.replica.read { $0.revision } }
+
+    /// The records of the state as it is now.
+    func state() throws -> [[UInt8]] {
+        try order.replica.read { state throws(SharedCoreError) in
+            var records: [[UInt8]] = []
+            try state.writeSnapshot(for: .replica(historyAfter: nil)) { records.append($0) }
+            return records
+        }
+    }
+
+    // MARK: - The stream
+
+    func publish(_ news: News) {
+        _ = door.stream.send([StreamMessage.news(news, incarnation: order.incarnation).bytes])
+    }
+
+    func publishBeacon() {
+        _ = door.stream.send([StreamMessage.beacon(revision, incarnation: order.incarnation).bytes])
+    }
+
+    /// Echoes the client's mark, as soon as it has subscribed.
+    func echo() async throws {
+        try await eventually("the client subscribes") {
+            while let frame = door.stream.receive(upTo: 1)?.frames.first {
+                if frame.count == 2 + StreamMessage.armedByteCount, frame[0] == 1 { mark = Array(frame.dropFirst(2)) }
+            }
+            return mark != nil
+        }
+        _ = door.stream.send([StreamMessage.armed(try expectSome(mark, "a mark")).bytes])
+    }
+}
