@@ -130,6 +130,10 @@ bool clinux_event_is_overflow(uint32_t mask) {
     return (mask & IN_Q_OVERFLOW) != 0;
 }
 
+bool clinux_event_is_close(uint32_t mask) {
+    return (mask & IN_CLOSE_WRITE) != 0;
+}
+
 bool clinux_event_is_end(uint32_t mask) {
     return (mask & IN_IGNORED) != 0;
 }

@@ -79,6 +79,8 @@ int64_t clinux_next_event(const void *bytes, size_t count, size_t offset, int32_
 
 /// The kernel dropped events because nobody read them.
 bool clinux_event_is_overflow(uint32_t mask);
+/// Whether somebody who could write has closed the file.
+bool clinux_event_is_close(uint32_t mask);
 /// The watch is gone, with its file or its file system.
 bool clinux_event_is_end(uint32_t mask);
 

@@ -5,8 +5,10 @@ internal import Glibc
 package final class FileEvents: Sendable {
     /// One thing that happened.
     package enum Event: Hashable, Sendable {
-        /// A watched file was written to, or closed by one that could write.
+        /// A watched file was written to.
         case changed(watch: Int32)
+        /// A watched file was closed by one that could write.
+        case closed(watch: Int32)
         /// The watch is gone.
         case ended(watch: Int32)
         /// Events were dropped: anything may have happened anywhere.
@@ -63,6 +65,8 @@ package final class FileEvents: Sendable {
                         events.append(.overflow)
                     } else if clinux_event_is_end(mask) {
                         events.append(.ended(watch: watch))
+                    } else if clinux_event_is_close(mask) {
+                        events.append(.closed(watch: watch))
                     } else {
                         events.append(.changed(watch: watch))
                     }

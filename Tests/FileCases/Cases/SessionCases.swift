@@ -1,10 +1,43 @@
 internal import CoreAPITesting
 internal import Glibc
 
-/// L3: what proves a life, and what does not. Nobody here sees the processes of the others, so that the locks alone say
-/// who lives.
+/// L1, L3: what proves a life, and what does not.
 enum SessionCases {
-    static let all = [programsInheritNothing, looksTakeNothing]
+    static let all = [bellsTellOfDeaths, bellsTellOthers, programsInheritNothing, looksTakeNothing]
+
+    static let bellsTellOfDeaths = ConformanceCase(
+        "F-L1a", "the bells of one that dies tell of it before the system has ended its process"
+    ) { context in
+        // The end of a process is overlooked.
+        let observer = try await context.start(arming: CaseContext.onlyWhenWoken + ",look.ends:fail")
+        try await hearsOfDeath(observer, in: context)
+    }
+
+    static let bellsTellOthers = ConformanceCase(
+        "F-L1b", "they tell also those who cannot see its process, as from another container"
+    ) { context in
+        let observer = try await context.startWithoutProcesses()
+        try await observer.tell("arm " + CaseContext.onlyWhenWoken)
+        try await hearsOfDeath(observer, in: context)
+    }
+
+    /// The holder holds before anybody listens, and listens itself.
+    private static func hearsOfDeath(_ observer: Peer, in context: CaseContext) async throws {
+        try await context.withGroup { group in
+            let holder = try await group.join()
+            try await holder.tell("watch other")
+            try await holder.tell("hold owner holder")
+            try await observer.tell("open \(group.address)")
+            try await observer.tell("watch owner")
+            try expect(try await observer.tell("get owner"), is: "value holder", "what the holder holds")
+            holder.killNow()
+            try await eventually("what the killed one held is gone") {
+                try await observer.tell("get owner") == "nothing"
+            }
+        }
+    }
+
+    // Nobody from here on sees the processes of the others, so that the locks alone say who lives.
 
     static let programsInheritNothing = ConformanceCase(
         "F-L3a", "a program that a participant has started and left behind keeps nothing of it alive"

@@ -28,7 +28,7 @@ final class BellRinger: Sendable {
         guard !bells.isEmpty else { return }
         files.withLock { files in
             for index in bells.indices where files[index] == nil {
-                files[index] = try? OpenFile(Self.fileName(index), in: directory, .create)
+                files[index] = try? OpenFile(Self.fileName(index), in: directory, .create, closing: .bell)
             }
         }
     }

@@ -29,6 +29,13 @@ extension Bells {
         }
     }
 
+    /// The bells that the end of whoever commits an effect will ring: those of the keys that live with a session.
+    init(ofKeysHeldBy effect: Effect) {
+        self = []
+        guard case .committed(_, _, let operations) = effect.body else { return }
+        for case .put(let key, _, .session) in operations { formUnion(Bells(changing: key)) }
+    }
+
     /// The bells that an effect rings that was just applied to a state.
     init(of effect: Effect, in state: inout StoreState) {
         let expected = Bells(of: effect)

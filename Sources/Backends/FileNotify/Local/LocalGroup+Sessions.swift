@@ -81,6 +81,11 @@ extension LocalGroup {
         return session.process.pid == present.pid && session.process.startTime == present.startTime
     }
 
+    /// Whether a session stands whose process is gone.
+    func isDead(_ session: SessionID) -> Bool {
+        replica.read { $0.sessions[session] }.map(isDead) ?? false
+    }
+
     /// Whether a session's process is gone: its byte is free, or the kernel says so. A byte that is held proves nothing
     /// alone, because a child made by a bare fork holds it as well.
     func isDead(_ state: SessionState) -> Bool {
@@ -101,12 +106,11 @@ extension LocalGroup {
     /// Opens the process of a session to wait for its end; nil when it is dead already, which is noted, or cannot be
     /// seen.
     func processHandle(of session: Session, ended: inout [SessionID]) -> ProcessHandle? {
-        guard let state = replica.read({ $0.sessions[session.id] }) else { return nil }
+        guard let state = replica.read({ $0.sessions[session.id] }), !Defect.unawaitedEnds.isPresent else { return nil }
         if isDead(state) {
             ended.append(session.id)
             return nil
         }
-        if Defect.unawaitedEnds.isPresent { return nil }
         guard let mark = SessionMark(state.backendData), mark.namesProcess else { return nil }
         return try? ProcessHandle(systemIdentity(of: session))
     }

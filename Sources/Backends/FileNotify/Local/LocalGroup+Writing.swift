@@ -177,6 +177,8 @@ extension LocalGroup {
         }
         let expected = replica.read { state in Bells(of: effect, before: state) }.intersection(journal.interest)
         if !Defect.lateBells.isPresent { bells.prepare(expected) }
+        // Also where nobody listens yet: closed by the system, they tell those who do by then that this process has died.
+        bells.prepare(Bells(ofKeysHeldBy: effect))
         do throws(SystemCallError) {
             if FailPoint.isActive("commit.halfRecord") {
                 try journal.file.write(Array(frame.prefix(frame.count / 2)), at: position.offset)

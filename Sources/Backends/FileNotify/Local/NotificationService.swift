@@ -208,7 +208,8 @@ final class NotificationService: Sendable {
             if ready[0] { counter.clear() }
 
             var due = lookers
-            if ready[1], let events { collect(events.take(), &due) }
+            var closed: Set<ObjectIdentifier> = []
+            if ready[1], let events { collect(events.take(), &due, &closed) }
             let now = clock.now()
             if now >= nextLook {
                 nextLook = now.advanced(by: Self.idleInterval)
@@ -219,8 +220,13 @@ final class NotificationService: Sendable {
                 }
             }
             var ended: [ObjectIdentifier: [SessionID]] = [:]
-            for ((id, holder), isReady) in zip(holders, ready.dropFirst(2)) where isReady {
-                ended[id, default: []].append(holder.session.id)
+            let left = groupsByID(closed)
+            for ((id, holder), isReady) in zip(holders, ready.dropFirst(2)) {
+                // Whoever dies closes its bells and locks some 15 ms before it is gone for the system.
+                let isSeen = isReady && !FailPoint.isActive("look.ends")
+                if isSeen || left[id]?.isDead(holder.session.id) == true {
+                    ended[id, default: []].append(holder.session.id)
+                }
             }
             report(ended)
             for group in groups(due) { group.look() }
@@ -228,11 +234,18 @@ final class NotificationService: Sendable {
     }
 
     /// The groups whose bells rang.
-    private func collect(_ events: [FileEvents.Event], _ due: inout Set<ObjectIdentifier>) {
+    ///
+    /// - Parameter closed: Those of which one was closed, as by a process that has died.
+    private func collect(
+        _ events: [FileEvents.Event], _ due: inout Set<ObjectIdentifier>, _ closed: inout Set<ObjectIdentifier>
+    ) {
         state.withLock { state in
             for event in events {
                 switch event {
                 case .changed(let watch): due.formUnion(state.listeners[watch] ?? [])
+                case .closed(let watch):
+                    due.formUnion(state.listeners[watch] ?? [])
+                    closed.formUnion(state.listeners[watch] ?? [])
                 case .overflow where Defect.overlookedOverflow.isPresent: break
                 case .overflow: due.formUnion(state.groups.keys)
                 case .ended: break
@@ -276,6 +289,10 @@ final class NotificationService: Sendable {
         for (id, sessions) in ended {
             for group in groups([id]) { group.end(sessions) }
         }
+    }
+
+    private func groupsByID(_ ids: Set<ObjectIdentifier>) -> [ObjectIdentifier: LocalGroup] {
+        ids.isEmpty ? [:] : Dictionary(uniqueKeysWithValues: groups(ids).map { (ObjectIdentifier($0), $0) })
     }
 
     private func groups(_ ids: Set<ObjectIdentifier>) -> [LocalGroup] {

@@ -15,7 +15,7 @@ final class SessionLocks: Sendable {
     private let held = Mutex<Set<Int>>([])
 
     init(in directory: Directory, access: FileGroupOptions.Access) throws(SystemCallError) {
-        holding = access == .readOnly ? nil : try OpenFile(GroupPage.fileName, in: directory, .write)
+        holding = access == .readOnly ? nil : try OpenFile(GroupPage.fileName, in: directory, .write, closing: .lock)
         looking = try OpenFile(GroupPage.fileName, in: directory, .read)
     }
 
