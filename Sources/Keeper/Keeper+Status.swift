@@ -10,7 +10,7 @@ extension Keeper {
         status.main = main?.pid
         if main != nil { status.presence = machine.presence.text }
         status.calls = machine.calls
-        status.failures = machine.restarts.failures
+        status.failures = machine.failures(at: now)
         status.starts = starts
         if case .waiting(let until, _, _) = machine.state { status.restartIn = now.duration(to: until) }
         if case .woken(_, let limit) = machine.presence, machine.calls == 0 {

@@ -73,9 +73,11 @@ package final class MailArrivals: Sendable {
         return look
     }
 
-    /// Takes note that the arrivals of a look were announced. Those of a look of which this was not said come again.
-    package func confirm(_ look: Look) {
-        kept.withLock { $0 = look.kept }
+    /// Takes note that the arrivals of a look were announced, but for some. Those come again, and all of a look of which
+    /// this was not said.
+    package func confirm(_ look: Look, except rest: some Sequence<Arrival> = []) {
+        let names = Set(rest.map(\.name))
+        kept.withLock { $0 = look.kept.filter { !names.contains($0.withoutInformation.scalars) } }
     }
 
     /// Waits until something may have arrived, at most so long.

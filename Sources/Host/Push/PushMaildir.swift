@@ -55,14 +55,34 @@ struct PushMaildir: Sendable {
         }
         defer { ending.cancel() }
         var known = try await queue.knownFiles()
+        var wasFull = false
         while !stopping.isRaised {
             let look = try await thread.run { [known] () throws(SystemCallError) in
                 try arrivals.look { known.contains(PushQueue.part(for: $0)) }
             }
-            for arrival in look.arrivals { known.insert(try await push(arrival)) }
-            arrivals.confirm(look)
+            var rest = look.arrivals[...]
+            var refusal: SharedCoreError?
+            while let arrival = rest.first {
+                do throws(SharedCoreError) {
+                    known.insert(try await push(arrival))
+                } catch {
+                    guard error.code == .limitExceeded else { throw error }
+                    // The Maildir is as it should be, and its messages are safe in it.
+                    refusal = error
+                    break
+                }
+                rest.removeFirst()
+            }
+            arrivals.confirm(look, except: rest)
             known = try await forget(known, except: look.standing)
             works()
+            if let refusal {
+                if !wasFull { logger.warning("messages of the Maildir \(path) wait there: \(refusal.sentence)") }
+                wasFull = true
+                await stopping.pause(Self.trouble)
+                continue
+            }
+            wasFull = false
             let pause = look.isUnfinished ? Self.unfinished : Self.idle
             await thread.run { arrivals.wait(timeout: pause) }
         }

@@ -31,6 +31,7 @@ struct PushQueue: Sendable {
     let group: any SharedStore
     /// The most pushes that are kept, those in hand counted.
     private let capacity: Int
+    private let room = PushRoom()
     private let clock: any TimeSource
     let pending: QueueMailbox
     let failed: QueueMailbox
@@ -56,13 +57,18 @@ struct PushQueue: Sendable {
         return try await pending.send(push(for: callID).bytes).revision
     }
 
-    /// Makes sure that one more may be kept. Those who send at the same moment may each add one: the bound is to keep a
+    /// Makes sure that one more may be kept. Those who send at the same moment may each add some: the bound is to keep a
     /// flood from filling the store, and a count that all agree on would make them wait for each other.
     func requireRoom() async throws(SharedCoreError) {
         guard capacity < .max else { return }
-        let keys = pending.keys
-        let count = try await group.list(keys.prefix).entries.count { keys.place(of: $0.key)?.part == .message }
-        guard count >= capacity else { return }
+        let start = clock.now()
+        if room.mustCount(at: start) {
+            let keys = pending.keys
+            let entries = try await group.list(keys.prefix).entries
+            room.counted(
+                entries.count { keys.place(of: $0.key)?.part == .message }, from: start, to: clock.now())
+        }
+        guard let count = room.take(of: capacity) else { return }
         throw SharedCoreError(
             .limitExceeded, "The push is refused: \(count) are kept, and push.capacity is \(capacity).",
             at: pending.path)
@@ -80,6 +86,7 @@ struct PushQueue: Sendable {
     /// Says that a push is dealt with.
     func acknowledge(_ taken: Taken) async throws(SharedCoreError) {
         try await pending.acknowledge(taken.delivery)
+        room.free()
     }
 
     /// Writes down that an Executor has failed for a push, which stays in hand.
@@ -99,6 +106,7 @@ struct PushQueue: Sendable {
             try pending.addAcknowledgement(of: taken.delivery, to: &transaction)
             do throws(SharedCoreError) {
                 _ = try await group.commit(transaction)
+                room.free()
                 return
             } catch {
                 guard failed.isOutdated(error) else { throw error }

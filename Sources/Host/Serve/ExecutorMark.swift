@@ -41,19 +41,37 @@ struct ExecutorMark: Hashable, Sendable {
         self.group = group
     }
 
-    /// Ends what the Executors of hosts that were killed have left running. The kernel ends an Executor with its host, and
-    /// not what a command has started in turn. One that has left the process group, as a daemon does, is left alone.
-    ///
-    /// - Returns: How many processes that were.
-    static func endLeftovers() -> Int {
+    /// What came of ending leftovers.
+    struct Ending: Hashable, Sendable {
+        /// How many processes were ended.
         var count = 0
+        /// Whether none is left.
+        var isComplete = false
+    }
+
+    /// Ends what the Executors of hosts that were killed have left running, and waits for its end. The kernel ends an
+    /// Executor with its host, and not what a command has started in turn. One that has left the process group, as a daemon
+    /// does, is left alone.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to go on: a process that the kernel holds ends when it lets it.
+    ///   - find: Gives the processes that are left.
+    static func endLeftovers(
+        within limit: Duration = .seconds(10), found find: () -> [ProcessHandle] = leftovers
+    ) -> Ending {
+        let deadline = ContinuousClock.now + limit
+        var ended: Set<ProcessIdentity> = []
         // Again while there are: one may have started another in the meantime.
-        for _ in 0..<20 {
-            let left = leftovers()
-            for process in left where (try? process.signal(.kill)) ?? false { count += 1 }
-            if left.isEmpty { break }
+        while true {
+            let left = find()
+            if left.isEmpty { return Ending(count: ended.count, isComplete: true) }
+            for process in left where (try? process.signal(.kill)) ?? false { ended.insert(process.identity) }
+            for process in left {
+                let patience = min(.seconds(1), ContinuousClock.now.duration(to: deadline))
+                _ = Poll.wait(for: [process.descriptor], timeout: max(.zero, patience))
+            }
+            if ContinuousClock.now >= deadline { return Ending(count: ended.count) }
         }
-        return count
     }
 
     private static func leftovers() -> [ProcessHandle] {

@@ -1,6 +1,6 @@
 internal import CoreAPI
-internal import KeeperWire
 internal import Platform
+internal import Synchronization
 
 /// Says in the group, and to the service manager, how the host is doing.
 struct HostPublication: Sendable {
@@ -14,19 +14,25 @@ struct HostPublication: Sendable {
     private let supervision: Supervision?
 
     /// The supervision of Main, where there is one.
-    struct Supervision: Sendable {
-        let client: KeeperClient
-        let figures: SupervisionFigures
+    final class Supervision: Sendable {
+        private let client: KeeperClient
+        private let figures: SupervisionFigures
         private let thread = SerialThread(name: "keeper-status")
+        private let isAsking = Atomic(false)
 
         init(_ client: KeeperClient, _ figures: SupervisionFigures) {
             self.client = client
             self.figures = figures
         }
 
-        /// Asks the keeper, and sets the figures.
-        func publish() async {
-            figures.set(await thread.run { [client] () -> KeeperStatus? in client.status() })
+        /// Asks the keeper, unless it is being asked, and sets the figures when it has answered. Nobody waits for it: it
+        /// may be slow, or stand still.
+        func publish() {
+            guard !isAsking.exchange(true, ordering: .acquiringAndReleasing) else { return }
+            thread.submit { [self] in
+                figures.set(client.status())
+                isAsking.store(false, ordering: .releasing)
+            }
         }
     }
 
@@ -73,7 +79,7 @@ struct HostPublication: Sendable {
                 if status != said { notifier.status(status) }
                 said = status
             }
-            await supervision?.publish()
+            supervision?.publish()
             // A long queue takes long to count, which must not be most of what is done.
             try? await Task.sleep(for: max(Self.interval, start.duration(to: .now) * 20))
         }

@@ -29,10 +29,13 @@ struct HostRun: Sendable {
         self.report = report
         let claim = try await HostClaim(
             of: group, with: HostRecord(pid: process, settings: settings, isCaged: cage != nil))
-        let leftCount = await SerialThread(name: "leftovers").run { ExecutorMark.endLeftovers() }
-        if leftCount > 0 {
-            let processes = leftCount.counting("process", "processes")
+        let left = await SerialThread(name: "leftovers").run { ExecutorMark.endLeftovers() }
+        if left.count > 0 {
+            let processes = left.count.counting("process", "processes")
             context.logger.notice("ended: \(processes) that Executors of a killed host had left running")
+        }
+        if !left.isComplete {
+            context.logger.warning("some processes that Executors of a killed host had left running do not end")
         }
         let queue = try PushQueue(of: group, capacity: try context.resolution.value(Settings.pushCapacity))
         let changes = ChangeBell()

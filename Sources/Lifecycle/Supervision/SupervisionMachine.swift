@@ -37,6 +37,12 @@ package struct SupervisionMachine: Hashable, Sendable {
         }
     }
 
+    /// How many times in a row Main has failed; none once it has run well for a while.
+    package func failures(at now: BootInstant) -> Int {
+        if case .running(let since) = state, since.duration(to: now) >= options.restart.steadyAfter { return 0 }
+        return restarts.failures
+    }
+
     /// Takes an event, then does what is due.
     package mutating func handle(_ event: SupervisionEvent, at now: BootInstant) -> [SupervisionDirective] {
         take(event, at: now) + due(at: now)

@@ -1,8 +1,12 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import Subprocess
 internal import TestSupport
 internal import Testing
+
+@testable internal import sharedcore
 
 @Suite("What a killed host has left running")
 struct LeftoverTests {
@@ -19,8 +23,8 @@ struct LeftoverTests {
             # What is left must not hold the pipes of the test.
             exec 2> /dev/null
             sleep 1000 & echo $! > "$2/child-$1"
-            setsid sleep 1000 & echo $! > "$2/daemon-$1"
-            touch "$2/started-$1"
+            # It says itself that it is one: before, it is ended like any other.
+            setsid sh -c 'echo $$ > "$0.new"; mv "$0.new" "$0"; exec sleep 1000' "$2/daemon-$1" &
             wait
             """, to: "executor.sh")
         program.environment["SHAREDCORE_EXECUTOR_COMMAND"] =
@@ -31,10 +35,10 @@ struct LeftoverTests {
             let host = ServingHost(program: started, running: running)
             try await host.until("it serves") { $0["event"] == .text("serving") }
             _ = try await started.run("push", "a", "--group", "living")
-            try await eventually("all are there", within: Patience.long) { access(started, "started-a") }
+            try await eventually("all are there", within: Patience.long) { access(started, "daemon-a") }
             let killed = try await started.running(["serve", "--json"]) { running in
                 _ = try await started.run("push", "b")
-                try await eventually("all are there", within: Patience.long) { access(started, "started-b") }
+                try await eventually("all are there", within: Patience.long) { access(started, "daemon-b") }
                 try running.send(.kill)
             }
             #expect(killed.status == 137)
@@ -57,6 +61,30 @@ struct LeftoverTests {
             try running.send(.terminate)
         }
         #expect(living.status == 0)
+    }
+
+    @Test("A process is counted once, however long it takes to end, and the next look waits for its end")
+    func counted() throws {
+        let program = try StartedProgram("/bin/sleep", ["1000"], streams: [])
+        // Until its end is waited for, a signal still reaches it, as one that takes long to end.
+        let process = try ProcessHandle(try #require(ProcessIdentity(of: program.pid)))
+        var looks = 0
+        let ending = ExecutorMark.endLeftovers(within: .seconds(600)) {
+            looks += 1
+            if looks > 1 { #expect(process.hasEnded) }
+            return looks <= 3 ? [process] : []
+        }
+        #expect(ending == ExecutorMark.Ending(count: 1, isComplete: true))
+        #expect(try program.waitForEnd() == 137)
+    }
+
+    @Test("What does not end holds up no host, which is told")
+    func unending() throws {
+        let program = try StartedProgram("/bin/sleep", ["1000"], streams: [])
+        let process = try ProcessHandle(try #require(ProcessIdentity(of: program.pid)))
+        let ending = ExecutorMark.endLeftovers(within: .milliseconds(50)) { [process] }
+        #expect(ending == ExecutorMark.Ending(count: 1, isComplete: false))
+        #expect(try program.waitForEnd() == 137)
     }
 
     private func access(_ program: HostProgram, _ name: String) -> Bool {

@@ -29,6 +29,33 @@ struct PushCapacityTests {
         await group.close()
     }
 
+    @Test("A flood is counted now and then, not once for each push, and what others take away makes room")
+    func counting() async throws {
+        let group = try await space.open("a")
+        let counts = Mutex(0)
+        let prefix = try PushQueue(of: group).pending.keys.prefix
+        let store = InterposedStore(
+            group,
+            afterList: { listed, _ in
+                if listed == prefix { counts.withLock { $0 += 1 } }
+            })
+        let clock = ManualClock()
+        let queue = try PushQueue(of: store, capacity: 100, clock: clock)
+        for number in 1...100 { _ = try await queue.send(try #require(PushID.callID("\(number)@x"))) }
+        let more = try #require(PushID.callID("more@x"))
+        for _ in 0..<10 {
+            await #expect(throws: SharedCoreError.self) { _ = try await queue.send(more) }
+        }
+        #expect(counts.withLock { $0 } == 1)
+        let other = try PushQueue(of: group)
+        let delivery = try #require(try await other.pending.take())
+        try await other.acknowledge(PushQueue.Taken(delivery: delivery, push: nil))
+        clock.advance(by: .seconds(60))
+        _ = try await queue.send(more)
+        #expect(counts.withLock { $0 } == 2)
+        await group.close()
+    }
+
     @Test("The command says that it was refused, with status 69")
     func command() async throws {
         var program = try HostProgram()

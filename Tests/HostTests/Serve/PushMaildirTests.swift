@@ -136,6 +136,42 @@ struct PushMaildirTests {
         await group.close()
     }
 
+    @Test("A full queue is told once and holds up nothing else: what has gone is forgotten, nothing comes twice")
+    func fullQueue() async throws {
+        let group = try await space.open("a")
+        let queue = try PushQueue(of: group, capacity: 2)
+        let stopping = StopSignal()
+        let log = HeardLog()
+        let maildir = PushMaildir(
+            directory.path(of: "mail"), queue, logger: Logger(label: "test") { _ in log }, stopping: stopping)
+        try write("new/1", id: "1@x")
+        let work = Task { await maildir.run() }
+        try await until(["1@x"], in: queue)
+        // As a core keeps what it has taken. Which one is pushed and which waits is not said.
+        for number in 2...3 { try write("cur/\(number):2,S", id: "\(number)@x") }
+        try FileManager.default.removeItem(atPath: directory.path(of: "mail/new/1"))
+        try write("new/4", id: "4@x")
+        try await eventually("the queue is full, and the file that has gone is forgotten", within: Patience.long) {
+            let files = try await queue.knownFiles()
+            return try await ids(queue).count == 2 && !log.lines.isEmpty && !files.contains("1")
+        }
+        var served: [String] = []
+        try await eventually("all are served", within: Patience.long) {
+            while let delivery = try await queue.pending.take() {
+                let push = Push(delivery.bytes)
+                served.append(push?.callID ?? "")
+                try await queue.acknowledge(PushQueue.Taken(delivery: delivery, push: push))
+            }
+            return Set(served) == ["1@x", "2@x", "3@x", "4@x"]
+        }
+        stopping.raise()
+        await work.value
+        #expect(try await queue.count() == PushQueue.Count())
+        #expect(served.count == 4)
+        #expect(log.lines.count == 1 && log.lines[0].contains("push.capacity is 2"), "\(log.lines)")
+        await group.close()
+    }
+
     @Test("A file without an identifier is no push and holds up no other")
     func withoutIdentifier() async throws {
         try write("new/1")

@@ -16,7 +16,7 @@ struct UnitFileTests {
         let installed = text.replacing("%h/.local/bin/sharedcore", with: "/bin/true")
         try Data(installed.utf8).write(to: URL(filePath: path))
         let check = try ChildProcess(
-            Self.analyzer, ["verify", "--user", "--man=no", "--recursive-errors=no", path],
+            Self.analyzer, ["verify", "--user", "--man=no", path],
             environment: ["XDG_RUNTIME_DIR": directory.path], errors: directory.path(of: "problems"))
         let end = await check.end()
         return (end, (try? String(contentsOf: URL(filePath: directory.path(of: "problems")), encoding: .utf8)) ?? "")

@@ -31,6 +31,14 @@ extension KeeperTests {
             #expect(try await stage.status()?.lastEnd == "killed 9")
         }
 
+        @Test("The failures in a row are over once Main has run well for a while")
+        func steady() async throws {
+            try await stage.start(
+                shell("[ $(wc -l < \(stage.notebook)) -ge 3 ] || exit 3; exec sleep 1000"),
+                KeeperStage.options { $0.restart.steadyAfter = .seconds(1) })
+            try await stage.until("it is well again") { $0.starts == 3 && $0.state == "running" && $0.failures == 0 }
+        }
+
         @Test("P8: a Main that exits with 3 is back; one that exits with 0 stays down, also with the next keeper")
         func exits() async throws {
             try await stage.start(shell("[ $(wc -l < \(stage.notebook)) = 3 ] && exit 0; exit 3"))

@@ -93,8 +93,23 @@ extension KeeperTests {
             #expect(await host.end() == .exited(0))
         }
 
-        private func until(_ what: String, _ lines: [String]) async throws {
-            try await eventually(what, within: Patience.long) {
+        @Test("A keeper that stands still holds up neither what the host tells of itself nor its end")
+        func frozenKeeper() async throws {
+            let host = try group.serve(["SHAREDCORE_EXECUTOR_COMMAND": "sleep 1000"])
+            try await stage.until("Main runs") { $0.main != nil }
+            try await until("the keeper answers", ["sharedcore_keeper_running 1", "sharedcore_executors_running 0"])
+            let keeper = try #require(try await stage.status()).keeper
+            kill(keeper, SIGSTOP)
+            defer { kill(keeper, SIGCONT) }
+            try await until("the keeper was asked, and did not answer", ["sharedcore_keeper_running 0"])
+            #expect(await (try group.run(["push", "1@x"])).end() == .exited(0))
+            try await until("the Executor is told of", ["sharedcore_executors_running 1"], within: .seconds(60))
+            host.signal(SIGTERM)
+            #expect(await host.end() == .exited(0))
+        }
+
+        private func until(_ what: String, _ lines: [String], within patience: Duration = Patience.long) async throws {
+            try await eventually(what, within: patience) {
                 let figures = try await group.figures().split(separator: "\n").map(String.init)
                 return lines.allSatisfy(figures.contains)
             }

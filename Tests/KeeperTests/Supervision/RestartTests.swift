@@ -55,6 +55,17 @@ extension KeeperTests {
                     == [.remember(isClosed: false), .start(inBackground: false)])
         }
 
+        @Test("Failures in a row are told until Main has run well for a while")
+        mutating func failuresTold() {
+            _ = machine.handle(.begun(isClosed: false), at: at(0))
+            #expect(fail(at: 1) == .zero)
+            #expect(machine.failures(at: at(1)) == 1 && machine.failures(at: at(60.9)) == 1)
+            #expect(machine.failures(at: at(61)) == 0)
+            // Its next failure is the first again.
+            #expect(fail(at: 62) == .zero)
+            #expect(machine.failures(at: at(62)) == 1)
+        }
+
         @Test("Further failures wait 1 s, then twice as long each time, up to the longest delay")
         mutating func backOff() {
             machine.options.restart.limit = 100

@@ -62,15 +62,16 @@ final class SupervisedGroup {
 
     /// Starts a host.
     @discardableResult
-    func serve() throws -> ChildProcess {
-        let host = try run(["serve"])
+    func serve(_ variables: [String: String] = [:]) throws -> ChildProcess {
+        let host = try run(["serve"], variables)
         self.host = host
         return host
     }
 
-    func run(_ arguments: [String]) throws -> ChildProcess {
+    func run(_ arguments: [String], _ variables: [String: String] = [:]) throws -> ChildProcess {
         try ChildProcess(
-            try ChildProcess.built("sharedcore"), arguments, environment: try environment,
+            try ChildProcess.built("sharedcore"), arguments,
+            environment: try environment.merging(variables) { $1 },
             errors: root.path(of: "errors"))
     }
 }
