@@ -51,7 +51,7 @@ package struct ConnectivityJudge {
     var isLossNews = false
     /// Whether it was a keep-alive in the background, which makes up for a connection that is not there.
     var isMadeUpFor = false
-    /// When the last keep-alive woke the application.
+    /// When the last keep-alive woke the application; nil once a call, or the loss of its network, has ended its work.
     var keepAliveFrom: BootInstant?
     var isPrepared = true
     var isHTTPRestored: Bool
@@ -81,6 +81,7 @@ package struct ConnectivityJudge {
         case .activeCallBegan:
             calls += 1
             (isCovered, isMediaAway) = (false, false)
+            keepAliveFrom = nil
         case .activeCallEnded: calls = max(0, calls - 1)
         case .cellularCallBegan:
             hasCellularCall = true
@@ -106,6 +107,7 @@ package struct ConnectivityJudge {
             cells.insert("\(transition.from) \(event.kind)")
             judgeCell(transition, event)
             noteInterval(event, transition)
+            if event == .networkLost, transition.number != nil { keepAliveFrom = nil }
             if transition.actions.first.map({ if case .beginBudget = $0.action { true } else { false } }) == true {
                 keepAliveFrom = event == .keepAlive ? transition.at : nil
             }
@@ -114,6 +116,11 @@ package struct ConnectivityJudge {
             require(
                 !transition.actions.contains { $0.action == .reconnect || $0.action == .openNewSocket },
                 "P2: attempts in the background are those of the table", transition)
+        }
+        if transition.cause == .timePassed, !transition.dropped.isEmpty {
+            require(calls == 0, "P6: no budget cuts an active call", transition)
+            let isEnd = transition.actions.contains { $0.action == .stopWork }
+            require(isEnd || keepAliveFrom != nil, "P4: the end of a keep-alive stops its own work only", transition)
         }
         for ordered in transition.dropped {
             dropped.insert(ordered.number)

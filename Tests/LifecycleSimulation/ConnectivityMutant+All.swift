@@ -82,6 +82,18 @@ extension ConnectivityMutant {
         ConnectivityMutant("gives a keep-alive the time of the data that came into it") {
             $0.damageAfter = { machine, _, _ in machine.wake?.keepAliveEndsAt = nil }
         },
+        ConnectivityMutant("cuts an active call off with the keep-alive") {
+            $0.damageAfter = { machine, _, now in
+                guard machine.activeCalls > 0, machine.wake?.keepAliveEndsAt == nil else { return }
+                machine.wake?.keepAliveEndsAt = now.advanced(by: .seconds(1))
+            }
+        },
+        ConnectivityMutant("cuts with the keep-alive what is made anew after a loss") {
+            $0.damageAfter = { machine, transition, now in
+                guard transition.event == .networkBack, machine.activeCalls == 0 else { return }
+                machine.wake?.keepAliveEndsAt = now.advanced(by: .seconds(1))
+            }
+        },
         ConnectivityMutant("gives nothing back") {
             $0.damageAfter = { machine, _, _ in machine.pending.removeAll { $0.action == .mayOwnAgain } }
         },

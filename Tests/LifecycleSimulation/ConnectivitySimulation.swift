@@ -63,8 +63,15 @@ package struct ConnectivitySimulation {
     }
 
     private mutating func drawEvent() -> ConnectivityEvent {
-        // Two wakes meet more often than chance has it.
+        // Two wakes meet, and calls begin and the network goes and comes back in one, more often than chance has it.
         if isAfterKeepAlive, chance(2) { return .dataOnKeptSocket }
+        if machine.wake != nil, machine.position.application == .background {
+            switch random.next() % 5 {
+            case 0, 1: return machine.position.connectivity == .connected ? .networkLost : .networkBack
+            case 2: return .activeCallBegan
+            default: break
+            }
+        }
         return switch Self.kinds[Int(random.next() % UInt64(Self.kinds.count))] {
         case .networkLost: .networkLost
         case .networkBack: .networkBack

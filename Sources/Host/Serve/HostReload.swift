@@ -58,6 +58,11 @@ struct HostReload: Sendable {
         if !pending.isEmpty {
             context.logger.warning("only a restart changes \(pending.joined(separator: ", "))")
         }
+        let levels = pending.filter { $0.hasPrefix("serviceLevels.") }
+        if supervisor != nil, !levels.isEmpty {
+            let advice = "Main has the environment of its keeper, which outlives this host: after a restart, end it by"
+            context.logger.warning("\(advice) “sharedcore keeper --end” for \(levels.joined(separator: ", "))")
+        }
         return adopted
     }
 

@@ -30,22 +30,29 @@ public struct ApplicationStates: Sendable {
         try await store.put(key(), Array(state.rawValue.utf8), lifetime: .session).revision
     }
 
-    /// Says for another process how its application stands, as a Host does for one that does not say it. What that one says
-    /// itself counts from then on.
+    /// Says for another process how its application stands, as a Host does for one that does not say it.
     ///
     /// - Returns: The revision from which on everybody reads it; nil when no such session is there.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the application has said it itself: that counts until it takes it
+    ///   back.
     @discardableResult
     public func set(_ state: ApplicationState, of session: SessionID) async throws(SharedCoreError) -> Revision? {
-        let sessions = Set(try await store.sessions().map(\.id))
-        guard sessions.contains(session) else { return nil }
-        var transaction = Transaction()
-        // What was said for others who are gone goes with this.
-        for entry in try await store.list(Self.path).entries {
-            guard let statement = StatedApplication(entry), !sessions.contains(statement.session) else { continue }
-            transaction.delete(entry.key)
+        if session == store.session.id { return try await set(state) }
+        while true {
+            // Listed first: whoever opens after that and says something is none of those who are gone.
+            let entries = try await store.list(Self.path).entries
+            let sessions = Set(try await store.sessions().map(\.id))
+            guard sessions.contains(session) else { return nil }
+            let transaction = try Self.transaction(saying: state, of: session, after: entries, in: sessions)
+            do throws(SharedCoreError) {
+                return try await store.commit(transaction).revision
+            } catch {
+                // Somebody has said something in between: that is looked at first.
+                guard let failure = error.guardFailure, transaction.guards.contains(failure.condition) else {
+                    throw error
+                }
+            }
         }
-        transaction.put(try Self.key(of: session), Array(state.rawValue.utf8))
-        return try await store.commit(transaction).revision
     }
 
     /// Takes back what this process has said.
@@ -63,6 +70,29 @@ public struct ApplicationStates: Sendable {
     /// never what stands at last. The end of a process that others spoke for shows with the next change.
     public func watch() async throws(SharedCoreError) -> ApplicationStateWatch {
         ApplicationStateWatch(try await store.watch([Self.path], from: .snapshot), in: store)
+    }
+
+    /// Says it where nobody has said anything since the entries were listed. What was said for others who are gone goes
+    /// with it.
+    private static func transaction(
+        saying state: ApplicationState, of session: SessionID, after entries: [Entry], in sessions: Set<SessionID>
+    ) throws(SharedCoreError) -> Transaction {
+        let key = try key(of: session)
+        let current = entries.first { $0.key == key }
+        guard current?.origin != session else {
+            throw SharedCoreError(
+                .guardFailed, "The application of session \(session) says itself how it stands.", at: key.text,
+                guardFailure: GuardFailure(index: 0, condition: .absent(key), found: current))
+        }
+        var transaction = Transaction(guards: [current.map { .revision(key, $0.revision) } ?? .absent(key)])
+        for entry in entries {
+            guard let statement = StatedApplication(entry), !statement.isOwn, !sessions.contains(statement.session)
+            else { continue }
+            transaction.require(.revision(entry.key, entry.revision))
+            transaction.delete(entry.key)
+        }
+        transaction.put(key, Array(state.rawValue.utf8))
+        return transaction
     }
 
     private func key() throws(SharedCoreError) -> Key {

@@ -37,30 +37,25 @@ public struct KeepAliveRecords: Sendable {
         try await store.put(Self.key(of: name), record.bytes)
     }
 
+    /// Removes what was kept under a name, as of an application that is gone for good. Nothing there is no error.
+    public func remove(_ name: String) async throws(SharedCoreError) {
+        try await store.delete(Self.key(of: name))
+    }
+
     /// What a ``KeepAlive`` is given to save with: keeps the last record, and has it tried again with the next one where
-    /// that fails. It ends when the keep-alive lets go of it.
+    /// that fails. It ends when the keep-alive lets go of it. Whoever ends may lose the last record so, and the next one
+    /// goes on where the former one stood; a ``writer(as:)`` can be waited for.
     public func saving(as name: String) -> @Sendable (KeepAliveRecord) -> Void {
-        let (records, continuation) = AsyncStream.makeStream(
-            of: KeepAliveRecord.self, bufferingPolicy: .bufferingNewest(1))
-        Task { for await record in records { try? await keep(record, as: name) } }
-        let end = Ending { continuation.finish() }
-        return { record in withExtendedLifetime(end) { _ = continuation.yield(record) } }
+        let writer = writer(as: name)
+        return { writer.save($0) }
+    }
+
+    /// As ``saving(as:)``, with an end that can be waited for.
+    public func writer(as name: String) -> KeepAliveRecordWriter {
+        KeepAliveRecordWriter { record throws(SharedCoreError) in try await keep(record, as: name) }
     }
 
     private static func key(of name: String) throws(SharedCoreError) -> Key {
         try Key(path.path + name)
-    }
-
-    /// Does something when nobody holds it any more.
-    private final class Ending: Sendable {
-        private let end: @Sendable () -> Void
-
-        init(_ end: @escaping @Sendable () -> Void) {
-            self.end = end
-        }
-
-        deinit {
-            end()
-        }
     }
 }

@@ -115,6 +115,46 @@ extension KeeperTests {
             }
         }
 
+        @Test("P1: Main has the levels that its keeper was started with, and a reload says so; the next has the host's")
+        func serviceLevels() async throws {
+            try group.configure("serviceLevels:\n  presencePublish:\n    background: none\n")
+            let first = try group.serve()
+            try await stage.untilNoted("connected")
+            #expect(presenceLevel(of: stage.mainPid) == "none")
+
+            try group.configure("serviceLevels:\n  presencePublish:\n    background: normal\n")
+            try await eventually("the host serves") { first.lines.contains { $0.contains("serves") } }
+            first.signal(SIGHUP)
+            try await eventually("the reload says it", within: Patience.long) {
+                group.errors.contains {
+                    $0.contains("“sharedcore keeper --end” for serviceLevels.presencePublish.background")
+                }
+            }
+            first.signal(SIGTERM)
+            #expect(await first.end() == .exited(0))
+
+            let second = try group.serve()
+            try await eventually("the second host serves") { second.lines.contains { $0.contains("serves") } }
+            let main = try #require(stage.mainPid)
+            kill(main, SIGKILL)
+            try await eventually("another Main with the former level", within: Patience.long) {
+                stage.mainPid != main && presenceLevel(of: stage.mainPid) == "none"
+            }
+            #expect(await (try group.run(["keeper", "--end"])).end() == .exited(0))
+            try await eventually("a Main with the new level", within: Patience.long) {
+                presenceLevel(of: stage.mainPid) == "normal"
+            }
+        }
+
+        /// What a Main's environment says of one level.
+        private func presenceLevel(of main: Int32?) -> String? {
+            let name = "SHAREDCORE_SERVICE_LEVELS_PRESENCE_PUBLISH_BACKGROUND="
+            guard let main, let bytes = try? OpenFile(path: "/proc/\(main)/environ", .read).read(count: 1 << 20, at: 0)
+            else { return nil }
+            let variables = bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+            return variables.first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
+        }
+
         @Test("Without a keeper, keeper says so with status 1")
         func none() async throws {
             #expect(await (try group.run(["keeper"])).end() == .exited(1))

@@ -10,6 +10,7 @@ final class SupervisedGroup {
     let server: LineServer
     private(set) var host: ChildProcess?
     private let root: TemporaryDirectory
+    private var configuration = "/dev/null"
 
     init() throws {
         root = try TemporaryDirectory()
@@ -53,11 +54,22 @@ final class SupervisedGroup {
             let main = [try ChildProcess.built("sharedcore-test-main"), String(server.port), stage.notebook]
             return [
                 "XDG_RUNTIME_DIR": root.path(of: "r"), "SHAREDCORE_DIR": root.path(of: "g"),
-                "SHAREDCORE_GROUP": "default", "SHAREDCORE_CONFIG": "/dev/null",
+                "SHAREDCORE_GROUP": "default", "SHAREDCORE_CONFIG": configuration,
                 "SHAREDCORE_MAIN_COMMAND": main.joined(separator: " "), "SHAREDCORE_MAIN_RESTART_LIMIT": "10000",
                 "SHAREDCORE_ALERTS": "none", "SHAREDCORE_METRICS_LISTEN": metrics,
             ]
         }
+    }
+
+    /// What its processes have said on their standard error.
+    var errors: [String] { KeeperStage.lines(root.path(of: "errors")) }
+
+    /// Gives the group a configuration file, or another text in it.
+    func configure(_ text: String) throws {
+        configuration = root.path(of: "sharedcore.yaml")
+        let file = try OpenFile(path: configuration, .create)
+        try file.truncate(to: 0)
+        try file.write(Array(text.utf8), at: 0)
     }
 
     /// Starts a host.

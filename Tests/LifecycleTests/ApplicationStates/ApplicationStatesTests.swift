@@ -1,4 +1,5 @@
 import CoreAPI
+import CoreAPITesting
 import InMemoryBackend
 import Lifecycle
 import TestSupport
@@ -91,6 +92,106 @@ struct ApplicationStatesTests {
         #expect(try await overviews.next()?.applications.map(\.state) == [.suspended])
         #expect(try await host.list(".sharedcore/application-states/").entries.count == 1, "nothing piles up")
         await host.close()
+    }
+
+    @Test("P2: what a process says itself is not overwritten, not even in between")
+    func ownWordCounts() async throws {
+        let space = MemorySpace()
+        let (host, one) = (try await open(space, "host"), try await open(space, "one"))
+        let (statesOfHost, statesOfOne) = (ApplicationStates(host), ApplicationStates(one))
+        try await statesOfOne.set(.foreground)
+        var error = await #expect(throws: SharedCoreError.self) {
+            try await statesOfHost.set(.background, of: one.session.id)
+        }
+        #expect(error?.code == .guardFailed && error?.guardFailure?.found?.origin == one.session.id)
+        #expect(try await statesOfHost.all()[one.session.id] == .foreground)
+
+        try await statesOfOne.clear()
+        try await statesOfHost.set(.background, of: one.session.id)
+        #expect(try await statesOfHost.all()[one.session.id] == .background)
+
+        for hasSpoken in [true, false] {
+            // Its word comes between what the Host has seen and what the Host says.
+            if !hasSpoken { try await statesOfOne.clear() }
+            let states = ApplicationStates(
+                InterposedStore(host, once: { () throws(SharedCoreError) in try await statesOfOne.set(.foreground) }))
+            error = await #expect(throws: SharedCoreError.self) {
+                try await states.set(.suspended, of: one.session.id)
+            }
+            #expect(error?.code == .guardFailed)
+            #expect(try await statesOfHost.all()[one.session.id] == .foreground)
+            try await statesOfOne.clear()
+            try await statesOfHost.set(.background, of: one.session.id)
+        }
+    }
+
+    @Test("P2: what two Hosts say at once counts in one order")
+    func twoHosts() async throws {
+        let space = MemorySpace()
+        let (host, other) = (try await open(space, "host"), try await open(space, "other"))
+        let one = try await open(space, "one")
+        let states = ApplicationStates(
+            InterposedStore(
+                host,
+                once: { () throws(SharedCoreError) in
+                    try await ApplicationStates(other).set(.foreground, of: one.session.id)
+                }))
+        #expect(try await states.set(.background, of: one.session.id) != nil)
+        #expect(try await ApplicationStates(one).all()[one.session.id] == .background)
+    }
+
+    @Test("P2: a process that opens and says how it stands while a Host speaks for another loses nothing")
+    func opensInBetween() async throws {
+        let space = MemorySpace()
+        let (host, one) = (try await open(space, "host"), try await open(space, "one"))
+        let late = Box<MemoryGroup?>(nil)
+        let act: @Sendable () async -> Void = {
+            guard late.value == nil, let opened = try? await open(space, "late") else { return }
+            late.update { $0 = opened }
+            _ = try? await ApplicationStates(opened).set(.foreground)
+        }
+        // Whichever of the two a Host looks at first.
+        let store = InterposedStore(host, afterList: { _, _ in await act() }, afterSessions: act)
+        try await ApplicationStates(store).set(.background, of: one.session.id)
+        let opened = try #require(late.value)
+        let overview = try await ApplicationStates(one).all()
+        #expect(overview[opened.session.id] == .foreground && overview[one.session.id] == .background)
+    }
+
+    @Test("P2: what was said for one who is gone is removed as it was seen, or looked at again")
+    func saidAnew() async throws {
+        let space = MemorySpace()
+        let (host, one, two) = (
+            try await open(space, "host"), try await open(space, "one"), try await open(space, "two")
+        )
+        try await ApplicationStates(host).set(.background, of: two.session.id)
+        await two.close()
+        let key = try Key(".sharedcore/application-states/\(two.session.id)")
+        let count = Box(0)
+        let states = ApplicationStates(
+            InterposedStore(
+                host,
+                beforeCommit: { transaction throws(SharedCoreError) in
+                    let isFirst = count.update { count in
+                        count += 1
+                        return count == 1
+                    }
+                    if isFirst { try await one.put(key, Array("foreground".utf8)) }
+                    return transaction
+                }))
+        try await states.set(.background, of: one.session.id)
+        #expect(count.value == 2, "it looks again")
+        #expect(try await host.list(".sharedcore/application-states/").entries.count == 1)
+    }
+
+    @Test("P2: for itself, a process speaks itself")
+    func ofItself() async throws {
+        let space = MemorySpace()
+        let (one, two) = (try await open(space, "one"), try await open(space, "two"))
+        try await ApplicationStates(one).set(.foreground, of: one.session.id)
+        #expect(try await ApplicationStates(two).all().applications.first?.isOwn == true)
+        await one.close()
+        #expect(try await two.list(".sharedcore/application-states/").entries.isEmpty)
     }
 
     @Test(

@@ -225,6 +225,42 @@ struct ConnectivityWakeTests {
         #expect(driver.trace.last?.dropped.contains { $0.action == .processSocketData } == true)
     }
 
+    @Test("P6: the end of a keep-alive's time cuts no active call that began in the wake")
+    func keepAliveCutsNoCall() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.keepAlive)
+        driver.carryOutOne()
+        driver.pass(.seconds(4))
+        driver.feed(.dataOnKeptSocket)
+        driver.feed(.activeCallBegan)
+        driver.feed(.cellularCallBegan)
+        driver.pass(.seconds(6))
+        let actions = driver.machine.pending.map(\.action)
+        #expect(actions.contains(.holdActiveCalls) && actions.contains(.refreshRegistration))
+        driver.pass(.seconds(4))
+        #expect(driver.trace.last?.actions.first?.action == .endBudget && driver.trace.last?.dropped.isEmpty == true)
+        driver.carryOutAll()
+        #expect(driver.carriedOut.contains([.refreshRegistration, .refreshSubscriptions]))
+        #expect(driver.carriedOut.contains(.holdActiveCalls))
+        #expect(driver.machine.position == LifePosition(.background, .connected))
+    }
+
+    @Test("T4, P6: the end of a keep-alive's time stops nothing that is made anew after a loss in the same wake")
+    func keepAliveCutsNoReconnect() {
+        var driver = MachineDriver(.suspended, .connected)
+        driver.feed(.keepAlive)
+        driver.carryOutOne()
+        driver.pass(.seconds(4))
+        driver.feed(.dataOnKeptSocket)
+        driver.feed(.networkLost)
+        driver.feed(.networkBack)
+        driver.pass(.seconds(6))
+        #expect(driver.machine.pending.contains { $0.action == .reconnect })
+        driver.carryOutAll()
+        #expect(driver.carriedOut.contains([.reconnect, .register, .subscribe]))
+        #expect(driver.machine.position == LifePosition(.suspended, .connected) && driver.machine.isSubscribed)
+    }
+
     @Test("T13, P6: a refresh that fails behind the data of the same wake shows the loss as well")
     func lossIsSeenBehindData() {
         var driver = MachineDriver(.suspended, .connected)

@@ -32,6 +32,40 @@ struct KeepAliveRecordsTests {
         await second.close()
     }
 
+    @Test("P4: who waits for the writer's end has lost no record, and nothing comes back that is removed after it")
+    func lastRecord() async throws {
+        let group = try await MemorySpace().open("group", as: SessionDescription(role: .main, name: "one"))
+        let (gate, opening) = AsyncStream.makeStream(of: Void.self)
+        let records = KeepAliveRecords(
+            InterposedStore(group, once: { () throws(SharedCoreError) in for await _ in gate {} }))
+        let writer = records.writer(as: "main")
+        let keepAlive = try KeepAlive(clock: ManualClock(), save: { writer.save($0) })
+        try await keepAlive.add("registration", every: .seconds(600), handler: Idle())
+        try await keepAlive.registered("sip:zoe", for: .seconds(3600))
+        let expected = await keepAlive.record
+        await keepAlive.close()
+        Task { opening.finish() }
+        try await writer.finish()
+        #expect(try await KeepAliveRecords(group).all() == ["main": expected])
+
+        try await records.remove("main")
+        #expect(try await KeepAliveRecords(group).all().isEmpty)
+        try await records.remove("main")
+        await group.close()
+    }
+
+    @Test("P4: the writer's end tells why the last record is not kept")
+    func lastRecordFails() async throws {
+        let group = try await MemorySpace().open("group", as: SessionDescription(role: .main, name: "one"))
+        let writer = KeepAliveRecords(group).writer(as: "main")
+        let keepAlive = try KeepAlive(clock: ManualClock(), save: { writer.save($0) })
+        await group.close()
+        try await keepAlive.add("registration", every: .seconds(600), handler: Idle())
+        await keepAlive.close()
+        let error = await #expect(throws: SharedCoreError.self) { try await writer.finish() }
+        #expect(error?.code == .closed)
+    }
+
     @Test("E2: what nobody understands is as good as nothing")
     func foreign() async throws {
         let group = try await MemorySpace().open("group", as: SessionDescription(role: .main, name: "one"))

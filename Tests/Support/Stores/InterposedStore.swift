@@ -7,21 +7,27 @@ package struct InterposedStore: SharedStore {
 
     package typealias AfterList = @Sendable (KeyPrefix, Snapshot) async -> Void
 
+    package typealias AfterSessions = @Sendable () async -> Void
+
     private let inner: any SharedStore
     private let beforeCommit: BeforeCommit
     private let afterList: AfterList
+    private let afterSessions: AfterSessions
 
     /// - Parameters:
     ///   - beforeCommit: Gives the transaction that is committed in place of the one that it is given.
     ///   - afterList: Lets something happen before a caller hears of what was listed.
+    ///   - afterSessions: The same for the sessions.
     package init(
         _ inner: any SharedStore,
         beforeCommit: @escaping BeforeCommit = { transaction throws(SharedCoreError) in transaction },
-        afterList: @escaping AfterList = { _, _ in }
+        afterList: @escaping AfterList = { _, _ in },
+        afterSessions: @escaping AfterSessions = {}
     ) {
         self.inner = inner
         self.beforeCommit = beforeCommit
         self.afterList = afterList
+        self.afterSessions = afterSessions
     }
 
     /// A store that adds a condition to every transaction, as the one that a core is given does.
@@ -68,6 +74,12 @@ package struct InterposedStore: SharedStore {
     }
 
     package func sync() async throws(SharedCoreError) { try await inner.sync() }
-    package func sessions() async throws(SharedCoreError) -> [Session] { try await inner.sessions() }
+
+    package func sessions() async throws(SharedCoreError) -> [Session] {
+        let sessions = try await inner.sessions()
+        await afterSessions()
+        return sessions
+    }
+
     package func close() async { await inner.close() }
 }

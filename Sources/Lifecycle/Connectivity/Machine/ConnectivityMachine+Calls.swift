@@ -43,6 +43,8 @@ extension ConnectivityMachine {
     /// A call has media from now on: the application is not suspended while it lasts (contract P6).
     mutating func beginActiveCall() -> Step {
         activeCalls += 1
+        // What is left of a keep-alive's work goes on with the call, which nothing cuts.
+        wake?.keepAliveEndsAt = nil
         var step = Step.unlisted("An active call began.")
         if position.application == .suspended {
             position.application = .background

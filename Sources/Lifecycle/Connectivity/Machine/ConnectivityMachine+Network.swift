@@ -10,6 +10,8 @@ extension ConnectivityMachine {
         isRegistered = false
         retryAt = nil
         drop(into: &step) { $0.needsNetwork }
+        // What is made anew when the network is back is no work of a keep-alive.
+        wake?.keepAliveEndsAt = nil
         forgetCheck(&step)
         return step
     }
