@@ -226,8 +226,8 @@ let package = Package(
         tests(
             "ZMQTests",
             of: [
-                "CoreAPI", "StoreEngine", "Replica", "FileNotifyBackend", "InMemoryBackend", "ZMQBackend", "Platform",
-                "sharedcore-test-peer",
+                "Coordination", "CoreAPI", "Mailboxes", "StoreEngine", "Replica", "FileNotifyBackend",
+                "InMemoryBackend", "ZMQBackend", "Platform", "sharedcore-test-peer",
             ]),
         tests("FileMutantTests", of: ["FileCases", "Platform", "sharedcore-test-peer"]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),

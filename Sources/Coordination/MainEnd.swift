@@ -6,6 +6,6 @@ public enum MainEnd: Hashable, Sendable {
     case superseded
     /// Its core could not start, or ended by itself; the text says why.
     case coreFailed(String)
-    /// Its session is over for the group.
+    /// Its session is over for the group, or it cannot follow the group any more: its core has stopped, close the handle.
     case sessionEnded
 }

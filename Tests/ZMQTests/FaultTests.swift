@@ -24,17 +24,22 @@ extension ZMQTests {
         func damagedState(isProtected: Bool) async throws {
             if !isProtected { FailPoint.arm("link.giveUp:fail") }
             defer { FailPoint.arm("") }
-            let opening = Task { [stage] in try await stage.client() }
+            let link = try HubLink(
+                to: stage.endpoint, group: "group", as: SessionDescription(),
+                options: ZMQGroupOptions(openTimeout: Patience.usual))
+            let opening = Task { _ = try await link.join() }
             try await hub.admit()
             let (question, _) = try await hub.nextCatchUp()
             hub.answer(question, .snapshot(hub.revision), records: [[0xFF]])
+            try await expectEnding(of: link, isProtected)
             try await expect(.corrupt, from: "joining with a damaged state") {
                 try await within(Patience.usual, "the join ends") { try await opening.value }
             }
-            try await expectEnding(isProtected)
         }
 
-        @Test("news that cannot be read ends what waits with its error, and the session", arguments: [true, false])
+        @Test(
+            "news that cannot be read ends what waits with its error; the session ends when it is closed",
+            arguments: [true, false])
         func damagedNews(isProtected: Bool) async throws {
             let opening = Task { [stage] in try await stage.client() }
             try await hub.admit()
@@ -52,15 +57,18 @@ extension ZMQTests {
                 try await within(Patience.usual, "the read ends") { try await reading.value }
             }
             try await expect(.corrupt, from: "a read after that") { _ = try await client.get("k") }
-            try await expectEnding(isProtected)
-            await client.close()
+            let link = client.link
+            #expect(await link.isOver != isProtected)
+            let closing = Task { await client.close() }
+            try await expectEnding(of: link, isProtected)
+            await closing.value
         }
 
         /// The client comes once more, to close; without the protection it has ended by itself and left its session.
-        private func expectEnding(_ isProtected: Bool) async throws {
+        private func expectEnding(of link: HubLink, _ isProtected: Bool) async throws {
             guard isProtected else {
-                #expect(!FailPoint.isActive("link.giveUp"), "the client has ended")
-                #expect(hub.hellos.count { $0.resumed != nil } == 0)
+                try await eventually("the client has ended") { await link.isOver }
+                #expect(!FailPoint.isActive("link.giveUp"))
                 return
             }
             let last = try await hub.next("its close")
@@ -70,6 +78,7 @@ extension ZMQTests {
             }
             #expect(hub.hellos.last?.resumed == hub.session?.id)
             hub.answer(last, .done)
+            try await eventually("the client has ended") { await link.isOver }
         }
 
         @Test("a connection that cannot be made again is tried again; the session and what was asked wait for it")

@@ -61,7 +61,8 @@ extension ZMQTests {
         private func expectEnding(of leaving: ZMQGroup, as staying: ZMQGroup, _ isProtected: Bool) async throws {
             let (left, stays) = (leaving.session.id, staying.session.id)
             guard isProtected else {
-                #expect(!FailPoint.isActive("link.stayBehind"), "the client has ended")
+                #expect(!FailPoint.isActive("link.stayBehind"))
+                #expect(await leaving.link.isOver)
                 #expect(try await staying.sessions().map(\.id) == [left, stays].sorted())
                 return
             }

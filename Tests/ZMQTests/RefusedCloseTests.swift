@@ -101,13 +101,9 @@ extension ZMQTests {
 }
 
 extension HubLink {
-    fileprivate var isOver: Bool {
-        if case .ended = phase { true } else { false }
-    }
-
     /// Whether a hub has told it, over the connection by which it is to end its session, that it must wait.
     fileprivate var hasComeBack: Bool {
-        guard isLeaving, case .greeting = phase else { return false }
+        guard isParted, case .greeting = phase else { return false }
         return lastTrouble?.contains("not be recorded") == true
     }
 }

@@ -46,6 +46,8 @@ actor Participant {
     /// Since when the core is to stop, or the participation to end; nil while neither is.
     var stoppingSince: BootInstant?
 
+    /// What the store's watch failed with for good, from then until the core has stopped.
+    private var fault: SharedCoreError?
     private(set) var end: ParticipantEnd?
     private var isRunning = false
     /// Its error, if it could not begin.
@@ -209,6 +211,12 @@ actor Participant {
     /// Asks the machine what to do, does it, and sleeps when there is nothing to do.
     private func run() async {
         while end == nil {
+            if let fault {
+                if coreRun == nil || isStuck { return finish(with: .storeEnded(fault)) }
+                if let stuckAt { alarm.set(to: stuckAt) }
+                await bell.wait()
+                continue
+            }
             if machine.holding == nil, machine.core == nil, !intentions.isClosing { stoppingSince = nil }
             decideWish(at: clock.now())
             if let directive = machine.step(at: clock.now()) {
@@ -251,9 +259,24 @@ actor Participant {
             // The watch ends with its handle; a look shows it.
             await lookSoon()
         } catch {
-            note(error)
+            switch error.code {
+            case .corrupt, .incompatible, .forbidden: stop(because: error)
+            default: note(error)
+            }
             bell.ring()
         }
+    }
+
+    /// Ends the participation because the store cannot be followed any more.
+    ///
+    /// The session is still there, and so is the ownership, until whoever hears of the end closes the handle: so the core
+    /// stops first. What a call finds in a record of somebody else's is no such fault.
+    private func stop(because error: SharedCoreError) {
+        guard end == nil, fault == nil else { return }
+        fault = error
+        stoppingSince = stoppingSince ?? clock.now()
+        troubleSince = troubleSince ?? clock.now()
+        coreRun?.stop()
     }
 
     /// Tells those who wait for a change of this participant's own state.

@@ -20,6 +20,8 @@ final class ScriptedHub {
     private(set) var hellos: [Request.Hello] = []
     /// The lease that the next welcome gives.
     var lease: Duration?
+    /// What a hello is answered with in place of a welcome.
+    var refusal: SharedCoreError?
     private(set) var session: Session?
 
     private let door: Door
@@ -40,18 +42,57 @@ final class ScriptedHub {
     func next(_ what: String = "a request") async throws -> Question {
         var found: Question?
         try await eventually("the client sends \(what)") {
-            while found == nil, let message = door.requests.receive(upTo: 3) {
-                let request = try Request(message.frames[1])
-                let question = Question(connection: message.frames[0], request: request)
-                if case .hello(let hello) = request.body {
-                    answer(question, .welcome(try await welcome(hello)))
-                } else {
-                    found = question
-                }
-            }
+            found = try await receive()
             return found != nil
         }
         return try expectSome(found, what)
+    }
+
+    /// The next request that has come and is no hello; nil when there is none.
+    func receive() async throws -> Question? {
+        while let message = door.requests.receive(upTo: 3) {
+            let question = Question(connection: message.frames[0], request: try Request(message.frames[1]))
+            guard case .hello(let hello) = question.request.body else { return question }
+            if let refusal {
+                hellos.append(hello)
+                answer(question, .refused(refusal))
+            } else {
+                answer(question, .welcome(try await welcome(hello)))
+            }
+        }
+        return nil
+    }
+
+    /// Does what it is asked, as a hub does, until something is so.
+    func serve(until what: String, _ isSo: () async throws -> Bool) async throws {
+        try await eventually(what) {
+            while let question = try await receive() { try await serve(question) }
+            return try await isSo()
+        }
+    }
+
+    private func serve(_ question: Question) async throws {
+        switch question.request.body {
+        case .commit(let transaction, let known):
+            let id = try expectSome(session, "a session").id
+            do throws(SharedCoreError) {
+                let recorded = try await order.record { state, now throws(SharedCoreError) in
+                    try state.decide(transaction, of: id, at: now)
+                }
+                answer(question, .outcome(recorded.outcome, at: revision, missing(after: known)))
+            } catch {
+                answer(question, .refused(error))
+            }
+        case .read(let known), .probe(let known): answer(question, .current(revision, missing(after: known)))
+        case .catchUp(let known?): answer(question, .current(revision, missing(after: known)))
+        case .catchUp(nil): answer(question, .snapshot(revision), records: try state())
+        case .close: answer(question, .done)
+        case .hello, .keepAlive, .history: break
+        }
+    }
+
+    private func missing(after known: Revision) -> News {
+        ((try? news(after: known)) ?? nil) ?? News(after: known)
     }
 
     /// Waits for the question that a client asks which lacks something; gives the revision that it has.

@@ -40,8 +40,8 @@ extension HubLink {
 
     private func configure(_ socket: Socket) throws(MessagingError) {
         // Whoever is only there to leave is in no hurry.
-        try socket.set(.reconnectInterval, isLeaving ? 250 : 20)
-        try socket.set(.reconnectMaximum, isLeaving ? 2_000 : 500)
+        try socket.set(.reconnectInterval, isParted ? 250 : 20)
+        try socket.set(.reconnectMaximum, isParted ? 2_000 : 500)
         if case .tcp = endpoint {
             try socket.set(.bothAddressFamilies, 1)
             try socket.set(.heartbeatInterval, 5_000)
@@ -62,7 +62,7 @@ extension HubLink {
         closeSockets()
         do throws(MessagingError) {
             try connect()
-            if isListening, !isLeaving { try listen(at: welcome?.streamPort) }
+            if isListening, !isParted { try listen(at: welcome?.streamPort) }
         } catch {
             // As when the process has no descriptor left for now: the session goes on, and what is asked waits.
             closeSockets()

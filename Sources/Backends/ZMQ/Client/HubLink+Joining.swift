@@ -98,6 +98,14 @@ extension HubLink {
     func notWelcomed(_ error: SharedCoreError) {
         guard welcome != nil, error.code != .sessionEnded else { return end(with: error) }
         // The session is there. So hello is said again after a while, by whoever may use the link or to end it.
-        if error.code != .unavailable { giveUp(with: error) }
+        guard error.code == .unavailable else {
+            // No hub here takes its end, and asking again changes nothing.
+            let isFinal = error.code == .forbidden || error.code == .incompatible
+            if isClosing, isFinal, !FailPoint.fails("link.refusedLeaving") { return end(with: error) }
+            return giveUp(with: error)
+        }
+        guard !isParted, !FailPoint.fails("link.refusedPause") else { return }
+        greetingPause = Self.refusedGreetingPause
+        nextGreeting = clock.now().advanced(by: greetingPause)
     }
 }

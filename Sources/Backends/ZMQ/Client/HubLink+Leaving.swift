@@ -23,11 +23,10 @@ extension HubLink {
     /// - Parameter error: What whoever still waits is told.
     func close(with error: SharedCoreError? = nil) async {
         let error = error ?? .closed("\(endpoint)")
-        if isLeaving { return }
+        if isClosing { return }
+        isClosing = true
         let isTold = await leave()
         if case .ended = phase { return }
-        // It may have been given up meanwhile.
-        if isLeaving { return }
         if isTold || !isOutlivedBySession || FailPoint.fails("link.stayBehind") {
             end(with: error)
         } else {
@@ -35,11 +34,27 @@ extension HubLink {
         }
     }
 
-    /// Gives the link up for a fault: whoever waits is told at once, and the session ends as by closing.
+    /// Gives the link up for a fault: whoever waits is told at once.
+    ///
+    /// The session goes on until it is closed: what its holder owns is another's as soon as it is over, and only the holder
+    /// knows when its core has stopped.
     func giveUp(with error: SharedCoreError) {
         if case .ended = phase { return }
-        if isLeaving { return }
-        if FailPoint.fails("link.giveUp") { end(with: error) } else { stayBehind(with: error) }
+        if isParted { return }
+        if FailPoint.fails("link.giveUp") { return end(with: error) }
+        part(with: error)
+        if FailPoint.fails("link.faultCloses") { stayBehind(with: error) }
+    }
+
+    /// Lets everything go but the way to the hub.
+    private func part(with error: SharedCoreError) {
+        parting = error
+        for request in Array(pending.values) { finish(request, with: .failure(request.error(for: error))) }
+        unsent = []
+        failReplica(with: error)
+        replica = nil
+        resumeJoining()
+        connectAgain()
     }
 
     /// Whether a hub may keep the session as long as this process lives.
@@ -85,15 +100,9 @@ extension HubLink {
         }
     }
 
-    /// Lets everything go but the way to the hub, until one has recorded the session's end.
+    /// Stays until a hub has recorded the session's end.
     private func stayBehind(with error: SharedCoreError) {
-        parting = error
-        for request in Array(pending.values) { finish(request, with: .failure(request.error(for: error))) }
-        unsent = []
-        failReplica(with: error)
-        replica = nil
-        resumeJoining()
-        connectAgain()
+        if !isParted { part(with: error) }
         let patience = welcome == nil ? Self.unansweredPatience : lease ?? Self.lifetime
         let deadline = clock.now().advanced(by: patience)
         Task {

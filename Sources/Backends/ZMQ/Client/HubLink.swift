@@ -67,7 +67,9 @@ actor HubLink {
     var announced = Revision.zero
     /// What whoever asks is told when nobody is to use the link any more, which is there only to end its session.
     var parting: SharedCoreError?
-    var isLeaving: Bool { parting != nil }
+    var isParted: Bool { parting != nil }
+    /// Whether its holder has closed it.
+    var isClosing = false
     /// Whether the stream is wanted, also over a connection that is made anew.
     var isListening = false
     /// When the sockets are made again, after that has failed.
@@ -82,6 +84,8 @@ actor HubLink {
     /// When the library did not take hello, as it may not right after a connection was made.
     static let unsentGreetingPause = Duration.milliseconds(20)
     static let longestGreetingPause = Duration.seconds(8)
+    /// While a hub tries to record a session's end: whoever uses the session is to hear of it soon (contract C4).
+    static let refusedGreetingPause = Duration.milliseconds(250)
     /// How long the answer to a request is waited for whose task was cancelled.
     static let cancellationGrace = Duration.milliseconds(250)
 

@@ -17,7 +17,7 @@ public final class ZMQGroup: SharedGroup {
     public let session: Session
     public let capabilities: Capabilities
 
-    private let link: HubLink
+    let link: HubLink
     private let replica: Replica
     private let isClosed = Atomic(false)
 

@@ -67,6 +67,8 @@ enum DemandCases {
             try troupe.receive("call-1", "call-2")
             try await troupe.stored("call-2")
             try await main.tell("leave")
+            // Also an expectation that is put and taken back again is one.
+            let recorder = try await WatchRecorder(troupe.observer, of: [".sharedcore/expectations", "looked"])
             let executor = try await troupe.executor()
             try await executor.ask("call-1")
             try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .inbox), "what was there")
@@ -74,7 +76,8 @@ enum DemandCases {
             let other = try await troupe.executor("other")
             try await other.ask("call-1")
             try expect(try await other.answer(), is: "nothing inbox", "what was acknowledged")
-            try await troupe.waits(0)
+            try await recorder.reaches(try await troupe.observer.put("looked", []).revision)
+            try expect(recorder.mirror.changes.map(\.key), is: ["looked"], "what was put, as expectations would be")
             try expect(try await troupe.coreStarts(), is: 1, "the number of core starts")
         }
     }

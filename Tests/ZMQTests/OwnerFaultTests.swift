@@ -1,0 +1,98 @@
+internal import Coordination
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Mailboxes
+internal import Platform
+internal import Replica
+internal import StoreEngine
+internal import TestSupport
+internal import Testing
+
+@testable import ZMQBackend
+
+extension ZMQTests {
+    /// An owner that cannot follow its store any more: another owns as soon as its session is over.
+    @Suite("C4: an owner with a fault")
+    struct OwnerFaultTests {
+        /// How long the hub listens for what must not come.
+        private static let silence = Duration.milliseconds(300)
+
+        @Test("its core has stopped before its session is closed", arguments: [true, false])
+        func damagedNews(isProtected: Bool) async throws {
+            let stage = try HubStage()
+            let hub = try ScriptedHub(at: stage.endpoint)
+            let opening = Task {
+                try await ZMQGroup.open(
+                    stage.endpoint, group: "group", as: SessionDescription(role: .main),
+                    options: ZMQGroupOptions(openTimeout: Patience.usual, requestTimeout: Patience.usual))
+            }
+            try await hub.admit()
+            let (question, _) = try await hub.nextCatchUp()
+            hub.answer(question, .snapshot(hub.revision), records: try hub.state())
+            let client = try await within(Patience.usual, "the join ends") { try await opening.value }
+
+            let core = HeldCore()
+            let main = try MainParticipant(of: client, options: CoordinationOptions(stopBound: .seconds(120))) { core }
+            let starting = Task { try await main.start() }
+            try await hub.serve(until: "its core runs") { await main.epoch != nil && core.isRunning.isRaised }
+            try await hub.serve(until: "the start has returned") { await main.coreStarts == 1 }
+            if !isProtected { FailPoint.arm("link.faultCloses:fail") }
+            defer { FailPoint.arm("") }
+            var news = News(after: hub.revision)
+            news.effects = [[0xFF]]
+            hub.publish(news)
+            let ending = Task {
+                let end = await main.waitUntilEnded()
+                await main.stop()
+                await client.close()
+                return end
+            }
+            if isProtected {
+                try await eventually("its core is told to stop") { core.isStopping.isRaised }
+                let limit = SystemClock().now().advanced(by: Self.silence)
+                while SystemClock().now() < limit {
+                    if let early = try await hub.receive(), case .close = early.request.body {
+                        Issue.record("it closes while its core runs")
+                    }
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+                core.mayStop.raise()
+            }
+            try await expectClose(at: hub) { #expect(core.hasStopped.isRaised == isProtected) }
+            core.mayStop.raise()
+            #expect(try await within(Patience.usual, "the owner has left") { await ending.value } == .sessionEnded)
+            #expect(core.hasStopped.isRaised)
+            _ = await starting.result
+        }
+
+        private func expectClose(at hub: ScriptedHub, _ look: () -> Void) async throws {
+            while true {
+                let question = try await hub.next("its close")
+                // What it had asked when the news came.
+                guard case .close = question.request.body else { continue }
+                look()
+                return hub.answer(question, .done)
+            }
+        }
+    }
+
+    /// A core that stops when it is let.
+    private struct HeldCore: Core {
+        let isRunning = OneWayFlag()
+        let isStopping = OneWayFlag()
+        let mayStop = OneWayFlag()
+        let hasStopped = OneWayFlag()
+
+        func start(in context: CoreContext) async throws { isRunning.raise() }
+
+        func iterate(in context: CoreContext) async throws {
+            while true { try await Task.sleep(for: .seconds(60)) }
+        }
+
+        func stop() async {
+            isStopping.raise()
+            while !mayStop.isRaised { try? await Task.sleep(for: .milliseconds(5)) }
+            hasStopped.raise()
+        }
+    }
+}
