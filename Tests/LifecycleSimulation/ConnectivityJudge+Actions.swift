@@ -1,6 +1,6 @@
-package import CoreAPI
+internal import CoreAPI
 
-package import Lifecycle
+internal import Lifecycle
 
 /// What is carried out, and how things stand when nothing is left to be done.
 extension ConnectivityJudge {

@@ -1,4 +1,4 @@
-package import CoreAPI
+internal import CoreAPI
 
 package import Lifecycle
 

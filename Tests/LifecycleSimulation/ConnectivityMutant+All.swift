@@ -1,6 +1,6 @@
-package import CoreAPI
+internal import CoreAPI
 
-package import Lifecycle
+internal import Lifecycle
 
 extension ConnectivityMutant {
     package static let all: [ConnectivityMutant] = [

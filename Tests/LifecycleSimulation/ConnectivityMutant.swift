@@ -1,6 +1,6 @@
-package import CoreAPI
+internal import CoreAPI
 
-package import Lifecycle
+internal import Lifecycle
 
 /// A connectivity machine with one protection taken out: what the judge has to notice.
 package struct ConnectivityMutant: Sendable {

@@ -1,6 +1,6 @@
-package import CoreAPI
+internal import CoreAPI
 
-package import Lifecycle
+internal import Lifecycle
 
 /// A keep-alive with one protection taken out: what the simulation has to notice.
 package struct KeepAliveMutant: Sendable {

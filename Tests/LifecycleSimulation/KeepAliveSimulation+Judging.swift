@@ -1,6 +1,6 @@
-package import CoreAPI
+internal import CoreAPI
 
-package import Lifecycle
+internal import Lifecycle
 
 /// What the machine wants, against the books.
 extension KeepAliveSimulation {

@@ -1,6 +1,6 @@
-package import CoreAPI
+internal import CoreAPI
 
-package import Lifecycle
+internal import Lifecycle
 
 /// One schedule of a keep-alive, drawn from a seed: handlers of all lengths, sleeps, restarts and new starts of the
 /// machine. It keeps its own books and notes every breach.
