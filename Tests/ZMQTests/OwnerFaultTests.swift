@@ -58,21 +58,13 @@ extension ZMQTests {
                 }
                 core.mayStop.raise()
             }
-            try await expectClose(at: hub) { #expect(core.hasStopped.isRaised == isProtected) }
+            let close = try await hub.nextClose()
+            #expect(core.hasStopped.isRaised == isProtected)
+            hub.answer(close, .done)
             core.mayStop.raise()
             #expect(try await within(Patience.usual, "the owner has left") { await ending.value } == .sessionEnded)
             #expect(core.hasStopped.isRaised)
             _ = await starting.result
-        }
-
-        private func expectClose(at hub: ScriptedHub, _ look: () -> Void) async throws {
-            while true {
-                let question = try await hub.next("its close")
-                // What it had asked when the news came.
-                guard case .close = question.request.body else { continue }
-                look()
-                return hub.answer(question, .done)
-            }
         }
     }
 

@@ -44,7 +44,7 @@ extension ZMQTests {
             let before = hub.hellos.count
             try await hub.serve(until: "it has asked three times") { hub.hellos.count >= before + 3 }
             if isProtected {
-                try await eventually("it asks again soon") { await link.greetingPause == .milliseconds(250) }
+                try await hub.serve(until: "it asks again soon") { await link.greetingPause == .milliseconds(250) }
             } else {
                 #expect(await link.greetingPause >= .seconds(2))
             }
@@ -60,13 +60,13 @@ extension ZMQTests {
             if !isProtected { arm("link.refusedLeaving") }
             defer { FailPoint.arm("") }
             let closing = Task { [link] in await link.close() }
-            let question = try await hub.next("its close")
+            let question = try await hub.nextClose()
             hub.refusal = SharedCoreError(code, "Not here.", at: "hub")
             hub.answer(question, .unknown)
             let before = hub.hellos.count
             if isProtected {
                 try await hub.serve(until: "the client has ended") { await link.isOver }
-                #expect(hub.hellos.count == before + 1)
+                #expect(hub.hellos.count > before)
             } else {
                 try await hub.serve(until: "it asks again and again") { hub.hellos.count >= before + 3 }
                 #expect(await !link.isOver)
