@@ -107,7 +107,8 @@ final class PeerSession: Sendable {
                 .description
         case "get":
             guard let entry = try await group.get(key(arguments, 0)) else { return "nothing" }
-            return "value " + String(decoding: entry.value, as: UTF8.self)
+            // An answer is one line, whatever was stored.
+            return "value " + String(decoding: entry.value.map { $0 == 0x0a ? 0x20 : $0 }, as: UTF8.self)
         case "delete":
             return try await group.delete(key(arguments, 0)).revision.description
         case "puts":

@@ -23,7 +23,7 @@ struct TimelineCommand: HostCommand {
             if follow {
                 let follower = try await timeline.follow()
                 // Nothing may happen for hours, in which nobody would notice that nobody reads.
-                try await context.output.whileRead { try await print(follower, in: context) }
+                try await context.output.whileRead { try await Self.print(follower, in: context) }
             } else {
                 try await print(try await timeline.history(), in: context)
             }
@@ -43,7 +43,7 @@ struct TimelineCommand: HostCommand {
         }
     }
 
-    private func print(_ follower: TimelineFollower, in context: CommandContext) async throws {
+    private static func print(_ follower: TimelineFollower, in context: CommandContext) async throws {
         let paint = Paint.forOutput(in: context.resolution.environment)
         context.logger.info("following")
         for try await event in follower {

@@ -25,7 +25,7 @@ final class Output: Sendable {
     /// Runs `body` for as long as somebody may read what is printed.
     ///
     /// - Throws: ``OutputClosed`` when the last reader of a pipe has gone; what `body` throws.
-    func whileRead(_ body: () async throws -> Void) async throws {
+    func whileRead(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let end = Task {
             try await Abandonable.run(on: SerialThread(name: "output-end"), grace: .zero) { Self.waitForEnd() }
         }
@@ -39,13 +39,10 @@ final class Output: Sendable {
                 // Not a pipe: it has no such end.
                 while true { try await Task.sleep(for: .seconds(3600)) }
             }
-            do {
-                try await body()
-            } catch {
-                group.cancelAll()
-                throw error
-            }
-            group.cancelAll()
+            group.addTask { try await body() }
+            // The first that ends is the end of the other.
+            defer { group.cancelAll() }
+            try await group.next()
         }
     }
 
