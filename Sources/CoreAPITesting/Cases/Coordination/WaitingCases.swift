@@ -87,7 +87,7 @@ enum WaitingCases {
     ) { context in
         try await context.withTroupe { troupe in
             _ = try await troupe.owningMain()
-            // Nobody looks again by itself: what is missed is missed.
+            // Nobody looks again by itself. News of the owner still makes a call look: what is missed comes late.
             let settings = "look=3600000"
             for moment in Interruption.allCases {
                 let callID = "at-\(moment)"
