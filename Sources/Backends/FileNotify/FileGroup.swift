@@ -23,6 +23,8 @@ public final class FileGroup: SharedGroup {
     }
 
     let local: LocalGroup
+    /// Whether the session still stands; for a handle with one.
+    let life: SessionLife
     private let promised: Capabilities
     /// The byte that the participant holds locked; nil for a reader.
     private let lockedByte: Int?
@@ -32,6 +34,7 @@ public final class FileGroup: SharedGroup {
         session: Session, promised: Capabilities, local: LocalGroup, lockedByte: Int?
     ) {
         self.session = session
+        self.life = SessionLife(of: session.id)
         self.promised = promised
         self.local = local
         self.lockedByte = lockedByte

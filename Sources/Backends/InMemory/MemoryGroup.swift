@@ -12,12 +12,14 @@ public final class MemoryGroup: SharedGroup {
     public let capabilities: Capabilities
 
     private let store: MemoryStore
+    private let life: SessionLife
     private let closed = Mutex(false)
     private let gate = FreezeGate()
 
     init(store: MemoryStore, session: Session, capabilities: Capabilities) {
         self.store = store
         self.session = session
+        self.life = SessionLife(of: session.id)
         self.capabilities = capabilities
     }
 
@@ -139,7 +141,7 @@ public final class MemoryGroup: SharedGroup {
         if closed.withLock({ $0 }) { throw .closed("memory") }
     }
 
-    private func alive(in state: StoreState) throws(SharedCoreError) {
-        if state.sessions[session.id] == nil { throw .sessionEnded(session.id) }
+    private func alive(in state: borrowing StoreState) throws(SharedCoreError) {
+        try life.require(in: state)
     }
 }

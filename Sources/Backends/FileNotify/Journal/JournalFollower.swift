@@ -30,7 +30,11 @@ final class JournalFollower: @unchecked Sendable {
     private let limits: Limits
     private let historyByteCount: Int
     private let effectByteCount: Int
-    private var position: Position
+    private var position: Position {
+        didSet { journal = Unmanaged.passUnretained(position.journal) }
+    }
+    /// The journal of ``position``, which keeps it: to look at its word must not cost a reference.
+    private var journal: Unmanaged<Journal>
     /// How many bytes of records follow the last snapshot.
     private var logByteCount = 0
     /// The revisions at which snapshots were passed over since the large values were last looked up.
@@ -50,6 +54,7 @@ final class JournalFollower: @unchecked Sendable {
         self.historyByteCount = historyByteCount
         self.effectByteCount = effectByteCount
         self.position = position
+        self.journal = Unmanaged.passUnretained(position.journal)
     }
 
     /// Reads a group from a journal with a snapshot on.
@@ -73,7 +78,7 @@ final class JournalFollower: @unchecked Sendable {
 
     /// Whether the state reflects every commit up to this moment: one load from the shared page.
     func isCurrent(in state: inout StoreState) -> Bool {
-        position.journal.word.rawValue == UInt64(position.offset) || Defect.cachedTail.isPresent
+        journal._withUnsafeGuaranteedRef { $0.word.rawValue } == UInt64(position.offset) || Defect.cachedTail.isPresent
     }
 
     /// Applies everything that is published.
