@@ -24,7 +24,7 @@ final class JournalFollower: @unchecked Sendable {
     }
 
     /// The bells that this process listens to: set in each journal that it comes to, before the tail is read.
-    let listening = Atomic<UInt64>(0)
+    let listening = Mutex(Bells())
 
     private let directory: GroupDirectory
     private let limits: Limits
@@ -149,7 +149,7 @@ final class JournalFollower: @unchecked Sendable {
             passedSnapshots = []
         }
         // Before the tail of the new journal is looked at, so that whatever is published later rings.
-        journal.listen(to: Bells(rawValue: listening.load(ordering: .sequentiallyConsistent)))
+        journal.listen(to: listening.withLock { $0 })
     }
 
     /// Replaces the state's content by that of the snapshot in the present journal, at the same place of the order.
