@@ -22,6 +22,11 @@ public final class FileGroup: SharedGroup {
             limits: promised.limits, wakeUp: local.wakeUp)
     }
 
+    /// The threads that listen to the bells: a delivery changes threads once in place of twice.
+    public var deliveryExecutor: (any TaskExecutor)? {
+        (try? NotificationService.shared())?.preferredExecutor()
+    }
+
     let local: LocalGroup
     /// Whether the session still stands; for a handle with one.
     let life: SessionLife
