@@ -17,16 +17,13 @@ extension Participant {
         let guarded = EpochGuardedStore(store: store, epoch: epoch, fenced: fenced)
         let context = CoreContext(
             store: guarded, epoch: epoch, role: store.session.role,
-            acceptMessage: { [inbox, delivered] message throws(SharedCoreError) in
+            acceptMessage: { [inbox] message throws(SharedCoreError) in
                 var transaction = Transaction()
                 try inbox.storeOperations(for: message, into: &transaction)
-                // Noted before others can see it: a call here may take it before the commit returns.
-                let isNew = delivered?.insert(message.callID) ?? false
                 do throws(SharedCoreError) {
                     _ = try await guarded.commit(transaction)
                     return .stored
                 } catch {
-                    if isNew { delivered?.remove(message.callID) }
                     guard inbox.isDuplicate(error, of: message.callID) else { throw error }
                     return .duplicate
                 }

@@ -12,8 +12,6 @@ actor Participant {
     nonisolated let inbox: Inbox
     private nonisolated let claim: SessionClaim
     nonisolated let timeline: Timeline
-    /// What its own cores stored: nil for a Main, which waits for nothing and runs for weeks.
-    nonisolated let delivered: DeliveredCallIDs?
     /// Wakes the loop.
     nonisolated let bell = Bell()
     nonisolated let makeCore: @Sendable () -> any Core
@@ -73,7 +71,6 @@ actor Participant {
         self.timeline = Timeline(store, capacity: options.timelineCapacity)
         let session = store.session
         self.claim = try SessionClaim(on: session)
-        self.delivered = session.role == .main ? nil : DeliveredCallIDs()
         let myself = Participation(
             session: session.id, role: session.role, name: session.name, process: session.process)
         self.machine = OwnershipMachine(
