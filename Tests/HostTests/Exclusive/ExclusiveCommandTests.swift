@@ -98,7 +98,7 @@ struct ExclusiveCommandTests {
             }
             #expect(ended.status == 137)
             let process = try #require(command.value)
-            try await eventually("the end of the command", within: .seconds(20)) { process.liveness == .dead }
+            try await eventually("the end of the command", within: Patience.long) { process.liveness == .dead }
             #expect(try await program.run("exclusive", "--role", "executor", "--", "true").status == 0)
             #expect(try await program.run("check").status == 0)
         }

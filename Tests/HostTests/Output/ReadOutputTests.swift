@@ -20,7 +20,7 @@ struct ReadOutputTests {
         // Whoever listens for the readers has heard of it long before.
         for _ in 0..<10_000 { await Task.yield() }
         mayEnd.open()
-        try await within(Patience.usual, "the printing ends") { try await printing.value }
+        try await within(Patience.long, "the printing ends") { try await printing.value }
     }
 
     @Test("What the printing throws is thrown")
