@@ -34,8 +34,10 @@ check-all: lint docs test release bench-brief without-zmq try-deb examples file-
 	done
 	Scripts/repeat-demo 20
 
-# The documentation of CoreAPI and CoreAPITesting, in .build/documentation. Every warning is an error.
+# The documentation of all library products and the pages under Docs as one site, in .build/documentation. Every warning is an
+# error.
 docs: dependencies
+	@Scripts/install-dependencies python3
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/documentation
 
 # The Debian package, in .build/package: programs without need of Swift, manual pages, completions, the unit of systemd.
@@ -51,6 +53,7 @@ try-deb: deb
 # The packages under Examples, each with its own tests.
 examples:
 	@Scripts/install-dependencies libsqlite3-dev
+	$(SWIFT) test -j $(JOBS) --package-path Examples/FirstPair
 	$(SWIFT) test -j $(JOBS) --package-path Examples/SQLiteBackend
 	$(SWIFT) test -j $(JOBS) --package-path Examples/MessengerApp
 	$(SWIFT) run -j $(JOBS) --package-path Examples/MessengerApp messenger story
