@@ -40,7 +40,8 @@ func openRelying(on directory: String) async throws -> any SharedGroup {
 func save(_ bytes: [UInt8], in group: any SharedGroup, tellUser: (String) -> Void) async throws {
     do {
         try await group.put("settings", bytes)
-    } catch let error where error.code == .storageFull {
+    } catch {
+        guard error.code == .storageFull else { throw error }
         tellUser("There is no space left: \(error.message)")
     }
 }
