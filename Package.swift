@@ -209,6 +209,15 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
             path: "Tests/NetworkWatcher", swiftSettings: settings),
+        // What the pages show, compiled; linked by nothing.
+        .target(
+            name: "Listings",
+            dependencies: [
+                "CoreAPI", "FileNotifyBackend", "Mailboxes", "Wormholes", "Lifecycle", "Platform", "KeptSockets",
+                "NetworkMonitor", "CoreAPITesting", "CoreAPITestingAdapters",
+            ],
+            path: "Tests/Listings", swiftSettings: settings),
+        tests("DocumentationTests", of: []),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
         tests(

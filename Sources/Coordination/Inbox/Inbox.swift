@@ -30,7 +30,7 @@ public struct Inbox: Sendable {
             options: QueueOptions(lifetime: .expiring(after: lifetime), markLifetime: lifetime))
     }
 
-    /// Selects all that changes what ``look(_:)`` answers for a call-id.
+    /// Selects all that changes what ``look(_:consistency:)`` answers for a call-id.
     public func prefix(of callID: CallID) throws(SharedCoreError) -> KeyPrefix {
         try mailbox.keys.prefix(of: ItemName(callID.text))
     }
