@@ -141,8 +141,9 @@ actor Participant {
     var state: ParticipantState {
         ParticipantState(
             isOver: end != nil, wantsOwnership: intentions.intent.wantsOwnership, holding: machine.holding?.epoch,
-            core: machine.core, coreStarts: coreStartCount.load(ordering: .relaxed), refusal: machine.refusal, lossOf: intentions.lastLoss?.epoch,
-            problem: intentions.problem, isIdle: isIdle, isStuck: isStuck, stuckAt: stuckAt,
+            core: machine.core, coreStarts: coreStartCount.load(ordering: .relaxed), refusal: machine.refusal,
+            lossOf: intentions.lastLoss?.epoch, problem: intentions.problem, isIdle: isIdle, isStuck: isStuck,
+            stuckAt: stuckAt,
             waiting: lastingError.map { .store($0) } ?? machine.waiting, lastingError: lastingError)
     }
 
