@@ -298,7 +298,7 @@ final class NotificationService: Sendable {
         var ended: [ObjectIdentifier: [SessionID]] = [:]
         for (id, holder) in holders.flatMap({ id, holders in holders.values.map { (id, $0) } }) {
             let isSeen = keys.contains(holder.key) && !FailPoint.isActive("look.ends")
-            if isSeen || left[id]?.isDead(holder.session.id) == true {
+            if isSeen || left[id]?.isGone(holder.session.id) == true {
                 ended[id, default: []].append(holder.session.id)
             }
         }
