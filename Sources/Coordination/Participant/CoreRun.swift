@@ -23,7 +23,7 @@ final class CoreRun: Sendable {
     ///   - finish: Called last, when the core has stopped for good.
     init(
         in context: CoreContext, core: @escaping @Sendable () -> any Core,
-        prepare: @escaping @Sendable () async throws -> Void, starting: @escaping @Sendable () -> Void,
+        prepare: @escaping @Sendable () async throws -> Void, starting: @escaping @Sendable () -> Void = {},
         isFenced: @escaping @Sendable () -> Bool,
         finish: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (Report) async -> Void
