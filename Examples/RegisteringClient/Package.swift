@@ -31,7 +31,11 @@ let package = Package(
             name: "registering-client", dependencies: shared + ["Telephony", "TelephoneServer"],
             swiftSettings: settings),
         .testTarget(
-            name: "TelephoneTests", dependencies: shared + ["Telephony", "TelephoneServer", "registering-client"],
+            name: "TelephoneTests",
+            dependencies: shared + [
+                "Telephony", "TelephoneServer", "registering-client",
+                .product(name: "SharedCoreTesting", package: "SharedCore"),
+            ],
             swiftSettings: settings),
     ]
 )
