@@ -4,7 +4,7 @@ internal import TestInstruments
 extension SimulatedGroup {
     /// Returns when every process waits: for the time, for the test, or for the world outside. No time passes.
     ///
-    /// - Throws: ``ConditionNotMet`` when something runs on for longer than ``Patience/usual``.
+    /// - Throws: `ConditionNotMet` when something runs on for longer than `Patience.usual`.
     public func runUntilIdle() async throws {
         try await thread.untilIdle()
     }
@@ -25,6 +25,7 @@ extension SimulatedGroup {
     /// - Parameters:
     ///   - expectation: What is waited for, for people.
     ///   - limit: The longest, in the group's time.
+    ///   - condition: Whether it is there. It must have no effect.
     /// - Throws: ``SimulationStalled`` when it does not hold by then, or when nobody would ever wake; whatever the condition
     ///   throws.
     public func advance(

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// ``advance(by:)`` moves the time and then wakes, in the order of their instants, exactly the sleepers whose instant
 /// has come. A test that advances must first know that whoever it wants to wake is asleep: wait for
-/// ``sleeperCount`` or ``nextWake`` with ``eventually(_:within:_:)``.
+/// ``sleeperCount`` or ``nextWake`` with `eventually`.
 public final class ManualClock: TimeSource {
     private struct Sleeper {
         let number: UInt64

@@ -14,7 +14,9 @@ public final class SimulatedExecutor: SimulatedParticipant {
 
     /// Begins to wait for the message of a call-id, as a push makes it.
     ///
-    /// - Parameter deadline: How long it waits, in the group's time.
+    /// - Parameters:
+    ///   - callID: What the push announced.
+    ///   - deadline: How long it waits, in the group's time.
     public func message(forCallID callID: String, deadline: Duration) -> SimulatedRun<MessageAnswer> {
         process.run { [participant] in
             try await participant.message(forCallID: CallID(checking: callID), deadline: deadline)
