@@ -5,8 +5,8 @@ SWIFT ?= swift
 JOBS ?= $(shell nproc)
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift
 
-.PHONY: demo test simulate check-all docs examples file-systems sanitize build release bench bench-brief without-zmq \
-	api-breakage format lint dependencies clean
+.PHONY: demo test simulate check-all docs deb try-deb examples file-systems sanitize build release bench bench-brief \
+	without-zmq api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -23,9 +23,9 @@ simulate: dependencies
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
 
 # Everything slow: the formatter's rules, the documentation, the tests three times over, the optimized build and the suite
-# with it, a brief measurement, the build without ZeroMQ, the examples, the suite on two kinds of file system, the
-# sanitizers, the demo again and again.
-check-all: lint docs test release bench-brief without-zmq examples file-systems sanitize
+# with it, a brief measurement, the build without ZeroMQ, the Debian package in a fresh system, the examples, the suite on two
+# kinds of file system, the sanitizers, the demo again and again.
+check-all: lint docs test release bench-brief without-zmq try-deb examples file-systems sanitize
 	SWIFT="$(SWIFT)" Scripts/test
 	SWIFT="$(SWIFT)" SHAREDCORE_TEST_JOINS=10000 SHAREDCORE_TEST_FLAVOURS=all SHAREDCORE_TEST_BURST=1000 \
 	    SHAREDCORE_TEST_KILL_MINUTES=3 Scripts/test
@@ -34,13 +34,26 @@ check-all: lint docs test release bench-brief without-zmq examples file-systems 
 	done
 	Scripts/repeat-demo 20
 
-# The documentation of CoreAPI and CoreAPITesting, in .build/documentation. Every warning is an error.
+# The documentation of all library products and the pages under Docs as one site, in .build/documentation. Every warning is an
+# error.
 docs: dependencies
+	@Scripts/install-dependencies python3
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/documentation
+
+# The Debian package, in .build/package: programs without need of Swift, manual pages, completions, the unit of systemd.
+deb: dependencies
+	@Scripts/install-dependencies dpkg-dev binutils python3
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/package
+
+# That it can be installed, and the demo runs, in a root file system with nothing else. Only root can make one.
+try-deb: deb
+	@Scripts/install-dependencies debootstrap
+	Scripts/try-package
 
 # The packages under Examples, each with its own tests.
 examples:
 	@Scripts/install-dependencies libsqlite3-dev
+	$(SWIFT) test -j $(JOBS) --package-path Examples/FirstPair
 	$(SWIFT) test -j $(JOBS) --package-path Examples/SQLiteBackend
 	$(SWIFT) test -j $(JOBS) --package-path Examples/MessengerApp
 	$(SWIFT) run -j $(JOBS) --package-path Examples/MessengerApp messenger story

@@ -12,6 +12,10 @@ let settings: [SwiftSetting] = [
     .define("FAIL_POINTS", .when(configuration: .debug)),
 ]
 
+/// A program that is started for a moment: nothing of the language's libraries is looked up, and nothing in the program has to be
+/// adapted to the place where it is loaded, which would touch (and so take) a few hundred pages of it at each start.
+let startsFast: [LinkerSetting] = [.unsafeFlags(["-static-stdlib", "-Xclang-linker", "-no-pie"])]
+
 /// What measures is optimized in every build.
 let optimized: [CSetting] = [.unsafeFlags(["-O2"])]
 
@@ -149,7 +153,7 @@ let package = Package(
                 "ProgramOutput",
             ],
             path: "Sources/BenchParticipant", swiftSettings: settings,
-            linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
+            linkerSettings: startsFast),
 
         // Programs.
         room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
@@ -158,7 +162,7 @@ let package = Package(
             name: "sharedcore-executor",
             dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "ExecutorRun", "ProgramOutput", "Platform"],
             path: "Sources/Executor", swiftSettings: settings,
-            linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
+            linkerSettings: startsFast),
         .executableTarget(
             name: "sharedcore-keeper",
             dependencies: ["CoreAPI", "KeeperWire", "Lifecycle", "Platform", "ProgramOutput"],
@@ -216,6 +220,15 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
             path: "Tests/NetworkWatcher", swiftSettings: settings),
+        // What the pages show, compiled; linked by nothing.
+        .target(
+            name: "Listings",
+            dependencies: [
+                "CoreAPI", "FileNotifyBackend", "Mailboxes", "Wormholes", "Lifecycle", "Platform", "KeptSockets",
+                "NetworkMonitor", "CoreAPITesting", "CoreAPITestingAdapters",
+            ],
+            path: "Tests/Listings", swiftSettings: settings),
+        tests("DocumentationTests", of: []),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
         tests(

@@ -21,6 +21,8 @@ public final class ExecutorParticipant: Sendable {
     ///
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/executor``.
+    ///   - options: Deadlines and lifetimes, the same in all processes of the group.
+    ///   - environment: What it has of the machine around it: clock, process control, witness, chance.
     ///   - core: Makes the core for each ownership.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role, or one through which another
     ///   participant takes part that has not ended.

@@ -20,6 +20,8 @@ public final class MainParticipant: Sendable {
     ///
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/main``.
+    ///   - options: Deadlines and lifetimes, the same in all processes of the group.
+    ///   - environment: What it has of the machine around it: clock, process control, witness, chance.
     ///   - core: Makes the core for each ownership.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of another role, or one through which another
     ///   participant takes part that has not ended.

@@ -13,7 +13,12 @@ internal import XCTest
 public enum ConformanceXCTest {
     /// Runs the cases and fails the calling test when one of them fails, or was left out without a reason.
     ///
-    /// - Parameter gaps: Why a case may be left out, by its id.
+    /// - Parameters:
+    ///   - cases: What is to be tried.
+    ///   - harness: How the cases get at the backend.
+    ///   - gaps: Why a case may be left out, by its id.
+    ///   - file: Where a failure is shown.
+    ///   - line: Where a failure is shown.
     public static func run(
         _ cases: [ConformanceCase] = ConformanceSuite.cases, on harness: any ConformanceHarness,
         leavingOut gaps: [String: String] = [:], file: StaticString = #filePath, line: UInt = #line

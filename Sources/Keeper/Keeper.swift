@@ -20,6 +20,7 @@ final class Keeper {
     var starts = 0
     var lastEnd: String?
     var isFinished = false
+    private var isWithoutPlace = false
 
     /// How many requests of one connection are served before the others have their turn.
     static let turn = 64
@@ -43,8 +44,17 @@ final class Keeper {
         while !isFinished {
             sockets.watch(machine.watchesSockets)
             try waitAndServe()
+            endWithoutPlace()
             happen(.timePassed)
         }
+    }
+
+    /// A keeper that nobody can reach, nobody can end: it ends with its directory, and Main with it.
+    private func endWithoutPlace() {
+        guard !isWithoutPlace, seat.isGone else { return }
+        isWithoutPlace = true
+        log("\(seat.place.directory) was removed; ending")
+        happen(.quitWanted)
     }
 
     private func waitAndServe() throws {

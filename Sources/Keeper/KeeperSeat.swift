@@ -29,6 +29,9 @@ struct KeeperSeat {
             place: place, directory: directory, listener: try MessageSocket(listeningAt: place.socket), lock: lock)
     }
 
+    /// Whether the directory was removed: nobody can find the keeper any more.
+    var isGone: Bool { (try? directory.status().isRemoved) ?? false }
+
     /// Leaves nothing behind that would be connected to.
     func leave() {
         _ = try? directory.remove(KeeperPlace.socketName)

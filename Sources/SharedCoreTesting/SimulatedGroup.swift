@@ -72,6 +72,8 @@ public final class SimulatedGroup: Sendable {
     ///   - role: What it is.
     ///   - name: Its name, on the timeline too.
     public func process(_ role: SessionRole, _ name: String) async throws(SharedCoreError) -> SimulatedProcess {
+        // A group in memory is gone with its last handle, and the test wants to look also when everybody has left.
+        _ = try await observer()
         let number = state.withLock { state in
             state.processes.append(Weak())
             return state.processes.count

@@ -1,5 +1,6 @@
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 
 /// What a second process of a case finds around it.
 extension CaseContext {
@@ -20,6 +21,21 @@ extension CaseContext {
             noting: { [weak self] in self?.note($0) })
         _ = try await peer.answer()
         return peer
+    }
+
+    /// Starts a second process that has a group open, observes the name `a`, and hears bells alone: by an inotify instance, of
+    /// which the system gives a user a hundred or so. Who gets none sleeps at shared memory, which is no less, but another
+    /// way. Others may have taken them all for a while.
+    func startHearingBells(of address: String) async throws -> Peer {
+        var found: Peer?
+        try await eventually("the system gives an inotify instance", within: Patience.long) {
+            let peer = try await start(arming: Self.onlyWhenWoken)
+            try await peer.tell("open \(address)")
+            try await peer.tell("observe a")
+            if try peer.hasInotifyInstance { found = peer }
+            return found != nil
+        }
+        return try expectSome(found, "a process that hears bells")
     }
 
     /// Starts a second process that cannot tell what numbers of processes mean to it, as in a container, so that only the
@@ -45,5 +61,19 @@ extension CaseContext {
     /// Mounts of one's own.
     private static var namespace: [String] {
         ["unshare", "--mount"] + (geteuid() == 0 ? [] : ["--user", "--map-root-user"])
+    }
+}
+
+extension Peer {
+    fileprivate var hasInotifyInstance: Bool {
+        get throws {
+            let path = "/proc/\(pid)/fd"
+            return try Directory(path: path).names().contains { name in
+                var target = [CChar](repeating: 0, count: 64)
+                let count = max(0, readlink(path + "/" + name, &target, target.count))
+                return String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self).hasSuffix(
+                    "inotify")
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ import Platform
 import Testing
 
 /// What the cases are worth over files: each defect is built into the processes of one case, which must notice it.
-@Suite("Mutants: a broken file backend is caught, by name", .serialized, .timeLimit(.minutes(3)))
+@Suite("Mutants: a broken file backend is caught, by name", .serialized, .timeLimit(.minutes(10)))
 struct FileMutantTests {
     @Test("A mutant fails its case, which says what is wrong", arguments: FileMutant.all)
     func caught(mutant: FileMutant) async throws {

@@ -34,19 +34,14 @@ struct BasicsTests {
     @Test("N9, W1: who listens is woken at once also after others have replaced the journal", .timeLimit(.minutes(2)))
     func wokenInTheNextJournal() async throws {
         let directory = try TemporaryDirectory()
-        let group = try await FileGroup.open(directory: directory.path(of: "group"))
-        let recorder = WatchRecorder(try await group.watch("a"), of: ["a"])
+        let listener = try await PeerProcess.joining(directory.path(of: "group"), failPoint: onlyWhenWoken)
+        try await listener.tell("watch a")
         let peer = try await PeerProcess.joining(directory.path(of: "group"))
         for round in 0..<5 {
             #expect(try await peer.tell("compact") == "true")
-            try await peer.tell("put a/b \(round)")
-            // Well below the interval at which everybody looks without having heard anything.
-            try await eventually("the watch hears of round \(round)", within: .seconds(6)) {
-                recorder.mirror.entries["a/b"]?.value == Array("\(round)".utf8)
-            }
+            let revision = try await peer.tell("put a/b \(round)")
+            try await listener.tell("watched \(revision)")
         }
-        try await recorder.stop()
-        await group.close()
     }
 
     @Test("N4: a process that the system gives no inotify instance is woken all the same", .timeLimit(.minutes(2)))
@@ -55,16 +50,13 @@ struct BasicsTests {
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
         let script = "echo 0 > /proc/sys/user/max_inotify_instances && exec \"$0\""
         let peer = try await PeerProcess.joining(
-            directory.path(of: "group"),
+            directory.path(of: "group"), failPoint: onlyWhenWoken,
             through: ["unshare", "--user", "--map-root-user", "sh", "-c", script])
         try await peer.tell("observe news")
         #expect(try openTargets(of: peer.pid).allSatisfy { !$0.contains("inotify") })
         for state in 1...UInt64(3) {
             try await group.post("news", state: state)
-            // Well below the interval at which everybody looks without having heard anything.
-            try await eventually("the peer hears of it", within: .seconds(6)) {
-                try await peer.tell("seen") == "\(state) \(state)"
-            }
+            try await eventually("the peer hears of it") { try await peer.tell("seen") == "\(state) \(state)" }
         }
         await group.close()
     }

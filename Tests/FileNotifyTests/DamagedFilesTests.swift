@@ -70,15 +70,23 @@ struct DamagedFilesTests {
         #expect(try Directory(path: path).names().filter { $0.hasPrefix("journal") }.isEmpty)
     }
 
+    /// Opening is refused as corrupt, and what it takes is given back: at least once of several times it is, since the
+    /// process is shared with the tests that run beside this one.
+    private func expectCheapRefusal(of path: String) async throws {
+        let growth = try await OwnResources.leastGrowth(batches: 5) {
+            let code = try await refusal(of: path)
+            #expect(code == .corrupt)
+        }
+        #expect(growth < 64 << 20)
+    }
+
     @Test("S11: an absurd length of a record takes no memory to speak of")
     func absurdLength() async throws {
         let directory = try TemporaryDirectory()
         let path = try await group(in: directory)
         for length in [UInt64(UInt32.max), UInt64.max >> 1] {
             try change(path + "/journal-1", at: 4_096, (0..<8).map { UInt8(truncatingIfNeeded: length >> ($0 * 8)) })
-            let before = OwnResources.residentByteCount
-            #expect(try await refusal(of: path) == .corrupt)
-            #expect(OwnResources.residentByteCount - before < 64 << 20)
+            try await expectCheapRefusal(of: path)
         }
     }
 
@@ -88,9 +96,7 @@ struct DamagedFilesTests {
         let path = try await group(in: directory)
         for tail in [1 << 62, 7, UInt64.max >> 1] {
             try change(path + "/journal-1", at: 1_024, (0..<8).map { UInt8(truncatingIfNeeded: tail >> ($0 * 8)) })
-            let before = OwnResources.residentByteCount
-            #expect(try await refusal(of: path) == .corrupt)
-            #expect(OwnResources.residentByteCount - before < 64 << 20)
+            try await expectCheapRefusal(of: path)
         }
     }
 

@@ -123,7 +123,7 @@ struct WakeUpTests {
         try poster.send("post name 2")
         try await poster.ended()
         // The looks come every ten seconds; the machine may be slow.
-        try await eventually("the observer looks by itself", within: .seconds(30)) {
+        try await eventually("the observer looks by itself", within: Patience.long) {
             try await observer.tell("seen") == "2 2"
         }
     }
@@ -132,14 +132,14 @@ struct WakeUpTests {
     func killedPosterWithDeadline() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
-        let observer = try await deafPeer(.silentFileSystem, in: path)
+        let observer = try await deafPeer(.silentFileSystem, in: path, failPoint: onlyWhenWoken)
         try await observer.tell("observe name")
         let poster = try await PeerProcess.joining(path)
         try await poster.tell("arm commit.beforeRing:kill")
         try poster.send("post name 2")
         try await poster.ended()
         try await observer.tell("sync")
-        try await eventually("it is delivered", within: .seconds(5)) { try await observer.tell("seen") == "1 2" }
+        try await eventually("it is delivered") { try await observer.tell("seen") == "1 2" }
     }
 
     @Test("W4: a thousand cycles of waiting at shared memory leave no thread and no descriptor")

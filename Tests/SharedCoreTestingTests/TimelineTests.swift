@@ -59,6 +59,17 @@ struct TimelineTests {
         #expect(mismatch?.problem.contains("overlaps: 1") == true)
     }
 
+    @Test("What happened is there when everybody has gone")
+    func everybodyGone() async throws {
+        do {
+            let app = try await group.main("app")
+            try await app.start()
+            try await app.stop()
+            await app.process.group.close()
+        }
+        try await group.timeline().expect(("app", .acquired), ("app", .released))
+    }
+
     @Test("Nothing is told as nothing")
     func empty() async throws {
         #expect(try await group.timeline().description == "Nothing happened to the ownership.")

@@ -56,7 +56,8 @@ extension ZMQTests {
 
         @Test("Of those who wait for one hub, one has tried to start it, and its failure is everybody's")
         func sharedFailure() async throws {
-            let launcher = try launcher("echo 'sharedcore: the disk is on fire' >&2; exit 69")
+            // It takes its time to fail: whoever has begun waits by then, also where the machine is busy.
+            let launcher = try launcher("sleep 2; echo 'sharedcore: the disk is on fire' >&2; exit 69")
             let begun = Begun()
             try await withThrowingTaskGroup(of: SharedCoreError?.self) { group in
                 for _ in 0..<8 {

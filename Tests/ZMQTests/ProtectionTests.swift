@@ -50,7 +50,7 @@ extension ZMQTests {
                     _ = try await stage.client { $0.openTimeout = .milliseconds(500) }
                 }
             } else {
-                await (try await stage.client { $0.openTimeout = .seconds(5) }).close()
+                await (try await stage.client { $0.openTimeout = Patience.usual }).close()
             }
             await hub.stop()
         }

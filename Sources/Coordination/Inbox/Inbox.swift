@@ -30,7 +30,7 @@ public struct Inbox: Sendable {
             options: QueueOptions(lifetime: .expiring(after: lifetime), markLifetime: lifetime))
     }
 
-    /// Selects all that changes what ``look(_:)`` answers for a call-id.
+    /// Selects all that changes what ``look(_:consistency:)`` answers for a call-id.
     public func prefix(of callID: CallID) throws(SharedCoreError) -> KeyPrefix {
         try mailbox.keys.prefix(of: ItemName(callID.text))
     }
@@ -39,7 +39,15 @@ public struct Inbox: Sendable {
     public func look(
         _ callID: CallID, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> InboxState {
-        try InboxState(
-            of: await mailbox.item(ItemName(callID.text), consistency: consistency), callID: callID)
+        try await find(callID, consistency: consistency).state
+    }
+
+    /// What there is for a call-id, and which session stored what was received; nil where that is not known any more.
+    package func find(
+        _ callID: CallID, consistency: ReadConsistency = .linearizable
+    ) async throws(SharedCoreError) -> (state: InboxState, author: SessionID?) {
+        let item = try await mailbox.item(ItemName(callID.text), consistency: consistency)
+        let state = try InboxState(of: item, callID: callID)
+        return (state, state == .nothingToShow ? item.mark?.origin : item.message?.origin)
     }
 }

@@ -17,6 +17,8 @@ package struct Intentions: Sendable {
         package var insists: Bool
         /// The message that is missing; nil where a core is needed whatever there is.
         package var callID: CallID?
+        /// The ownership that fulfils it and that it is over with; nil as long as there is none.
+        package var epoch: Revision?
 
         package init(insists: Bool, callID: CallID? = nil) {
             self.insists = insists
@@ -139,6 +141,7 @@ package struct Intentions: Sendable {
     /// What to wish now.
     package mutating func wish(holding: Revision?, core: LocalCore?, at now: BootInstant) -> Wish {
         policyIsDue = nil
+        for (number, need) in needs where need.epoch != nil && need.epoch != holding { needs[number] = nil }
         if isClosing { return .nothing(because: .closes) }
         if isMain { return intent }
         if policy != nil, holding == nil, core == nil {

@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Mailboxes
+internal import Synchronization
 
 /// The core that runs here.
 extension Participant {
@@ -17,16 +18,13 @@ extension Participant {
         let guarded = EpochGuardedStore(store: store, epoch: epoch, fenced: fenced)
         let context = CoreContext(
             store: guarded, epoch: epoch, role: store.session.role,
-            acceptMessage: { [inbox, delivered] message throws(SharedCoreError) in
+            acceptMessage: { [inbox] message throws(SharedCoreError) in
                 var transaction = Transaction()
                 try inbox.storeOperations(for: message, into: &transaction)
-                // Noted before others can see it: a call here may take it before the commit returns.
-                let isNew = delivered?.insert(message.callID) ?? false
                 do throws(SharedCoreError) {
                     _ = try await guarded.commit(transaction)
                     return .stored
                 } catch {
-                    if isNew { delivered?.remove(message.callID) }
                     guard inbox.isDuplicate(error, of: message.callID) else { throw error }
                     return .duplicate
                 }
@@ -35,6 +33,8 @@ extension Participant {
                 await self?.tell(Story(kind: .problem, epoch: epoch, reason: problem))
             })
         let watching = WitnessedRun(by: environment.witness)
+        intentions.coreBegins(at: clock.now())
+        let isForOthers = intentions.policy != nil
         coreRun = CoreRun(
             in: context, core: makeCore, on: environment.executor,
             prepare: { [weak self, executor = environment.executor] in
@@ -45,16 +45,21 @@ extension Participant {
                 // This process may have been frozen since the announcement: then it is the other that has a right to run.
                 _ = try await guarded.commit(Transaction())
             },
+            starting: { [weak self, executor] in
+                self?.coreStartCount.add(1, ordering: .relaxed)
+                guard isForOthers else { return }
+                Task(executorPreference: executor) { await self?.followDemand(under: epoch) }
+            },
             isFenced: { isFenced.isRaised }, finish: { watching.end() },
             report: { [weak self] report in await self?.hear(report, of: epoch) })
-        intentions.coreBegins(at: clock.now())
-        if intentions.policy != nil {
-            Task(executorPreference: executor) { await self.followDemand(under: epoch) }
-        }
     }
 
     /// Says on the timeline that a core starts. The guard makes sure that it still may: its epoch may be over already.
-    private func announceCore(under epoch: Revision, through guarded: EpochGuardedStore) async throws(SharedCoreError) {
+    ///
+    /// Where the core itself will run: it needs nothing of the participant that changes.
+    private nonisolated func announceCore(
+        under epoch: Revision, through guarded: EpochGuardedStore
+    ) async throws(SharedCoreError) {
         var transaction = Transaction()
         let entry = TimelineEntry(
             .coreStarted, by: store.session, epoch: epoch, at: clock.now(), bootID: clock.bootID)
@@ -65,8 +70,6 @@ extension Participant {
     /// Takes in what a run tells.
     private func hear(_ report: CoreRun.Report, of epoch: Revision) {
         switch report {
-        case .starting:
-            coreStarts += 1
         case .started:
             machine.coreStarted(epoch)
             intentions.coreStarted()

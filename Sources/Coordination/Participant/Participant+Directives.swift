@@ -27,7 +27,7 @@ extension Participant {
             _ = try await store.sessions()
             try await look()
         case .commit(let transition):
-            if transition.acquires, delivered != nil, try await dropAnsweredNeeds() { return }
+            if transition.acquires, store.session.role != .main, try await dropAnsweredNeeds() { return }
             try await commit(transition)
         case .startCore(let epoch):
             startCore(under: epoch)

@@ -38,11 +38,9 @@ extension Participant {
             forgetNeed(number)
             throw error
         }
-        let epoch = machine.holding?.epoch
-        Task {
-            await untilState { $0.isOver || $0.holding != epoch }
-            forgetNeed(number)
-        }
+        // Over with this ownership, and at once: whoever asked for it would be challenged otherwise.
+        guard let epoch = machine.holding?.epoch else { return forgetNeed(number) }
+        intentions.needs[number]?.epoch = epoch
     }
 
     private func forgetNeed(_ number: Int) {

@@ -125,14 +125,14 @@ extension Participant {
         let callID = call.callID
         var wait = MessageWait(deadline: call.deadline, lookInterval: machine.rules.lookInterval)
         while end == nil, !call.isOver, held == nil || intentions.lastLoss?.epoch != held {
-            let state = try await inbox.look(callID)
+            let (state, author) = try await inbox.find(callID)
             guard !call.isOver else { return nil }
             switch wait.step(state, at: clock.now()) {
             case .take:
                 guard case .taken(let message) = try await take(callID).get() else { continue }
-                return MessageAnswer(.message(message), from: source(of: callID))
+                return MessageAnswer(.message(message), from: source(storedBy: message.delivery.sender))
             case .nothingToShow:
-                return MessageAnswer(.nothingToShow, from: source(of: callID))
+                return MessageAnswer(.nothingToShow, from: source(storedBy: author))
             case .timeout:
                 return nil
             case .expect:
@@ -167,8 +167,9 @@ extension Participant {
         }
     }
 
-    private func source(of callID: CallID) -> MessageAnswer.Source {
-        delivered?.contains(callID) == true ? .core : .inbox
+    /// Where something came from that the inbox has. What this session stored, its own core received.
+    private func source(storedBy author: SessionID?) -> MessageAnswer.Source {
+        author == store.session.id ? .core : .inbox
     }
 
     /// Takes note whether a core here would help a call.

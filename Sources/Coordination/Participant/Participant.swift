@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Mailboxes
+internal import Synchronization
 
 /// The shell around the machines of one participant: it feeds them with what the store's watch and the clock say, and
 /// carries out their directives.
@@ -12,8 +13,6 @@ actor Participant {
     nonisolated let inbox: Inbox
     private nonisolated let claim: SessionClaim
     nonisolated let timeline: Timeline
-    /// What its own cores stored: nil for a Main, which waits for nothing and runs for weeks.
-    nonisolated let delivered: DeliveredCallIDs?
     /// Wakes the loop.
     nonisolated let bell = Bell()
     nonisolated let makeCore: @Sendable () -> any Core
@@ -34,7 +33,8 @@ actor Participant {
     var recordings: [ItemName: (number: Int, task: Task<SharedCoreError?, Never>)] = [:]
 
     var coreRun: CoreRun?
-    var coreStarts = 0
+    /// How many cores were started here.
+    nonisolated let coreStartCount = Atomic(0)
     var demandWatch: Watch?
 
     /// How many entries of the timeline this participant has written since it last dropped the oldest.
@@ -76,7 +76,6 @@ actor Participant {
         self.timeline = Timeline(store, capacity: options.timelineCapacity)
         let session = store.session
         self.claim = try SessionClaim(on: session)
-        self.delivered = session.role == .main ? nil : DeliveredCallIDs()
         let myself = Participation(
             session: session.id, role: session.role, name: session.name, process: session.process)
         self.machine = OwnershipMachine(
@@ -142,8 +141,9 @@ actor Participant {
     var state: ParticipantState {
         ParticipantState(
             isOver: end != nil, wantsOwnership: intentions.intent.wantsOwnership, holding: machine.holding?.epoch,
-            core: machine.core, coreStarts: coreStarts, refusal: machine.refusal, lossOf: intentions.lastLoss?.epoch,
-            problem: intentions.problem, isIdle: isIdle, isStuck: isStuck, stuckAt: stuckAt,
+            core: machine.core, coreStarts: coreStartCount.load(ordering: .relaxed), refusal: machine.refusal,
+            lossOf: intentions.lastLoss?.epoch, problem: intentions.problem, isIdle: isIdle, isStuck: isStuck,
+            stuckAt: stuckAt,
             waiting: lastingError.map { .store($0) } ?? machine.waiting, lastingError: lastingError)
     }
 

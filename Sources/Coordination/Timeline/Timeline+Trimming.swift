@@ -7,8 +7,11 @@ extension Timeline {
     /// - Returns: Whether entries were dropped.
     @discardableResult
     package func trim() async throws(SharedCoreError) -> Bool {
-        let history = try await history()
-        guard let transaction = trimming(history) else { return false }
+        let snapshot = try await store.list(Self.prefix)
+        // Almost always: then no entry has to be read.
+        guard snapshot.entries.count > capacity, let transaction = trimming(TimelineHistory(snapshot)) else {
+            return false
+        }
         do throws(SharedCoreError) {
             _ = try await store.commit(transaction)
             return true

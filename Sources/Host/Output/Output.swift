@@ -29,20 +29,25 @@ final class Output: Sendable {
         let end = Task {
             try await Abandonable.run(on: SerialThread(name: "output-end"), grace: .zero) { Self.waitForEnd() }
         }
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
-                try await withTaskCancellationHandler {
-                    if try await end.value { throw OutputClosed() }
+                // Whether it is a pipe, which alone has such an end. That nobody waits any more is no error of its own: what
+                // becomes of the body then is what counts.
+                let isClosed = await withTaskCancellationHandler {
+                    (try? await end.value) == true
                 } onCancel: {
                     end.cancel()
                 }
-                // Not a pipe: it has no such end.
-                while true { try await Task.sleep(for: .seconds(3600)) }
+                if isClosed { throw OutputClosed() }
+                return false
             }
-            group.addTask { try await body() }
-            // The first that ends is the end of the other.
+            group.addTask {
+                try await body()
+                return true
+            }
+            // The end of the one is the end of the other.
             defer { group.cancelAll() }
-            try await group.next()
+            while let isOver = try await group.next(), !isOver {}
         }
     }
 

@@ -13,7 +13,10 @@ public struct RetryPolicy: Hashable, Sendable {
     /// The longest pause.
     public let longestPause: Duration
 
-    /// - Parameter attempts: How often it is tried in all; at least once.
+    /// - Parameters:
+    ///   - attempts: How often it is tried in all; at least once.
+    ///   - pause: The first pause; each is twice as long as the one before.
+    ///   - longestPause: The longest pause; not shorter than the first.
     public init(attempts: Int = 5, pause: Duration = .seconds(1), longestPause: Duration = .seconds(60)) {
         self.attempts = max(1, attempts)
         self.pause = pause

@@ -39,6 +39,9 @@ public actor ConnectivityRunner {
     }
 
     /// - Parameters:
+    ///   - machine: What decides, as it stands at the beginning.
+    ///   - delegate: What carries out the actions.
+    ///   - clock: By which delays pass.
     ///   - traceCapacity: How many transitions ``trace`` keeps, and how many actions ``abandoned``.
     ///   - onTransition: Is told of each, in order; failures are among them. Returns at once.
     public init(

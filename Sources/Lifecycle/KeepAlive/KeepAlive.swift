@@ -33,6 +33,8 @@ public actor KeepAlive {
     /// - Parameters:
     ///   - record: What was kept of a former one. Its handlers are called once they were added again, at once where they
     ///     are due.
+    ///   - rules: The budget of a call, its warning, and what else is a matter of choice.
+    ///   - clock: By which intervals pass.
     ///   - save: Is given what to keep at every change, in order; traffic is none. Returns at once.
     ///   - report: Is told how each call went. Returns at once.
     /// - Throws: ``LifecycleError`` for a record that no machine made.

@@ -14,6 +14,8 @@ package struct FileStatus: Hashable, Sendable {
     package let owner: UInt32
     /// Who may do what, as the lower twelve bits of the mode.
     package let permissions: UInt32
+    /// Whether the last name of the file is gone. Who has it open can use it, and nobody else can find it.
+    package let isRemoved: Bool
     package let isDirectory: Bool
     package let isRegularFile: Bool
     package let isSymbolicLink: Bool
@@ -24,6 +26,7 @@ package struct FileStatus: Hashable, Sendable {
         byteCount = Int(status.st_size)
         owner = status.st_uid
         permissions = status.st_mode & 0o7777
+        isRemoved = status.st_nlink == 0
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
         isRegularFile = status.st_mode & S_IFMT == S_IFREG
         isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK

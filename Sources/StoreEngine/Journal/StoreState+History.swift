@@ -45,7 +45,9 @@ extension StoreState {
 
     /// Puts the changes of such payloads in front of the history, as far as the two meet.
     ///
-    /// - Parameter revision: Where the state stood that the changes were taken from.
+    /// - Parameters:
+    ///   - parts: The payloads' changes, the oldest first.
+    ///   - revision: Where the state stood that the changes were taken from.
     public mutating func prependHistory(
         _ parts: [SnapshotPart], at revision: Revision
     ) throws(SharedCoreError) {

@@ -121,7 +121,9 @@ extension StoreState {
     /// Takes over the content of a state at the same revision, made of a snapshot, and keeps the history: what a
     /// replica does when the journal that its external values lie in is replaced.
     ///
-    /// - Parameter revision: The history up to here is forgotten, so that it does not refer to old journals for ever.
+    /// - Parameters:
+    ///   - other: The state whose content it is.
+    ///   - revision: The history up to here is forgotten, so that it does not refer to old journals for ever.
     public mutating func adoptContent(of other: StoreState, forgettingThrough revision: Revision = .zero) {
         var kept = history
         kept.forget(through: revision)

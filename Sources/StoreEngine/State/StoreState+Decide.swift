@@ -16,9 +16,13 @@ extension StoreState {
 
     /// Judges a transaction at this place of the order.
     ///
-    /// - Parameter delivery: The number that a connection gave the request, which makes it safe to send it again: when it
-    ///   has taken effect, the answer is what it came to then. Unlike the caller's own number it makes no record of a
-    ///   request that changes nothing or is refused.
+    /// - Parameters:
+    ///   - transaction: What is asked for.
+    ///   - session: Whose request it is.
+    ///   - delivery: The number that a connection gave the request, which makes it safe to send it again: when it
+    ///     has taken effect, the answer is what it came to then. Unlike the caller's own number it makes no record of a
+    ///     request that changes nothing or is refused.
+    ///   - time: When it is, on the clock by which entries expire.
     /// - Throws: `sessionEnded` when the session is over, `limitExceeded` when a size is too large, `invalidArgument`
     ///   when the request's number is older than the results that are kept.
     public func decide(

@@ -3,7 +3,7 @@ public import CoreAPI
 /// The state of a store as a value: the same effects applied in the same order give the same state, anywhere.
 ///
 /// It has no clock, does no input or output and knows no locks. A backend decides a request with
-/// ``decide(_:of:at:)`` where the order is agreed, records the effect, and everybody applies it.
+/// ``decide(_:of:delivery:at:)`` where the order is agreed, records the effect, and everybody applies it.
 public struct StoreState: Sendable {
     /// The most notification names that a store keeps.
     public static let topicLimit = 65_536
@@ -39,6 +39,7 @@ public struct StoreState: Sendable {
     /// An empty store.
     ///
     /// - Parameters:
+    ///   - limits: How large values, transactions and the store may be.
     ///   - historyByteCount: The bytes of memory for ``history``.
     ///   - effectByteCount: The bytes of memory for ``effects``; zero keeps none.
     public init(limits: Limits = Limits(), historyByteCount: Int = 256 << 10, effectByteCount: Int = 0) {

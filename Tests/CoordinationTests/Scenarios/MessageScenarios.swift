@@ -371,6 +371,7 @@ struct MessageScenarios {
         let answer = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
 
         #expect(answer.content == .nothingToShow)
+        #expect(answer.source == .core)
     }
 
     @Test(

@@ -76,7 +76,7 @@ enum DiskCases {
             let isKept = (try? FileStatus(ofPath: spare)) != nil
             try expect(!isKept, "what was kept is used")
             try expect(try await other.tell("get full-3000/0") != "nothing", "the other one reads on")
-            try await eventually("space is kept again", within: .seconds(20)) {
+            try await eventually("space is kept again", within: .seconds(30)) {
                 (try? FileStatus(ofPath: spare)) != nil
             }
             try await peer.tell("occupy \(group.address)/occupied")

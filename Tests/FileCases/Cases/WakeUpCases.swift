@@ -61,9 +61,7 @@ enum WakeUpCases {
     ) { context in
         try await context.withGroup { busy in
             try await context.withGroup { quiet in
-                let observer = try await context.start(arming: CaseContext.onlyWhenWoken)
-                try await observer.tell("open \(busy.address)")
-                try await observer.tell("observe a")
+                let observer = try await context.startHearingBells(of: busy.address)
                 try await observer.tell("observe b")
                 try await observer.tell("another \(quiet.address)")
                 try await observer.tell("observe c")

@@ -37,7 +37,7 @@ package struct FileTrial: Sendable {
     package func run() async {
         let harness = FileHarness(durability: .process, in: directory, peer: PeerProgram(path: program))
         let result = await Patience.$usual.withValue(patience) {
-            await conformanceCase.run(on: harness, seed: 1, within: .seconds(90))
+            await conformanceCase.run(on: harness, seed: 1, within: Patience.long)
         }
         // One line, as the other side reads lines.
         let message = (result.outcome.message ?? "").split(separator: "\n").joined(separator: " | ")
@@ -61,7 +61,9 @@ package struct FileTrial: Sendable {
         let process = try ChildProcess(
             try ChildProcess.built("sharedcore-test-peer"),
             [command, caseID, "\(patience.components.seconds)", directory.path], environment: environment)
-        let end = try await within(.seconds(120), "the trial of \(caseID) ends") { await process.end() }
+        let end = try await within(Patience.long + Patience.usual, "the trial of \(caseID) ends") {
+            await process.end()
+        }
         guard let line = process.lines.last, let space = line.firstIndex(of: " ") else {
             return Report(word: "failed", message: "nothing was reported: \(end)")
         }

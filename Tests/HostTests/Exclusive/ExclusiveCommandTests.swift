@@ -49,13 +49,15 @@ struct ExclusiveCommandTests {
     @Test("Main asks an Executor's command to end, and owns when it has (contract C3)", arguments: backends)
     func handover(backend: String) async throws {
         try await HostProgram.using(backend) { program in
+            // A slow machine needs time for the command to end by itself.
+            try program.write("handover:\n  deadline: 60s\n  hardMaximum: 60s\n", to: "sharedcore.yaml")
             let script = "trap 'echo asked; kill $!; exit 3' TERM; echo runs; sleep 600 & wait"
             let ended = try await program.running("exclusive", "--role", "executor", "--", "sh", "-c", script) {
                 try await $0.untilOutput(has: 1)
                 let main = try await program.run("exclusive", "--role", "main", "--", "echo", "main runs")
                 #expect(main.status == 0 && main.output == "main runs\n")
                 #expect(main.errors.contains("waiting for executor “sh” pid \($0.pid) (epoch "))
-                #expect(main.errors.contains("to hand over, 500 ms at most"))
+                #expect(main.errors.contains("to hand over, 60000 ms at most"))
             }
             #expect(ended.status == 3)
             #expect(ended.output == "runs\nasked")
@@ -66,8 +68,8 @@ struct ExclusiveCommandTests {
     @Test("A command that ignores SIGTERM is killed at its deadline, and Main owns (contract C3)", arguments: backends)
     func deadline(backend: String) async throws {
         try await HostProgram.using(backend) { program in
-            // A slow machine needs time for the release: the command is killed a fifth of the deadline earlier.
-            try program.write("handover:\n  deadline: 4s\n  hardMaximum: 6s\n", to: "sharedcore.yaml")
+            // A slow machine needs time for the release: the command is killed a second earlier, which is all there is.
+            try program.write("handover:\n  deadline: 5s\n  hardMaximum: 8s\n", to: "sharedcore.yaml")
             let script = "trap '' TERM; echo runs; while :; do sleep 0.05; done"
             let ended = try await program.running("exclusive", "--role", "executor", "--", "sh", "-c", script) {
                 try await $0.untilOutput(has: 1)
@@ -96,7 +98,7 @@ struct ExclusiveCommandTests {
             }
             #expect(ended.status == 137)
             let process = try #require(command.value)
-            try await eventually("the end of the command", within: .seconds(20)) { process.liveness == .dead }
+            try await eventually("the end of the command", within: Patience.long) { process.liveness == .dead }
             #expect(try await program.run("exclusive", "--role", "executor", "--", "true").status == 0)
             #expect(try await program.run("check").status == 0)
         }
@@ -215,7 +217,7 @@ struct ExclusiveCommandTests {
     @Test("An Executor's command is asked to end when its budget is used up (contract P11)")
     func budget() async throws {
         var program = try HostProgram()
-        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "300ms"
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "3s"
         let ended = try await program.run("exclusive", "--role", "executor", "--", "sleep", "600")
         #expect(ended.status == 143)
         #expect(try await program.run("timeline").output.contains("its budget"))

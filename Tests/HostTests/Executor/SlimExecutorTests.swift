@@ -66,7 +66,9 @@ struct SlimExecutorTests {
     @Test("SIGTERM lets it release what it owns and ends it with status 1", arguments: [2, 15])
     func signals(number: Int32) async throws {
         let host = HostProgram(named: "sharedcore", in: program.directory)
-        let ended = try await program.running(arguments("--deadline-ms", "200000")) { running in
+        // Its core runs for as long as a busy machine needs to look at it.
+        let ended = try await program.running(arguments("--deadline-ms", "200000", "--budget-ms", "3600000")) {
+            running in
             try await eventually("it owns and runs its core", within: Patience.long) {
                 let status = try await host.run("status", "--json", "--dir", program.directory.path, "--group", "group")
                 guard case .object(let owner) = try status.objects().first?["owner"] else { return false }

@@ -156,9 +156,10 @@ struct RetryTests {
     func stopped() async throws {
         let program = try program(
             """
+            # Before it tells that it is under way: the host may stop at once then.
+            trap 'exit 1' TERM
             echo "$1" >> "$(dirname "$0")/tries"
             [ $(wc -l < "$(dirname "$0")/tries") -gt 1 ] && exit 0
-            trap 'exit 1' TERM
             while :; do sleep 0.05; done
             """)
         try await ServingHost.serve(program) { host in

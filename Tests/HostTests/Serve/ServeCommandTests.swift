@@ -95,7 +95,7 @@ struct ServeCommandTests {
                 let status = try await host.program.run("status", "--json")
                 guard case .object(let shown) = try status.objects().first?["host"] else { return false }
                 #expect(shown["pid"] == .number(UInt64(host.running.pid)))
-                #expect(shown["budgetMs"] == .number(30_000) && shown["warningMs"] == .number(25_000))
+                #expect(shown["budgetMs"] == .number(3_600_000) && shown["warningMs"] == .number(3_000_000))
                 #expect(shown["memoryBytes"] == .number(24 << 20))
                 guard case .array(let executors) = shown["executors"], let first = executors.first,
                     case .object(let executor) = first
@@ -104,7 +104,7 @@ struct ServeCommandTests {
             }
             let text = try await host.program.run("status")
             #expect(
-                text.output.contains("host      pid \(host.running.pid)") && text.output.contains("killed after 30s"))
+                text.output.contains("host      pid \(host.running.pid)") && text.output.contains("killed after 1h"))
         }
         let after = try await program.run("status", "--json")
         #expect(try after.objects().first?["host"] == .null)

@@ -9,19 +9,24 @@ struct ServingHost: Sendable {
     let program: HostProgram
     let running: RunningProgram
 
-    /// Runs a host while `body` looks at it, then stops it with SIGTERM.
+    /// Runs a host while `body` looks at it, then stops it with SIGTERM. Unless the test says otherwise its Executors have an
+    /// hour: on a busy machine the usual 30 s may be over before the test has seen what it looks for.
     @discardableResult
     static func serve(
         _ program: HostProgram, _ arguments: String...,
         body: @escaping @Sendable (ServingHost) async throws -> Void
     ) async throws -> HostProgram.Ended {
-        try await program.running(["serve", "--json"] + arguments) { running in
+        var patient = program
+        if program.environment[Self.budget] == nil { patient.environment[Self.budget] = "1h" }
+        return try await patient.running(["serve", "--json"] + arguments) { running in
             let host = ServingHost(program: program, running: running)
             try await host.until("it serves") { $0["event"] == .text("serving") }
             try await body(host)
             try running.send(.terminate)
         }
     }
+
+    private static let budget = "SHAREDCORE_EXECUTOR_BUDGET"
 
     /// The events so far.
     func events(_ kind: String) throws -> [[String: JSONField]] {

@@ -62,6 +62,20 @@ extension KeeperTests {
             try await stage.untilNoted("background=1")
         }
 
+        @Test("A keeper whose directory was removed ends, and its Main with it")
+        func noDirectory() async throws {
+            let keeper = try await stage.start(shell("exec sleep 1000"))
+            try await stage.until("Main runs") { $0.state == "running" }
+            let main = try #require(stage.mainPid)
+            // Its question has the keeper look now, and not a minute later.
+            let visitor = try stage.connect()
+            TemporaryDirectory.remove(stage.directory.path)
+            try visitor.send(Array(KeeperRequest.status.text.utf8))
+            let end = try await within(Patience.usual, "the end of the keeper") { await keeper.end() }
+            #expect(end == .exited(0))
+            #expect(kill(main, 0) == -1)
+        }
+
         @Test("A command that cannot be run is told and tried again")
         func noCommand() async throws {
             try await stage.start(["/nowhere/at/all"])
@@ -140,7 +154,8 @@ extension KeeperTests {
             let keeper = try await stage.start(shell("exec sleep 1000"))
             try await stage.untilNoted("background=1")
             keeper.signal(SIGTERM)
-            #expect(await keeper.end() == .exited(0))
+            let end = try await within(Patience.usual, "the end of the keeper") { await keeper.end() }
+            #expect(end == .exited(0))
             #expect(stage.mainPid == nil)
             #expect(!stage.directory.names.contains(KeeperPlace.socketName))
         }

@@ -61,7 +61,12 @@ extension KeeperTests {
 
         @Test("Main exits with 1: the peer sees no close, and the next Main reads what came meanwhile")
         func exited() async throws {
-            try await start(KeeperStage.options { $0.restart.firstDelay = .seconds(2) })
+            // Long enough for the pause to be seen, however slow the machine.
+            try await start(
+                KeeperStage.options {
+                    $0.restart.firstDelay = .seconds(6)
+                    $0.restart.longestDelay = .seconds(6)
+                })
             try server.send("exit 1")
             try await stage.untilNoted("recovered")
             try server.send("exit 1")
@@ -127,10 +132,11 @@ extension KeeperTests {
 
         @Test("P6: what still runs at the limit of a wake is stopped, and its socket stays")
         func budget() async throws {
+            // Until its warning Main has to read a line, and until its end to write down that it was warned.
             try await start(
                 KeeperStage.options {
-                    $0.wakeBudget = .milliseconds(600)
-                    $0.wakeWarning = .milliseconds(300)
+                    $0.wakeBudget = .seconds(6)
+                    $0.wakeWarning = .seconds(3)
                 })
             try server.send("sleep")
             try await stage.until("it sleeps") { $0.presence == "asleep" }

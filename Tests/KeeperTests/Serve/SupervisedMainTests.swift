@@ -95,7 +95,9 @@ extension KeeperTests {
 
         @Test("A keeper that stands still holds up neither what the host tells of itself nor its end")
         func frozenKeeper() async throws {
-            let host = try group.serve(["SHAREDCORE_EXECUTOR_COMMAND": "sleep 1000"])
+            let host = try group.serve([
+                "SHAREDCORE_EXECUTOR_COMMAND": "sleep 1000", "SHAREDCORE_EXECUTOR_BUDGET": "1h",
+            ])
             try await stage.until("Main runs") { $0.main != nil }
             try await until("the keeper answers", ["sharedcore_keeper_running 1", "sharedcore_executors_running 0"])
             let keeper = try #require(try await stage.status()).keeper

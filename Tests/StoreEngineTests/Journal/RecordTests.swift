@@ -114,18 +114,22 @@ struct RecordTests {
     }
 
     @Test("S11: a record that announces more than it holds costs no memory")
-    func announcementsCostNothing() {
-        let before = OwnResources.residentByteCount
-        for tag in 0...8 as ClosedRange<UInt8> {
-            for kind in 0...8 as ClosedRange<UInt8> {
-                // Revision, time, kind, then counts that claim the most that ten bytes can say.
-                let claim = [UInt8](repeating: 0xff, count: 9) + [0x01]
-                for payload in [[tag, 1, 1, kind] + claim + claim, [tag] + claim, [tag, 1, 1, kind, 1, 0] + claim] {
-                    _ = try? JournalRecord(payload[...])
+    func announcementsCostNothing() async throws {
+        // The process is shared with the tests that run beside this one, and what a record keeps it keeps each time.
+        let growth = try await OwnResources.leastGrowth(batches: 10) {
+            for tag in 0...8 as ClosedRange<UInt8> {
+                for kind in 0...8 as ClosedRange<UInt8> {
+                    // Revision, time, kind, then counts that claim the most that ten bytes can say.
+                    let claim = [UInt8](repeating: 0xff, count: 9) + [0x01]
+                    for payload in [
+                        [tag, 1, 1, kind] + claim + claim, [tag] + claim, [tag, 1, 1, kind, 1, 0] + claim,
+                    ] {
+                        _ = try? JournalRecord(payload[...])
+                    }
                 }
             }
         }
-        #expect(OwnResources.residentByteCount - before < 8 << 20)
+        #expect(growth < 8 << 20)
     }
 
     @Test("S11: parts of a snapshot out of their order are `corrupt`")

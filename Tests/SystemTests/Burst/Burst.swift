@@ -24,6 +24,14 @@ final class Burst {
         for callID in callIDs { processes[callID] = try post.push(callID) }
     }
 
+    /// Waits until all of them wait, also the last that a busy machine has started: the core of those before it would have
+    /// served everybody and stopped by then.
+    func allWait() async throws {
+        try await eventually("all wait for their messages", within: Patience.long) {
+            try await group.list(".sharedcore/expectations").entries.count == callIDs.count
+        }
+    }
+
     /// Starts another Executor for each call-id whose Executor was killed.
     func pushAgain() async throws {
         for (callID, process) in processes {
@@ -81,6 +89,13 @@ final class Burst {
     /// The starts that the timeline tells.
     func coreStartsOnTimeline() async throws -> Int {
         try await Timeline(group).history().records.count { $0.entry.kind == .coreStarted }
+    }
+
+    /// How many owners were taken for frozen: each of them means one more start, which a machine that is busy enough brings.
+    func unansweredChallenges() async throws -> Int {
+        try await Timeline(group).history().records.count {
+            $0.entry.kind == .tookOver && $0.entry.previous?.end == .unanswered
+        }
     }
 
     /// The rules hold, no two cores overlapped that had a right to run, and the server has nothing left.

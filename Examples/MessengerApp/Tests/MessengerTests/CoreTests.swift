@@ -47,7 +47,7 @@ struct CoreTests {
             for number in 1...10 { try server.send("number \(number)", from: "Max", as: "\(number)") }
             for (number, call) in zip(1...10, calls) { #expect(try await call.value.text == "number \(number)") }
             let timeline = try await group.timeline()
-            #expect(timeline.entries.count { $0.kind == .coreStarted } == 1)
+            #expect(timeline.entries.count { $0.kind == .coreStarted } == 1, "\(timeline)")
             try timeline.expectRulesHold()
         }
     }

@@ -1,8 +1,8 @@
 internal import SwiftProtobuf
 internal import Wormholes
 
+/// Protocol buffers, with the messages that SwiftProtobuf generates.
 extension MessageCodec where Message: SwiftProtobuf.Message & Sendable {
-    /// Protocol buffers, with the messages that SwiftProtobuf generates.
     static var protobuf: Self {
         MessageCodec(name: "protobuf") { message in
             try message.serializedBytes()

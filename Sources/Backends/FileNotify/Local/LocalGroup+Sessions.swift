@@ -81,38 +81,51 @@ extension LocalGroup {
         return session.process.pid == present.pid && session.process.startTime == present.startTime
     }
 
-    /// Whether a session stands whose process is gone.
-    func isDead(_ session: SessionID) -> Bool {
-        replica.read { $0.sessions[session] }.map(isDead) ?? false
-    }
-
     /// Whether a session's process is gone: its byte is free, or the kernel says so. A byte that is held proves nothing
     /// alone, because a child made by a bare fork holds it as well.
     func isDead(_ state: SessionState) -> Bool {
-        let session = state.session
+        if let isGone = isGone(state) { return isGone }
+        guard SessionMark(state.backendData)?.namesProcess == true, !Defect.believedLock.isPresent else { return false }
+        return systemIdentity(of: state.session).liveness == .dead
+    }
+
+    /// Whether a session's process is gone, as far as its byte tells; nil where the kernel has to be asked for the process.
+    func isGone(_ state: SessionState) -> Bool? {
         let mark = SessionMark(state.backendData)
         // Of a process of another machine only the hub can tell.
         if mark?.isLeased == true { return false }
-        guard session.process.bootID == clock.bootID else { return true }
+        guard state.session.process.bootID == clock.bootID else { return true }
         guard let mark else { return false }
-        if let byte = mark.lockedByte {
-            if sessionLocks.isHeldHere(byte) { return false }
-            if (try? sessionLocks.isHeld(byte)) == false { return true }
-        }
-        guard mark.namesProcess, !Defect.believedLock.isPresent else { return false }
-        return systemIdentity(of: session).liveness == .dead
+        guard let byte = mark.lockedByte else { return nil }
+        if sessionLocks.isHeldHere(byte) { return false }
+        return (try? sessionLocks.isHeld(byte)) == false ? true : nil
+    }
+
+    /// Whether a session stands whose byte is free.
+    func isGone(_ session: SessionID) -> Bool {
+        replica.read { $0.sessions[session] }.flatMap(isGone) ?? false
     }
 
     /// Opens the process of a session to wait for its end; nil when it is dead already, which is noted, or cannot be
     /// seen.
     func processHandle(of session: Session, ended: inout [SessionID]) -> ProcessHandle? {
         guard let state = replica.read({ $0.sessions[session.id] }), !Defect.unawaitedEnds.isPresent else { return nil }
-        if isDead(state) {
+        let isGone = isGone(state)
+        if isGone == true {
             ended.append(session.id)
             return nil
         }
         guard let mark = SessionMark(state.backendData), mark.namesProcess else { return nil }
-        return try? ProcessHandle(systemIdentity(of: session))
+        let isBelieved = isGone != nil || Defect.believedLock.isPresent
+        do throws(ProcessUnreachable) {
+            let process = try ProcessHandle(systemIdentity(of: session))
+            if isBelieved || !process.hasEnded { return process }
+        } catch {
+            guard !isBelieved, case .dead = error else { return nil }
+        }
+        // What its byte did not tell, the process does.
+        ended.append(session.id)
+        return nil
     }
 
     /// The process as the system knows it: a test may play another run of the machine.

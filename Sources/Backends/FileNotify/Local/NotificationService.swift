@@ -222,9 +222,10 @@ final class NotificationService: Sendable {
             var ended: [ObjectIdentifier: [SessionID]] = [:]
             let left = groupsByID(closed)
             for ((id, holder), isReady) in zip(holders, ready.dropFirst(2)) {
-                // Whoever dies closes its bells and locks some 15 ms before it is gone for the system.
+                // Whoever dies closes its bells and locks some 15 ms before it is gone for the system, which was just asked
+                // whether it is.
                 let isSeen = isReady && !FailPoint.isActive("look.ends")
-                if isSeen || left[id]?.isDead(holder.session.id) == true {
+                if isSeen || left[id]?.isGone(holder.session.id) == true {
                     ended[id, default: []].append(holder.session.id)
                 }
             }

@@ -54,6 +54,8 @@ public struct ConnectivityMachine: Hashable, Sendable {
     ///   - position: Where the application begins. One that begins with a network has not used it yet: feed
     ///     ``ConnectivityEvent/networkBack`` to a machine that begins disconnected.
     ///   - isRegistered: Whether the connection already stands, as in a test.
+    ///   - rules: Pauses, bounds and what else is a matter of choice.
+    ///   - seed: What the chance in its pauses comes from: the same seed, the same pauses.
     public init(
         startingIn position: LifePosition = LifePosition(.foreground, .disconnected), isRegistered: Bool = false,
         rules: ConnectivityRules = ConnectivityRules(), seed: UInt64

@@ -1,0 +1,47 @@
+internal import CoreAPI
+internal import FileNotifyBackend
+
+func announce(_ contact: String, in group: any SharedGroup) async throws {
+    var transaction = Transaction()
+    transaction.put(try Key("contacts/\(contact)"), Array("online".utf8))
+    transaction.post("contacts-changed")
+    _ = try await group.commit(transaction)
+}
+
+func follow(_ group: any SharedGroup) async throws {
+    for try await event in try await group.watch("contacts") {
+        switch event {
+        case .snapshot(let snapshot), .lagged(let snapshot): print("stands now:", snapshot.entries.map(\.key))
+        case .changes(let set): print("revision \(set.revision):", set.changes.map(\.key))
+        }
+    }
+}
+
+func holdAndWrite(_ bytes: [UInt8], in group: any SharedGroup) async throws {
+    var acquiring = Transaction()
+    acquiring.require(.absent("owner"))
+    acquiring.put("owner", [], lifetime: .session)
+    let epoch = try await group.commit(acquiring).revision
+
+    var writing = Transaction()
+    writing.require(.epoch("owner", epoch))
+    writing.put("result", bytes)
+    _ = try await group.commit(writing)  // refused as soon as "owner" is somebody else's
+}
+
+func openRelying(on directory: String) async throws -> any SharedGroup {
+    let group = try await FileGroup.open(
+        directory: directory, as: SessionDescription(role: .executor),
+        options: FileGroupOptions(
+            requirements: Requirements(features: [.promptDeathNotice, .deduplicatedRequests], durability: .process)))
+    return group
+}
+
+func save(_ bytes: [UInt8], in group: any SharedGroup, tellUser: (String) -> Void) async throws {
+    do {
+        try await group.put("settings", bytes)
+    } catch {
+        guard error.code == .storageFull else { throw error }
+        tellUser("There is no space left: \(error.message)")
+    }
+}

@@ -1,0 +1,31 @@
+internal import KeptSockets
+internal import NetworkMonitor
+
+func keepConnection(
+    connectToServer: () throws -> Int32, process: @escaping @Sendable (Int32, _ within: Duration) -> Void
+) async throws {
+    let keeper = try await KeptSockets.connect()
+    let connection: Int32
+    if let kept = try await keeper.recover().first(where: { $0.name == "sip" }) {
+        connection = try kept.descriptor()  // with what has come on it since the last Main read
+    } else {
+        connection = try connectToServer()
+        try await keeper.keep(connection, as: "sip")  // at once, when it is made
+    }
+    Task {
+        for await event in keeper.events {
+            switch event {
+            case .wake(let budget): process(connection, budget)  // then fallAsleep() again
+            case .budgetEnds, .keeperLost, .keeperFound: break
+            }
+        }
+    }
+    try await keeper.fallAsleep()
+}
+
+func followNetworks() async throws {
+    let monitor = try await NetworkMonitor.open()
+    for await state in monitor.states {
+        print(state)  // connected through eth0 (192.0.2.7) by 192.0.2.1
+    }
+}

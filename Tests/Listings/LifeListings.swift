@@ -1,0 +1,42 @@
+internal import CoreAPI
+internal import Lifecycle
+internal import Platform
+
+func connect(_ telephone: any ConnectivityDelegate, log: @escaping @Sendable (String) -> Void) async {
+    let runner = ConnectivityRunner(
+        ConnectivityMachine(seed: .random(in: .min ... .max)), delegate: telephone, clock: SystemClock()
+    ) { transition in log("\(transition)") }  // T2 foreground, disconnected → foreground, connected by …
+
+    await runner.handle(.networkBack)  // reconnect, register, subscribe, presence, HTTP, report
+    await runner.handle(.toBackground)  // the levels of the background
+    print(ServiceLevelTable.standard.level(of: .httpServices, in: await runner.situation))  // none
+}
+
+func replaceLevels() throws -> ServiceLevelTable {
+    let table = ServiceLevelTable(replacing: [
+        try ServiceLevelOverride(service: "presencePublish", application: "background", level: "none")
+    ])
+    return table
+}
+
+func stateApplication(in store: any SharedStore) async throws {
+    let states = ApplicationStates(store)
+    try await states.set(.background)
+    if try await states.all().isAnyInForeground { return }  // no alert is needed
+    for try await overview in try await states.watch() { print(overview) }
+}
+
+func keepAlive(
+    _ refresher: any KeepAliveHandler, restoring saved: KeepAliveRecord?, keep: @escaping @Sendable ([UInt8]) -> Void
+) async throws {
+    let keepAlive = try KeepAlive(restoring: saved, clock: SystemClock(), save: { record in keep(record.bytes) })
+    try await keepAlive.add("registration", every: .seconds(600), handler: refresher)
+    try await keepAlive.registered("sip:anna@example.org", for: .seconds(3600))
+}
+
+func keepAlive(in store: any SharedStore) async throws -> KeepAlive {
+    let records = KeepAliveRecords(store)
+    let keepAlive = try KeepAlive(
+        restoring: await records.record(of: "main"), clock: SystemClock(), save: records.saving(as: "main"))
+    return keepAlive
+}
