@@ -31,11 +31,7 @@ let package = Package(
             name: "registering-client", dependencies: shared + ["Telephony", "TelephoneServer"],
             swiftSettings: settings),
         .testTarget(
-            name: "TelephoneTests",
-            dependencies: shared + [
-                "Telephony", "TelephoneServer", "registering-client",
-                .product(name: "SharedCoreTesting", package: "SharedCore"),
-            ],
+            name: "TelephoneTests", dependencies: shared + ["Telephony", "TelephoneServer", "registering-client"],
             swiftSettings: settings),
     ]
 )

@@ -2,7 +2,6 @@ import CoreAPI
 import Foundation
 import Lifecycle
 import NetworkMonitor
-import SharedCoreTesting
 import TelephoneServer
 import Telephony
 import Testing
@@ -11,13 +10,13 @@ import Testing
 final class Stage: Sendable {
     let server: TelephoneServer
     let life: TelephoneLife
-    let clock: ManualClock
+    let clock: StandingClock
     private let network: AsyncStream<NetworkState>.Continuation
 
     convenience init(grant: Int = 3600, patience: Duration = .seconds(60), record: String? = nil) async throws {
         let server = try TelephoneServer()
         server.grant(seconds: grant)
-        try await self.init(server, ManualClock(), patience: patience, record: record)
+        try await self.init(server, StandingClock(), patience: patience, record: record)
     }
 
     /// Another process of the same telephone, some time later.
@@ -25,7 +24,7 @@ final class Stage: Sendable {
         try await self.init(former.server, former.clock, patience: .seconds(60), record: record)
     }
 
-    private init(_ server: TelephoneServer, _ clock: ManualClock, patience: Duration, record: String?) async throws {
+    private init(_ server: TelephoneServer, _ clock: StandingClock, patience: Duration, record: String?) async throws {
         self.server = server
         self.clock = clock
         let (states, network) = AsyncStream.makeStream(of: NetworkState.self)
@@ -75,11 +74,6 @@ final class Stage: Sendable {
 
     func bring(to state: ApplicationState) async {
         await telephone.bring(to: state)
-    }
-
-    /// Whether somebody waits for an instant that is no further away than that.
-    func wakes(within duration: Duration) -> Bool {
-        clock.nextWake.map { $0 <= clock.now().advanced(by: duration) } ?? false
     }
 
     /// Ten minutes pass at once, so that the keep-alive is due.
