@@ -48,6 +48,7 @@ let package = Package(
         .library(name: "Coordination", targets: ["Coordination"]),
         .library(name: "Lifecycle", targets: ["Lifecycle"]),
         .library(name: "NetworkMonitor", targets: ["NetworkMonitor"]),
+        .library(name: "SharedCoreTesting", targets: ["SharedCoreTesting"]),
         .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
         .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
         .library(name: "KeptSockets", targets: ["KeptSockets"]),
@@ -112,8 +113,14 @@ let package = Package(
         // What the kernel tells of the machine's networks.
         room("NetworkMonitor", knows: ["CoreAPI", "Platform"]),
 
-        // The contract as cases that run against any backend.
-        room("CoreAPITesting", knows: ["CoreAPI", "Coordination", "Platform", "Mailboxes", "Wormholes"]),
+        // For tests: of applications, and of backends, with the contract as cases.
+        room("TestInstruments", knows: ["CoreAPI"]),
+        room(
+            "SharedCoreTesting",
+            knows: ["CoreAPI", "Coordination", "InMemoryBackend", "Platform", "TestInstruments"]),
+        room(
+            "CoreAPITesting",
+            knows: ["CoreAPI", "Coordination", "Platform", "Mailboxes", "Wormholes", "TestInstruments"]),
 
         room(
             "BundledHarnesses",
@@ -247,7 +254,10 @@ let package = Package(
         tests("WormholesTests", of: ["CoreAPI", "ByteCoding", "Mailboxes", "Wormholes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",
-            of: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform", "Simulation"]),
+            of: [
+                "CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform", "Simulation",
+                "SharedCoreTesting",
+            ]),
         .executableTarget(
             name: "sharedcore-test-main", dependencies: ["KeptSockets", "Platform"], path: "Tests/KeptMain",
             swiftSettings: settings),
@@ -257,6 +267,7 @@ let package = Package(
                 "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeeperWire", "KeptSockets", "Platform", "sharedcore",
                 "sharedcore-test-main",
             ]),
+        tests("SharedCoreTestingTests", of: ["CoreAPI", "Coordination", "SharedCoreTesting"]),
         tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "LifecycleSimulation", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests(
