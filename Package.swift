@@ -12,9 +12,8 @@ let settings: [SwiftSetting] = [
     .define("FAIL_POINTS", .when(configuration: .debug)),
 ]
 
-/// A program that is started for a moment: nothing of the language's libraries is looked up, and nothing in the program has to be
-/// adapted to the place where it is loaded, which would touch (and so take) a few hundred pages of it at each start.
-let startsFast: [LinkerSetting] = [.unsafeFlags(["-static-stdlib", "-Xclang-linker", "-no-pie"])]
+/// A program that is started for a moment: nothing of the language's libraries is looked up.
+let startsFast: [LinkerSetting] = [.unsafeFlags(["-static-stdlib"])]
 
 /// What measures is optimized in every build.
 let optimized: [CSetting] = [.unsafeFlags(["-O2"])]

@@ -62,7 +62,7 @@ final class CoreRun: Sendable {
         } catch {
             failure = error
         }
-        // Whoever is told to stop has no problem, and somebody waits for the ownership: a sentence about any error takes 0.3 ms.
+        // Whoever is told to stop has no problem, and somebody waits for the ownership: a sentence takes its time.
         let problem =
             Task.isCancelled ? nil : failure.map { "its core failed: \($0)" } ?? "its core ended by itself"
         // Told before its stop, which may hang.
