@@ -67,8 +67,8 @@ extension ZMQTests {
                 }
                 // Each at some time: it lets the first ones go before a busy machine has made the last.
                 try await eventually("the hub has taken all of them in", within: Patience.long) {
-                    for stranger in strangers where !stranger.isGreeted { stranger.listen() }
-                    return strangers.allSatisfy(\.isGreeted)
+                    for stranger in strangers where !stranger.isTakenIn { stranger.listen() }
+                    return strangers.allSatisfy(\.isTakenIn)
                 }
                 #expect(try await client.put("k", [UInt8(wave)]).changed)
                 let guest = try await stage.client(at: hub.endpoint)

@@ -8,8 +8,8 @@ final class Stranger {
     /// What has come and is not looked at yet, and how many messages there were.
     private var rest: [UInt8] = []
     private(set) var messageCount = 0
-    /// Whether the other side has said anything, as it does when it takes a connection in.
-    private(set) var isGreeted = false
+    /// Whether the other side has taken the connection in: it greets then, or closes it when it has read nonsense by then.
+    private(set) var isTakenIn = false
     /// Whether the other side has ended its part of the handshake. What is said before is a breach of the protocol.
     private(set) var isThrough = false
 
@@ -67,8 +67,8 @@ final class Stranger {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = recv(socket.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            if count >= 0 || errno != EAGAIN { isTakenIn = true }
             guard count > 0 else { break }
-            isGreeted = true
             rest += buffer.prefix(count)
         }
         if rest.first == Self.greeting[0], rest.count >= Self.greeting.count { rest.removeFirst(Self.greeting.count) }
