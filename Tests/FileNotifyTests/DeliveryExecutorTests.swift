@@ -92,4 +92,59 @@ struct DeliveryExecutorTests {
         await group.close()
         for task in tasks + [third] { _ = try? await task.value }
     }
+
+    @Test("S13: who waits there hears that the group was closed, and those of another group go on")
+    func closedGroup() async throws {
+        let directory = try TemporaryDirectory()
+        let closed = try await FileGroup.open(directory: directory.path(of: "closed"))
+        let open = try await FileGroup.open(directory: directory.path(of: "open"))
+        let executor = try #require(closed.deliveryExecutor)
+        let (ended, notes) = (Atomic(0), Notes())
+        let waiting = try await observe(closed, Notes(), on: executor)
+        let going = try await observe(open, notes, on: executor)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                _ = try? await waiting.value
+                ended.add(1, ordering: .sequentiallyConsistent)
+            }
+            await closed.close()
+            try await eventually("it ends") { ended.load(ordering: .sequentiallyConsistent) == 1 }
+        }
+        for count in 1...10 as ClosedRange<UInt64> {
+            try await open.post("name", state: count)
+            try await eventually("it is woken") { notes.posts.load(ordering: .sequentiallyConsistent) == count }
+        }
+        going.cancel()
+        await open.close()
+        _ = try? await going.value
+    }
+
+    @Test("what other threads put down there runs, each time, and one job at a time")
+    func jobsOfOthers() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        let executor = try #require(group.deliveryExecutor)
+        let (turns, running, overlaps) = (Atomic(0), Atomic(0), Atomic(0))
+        let (taskCount, turnCount) = (8, 200)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for _ in 0..<taskCount {
+                tasks.addTask(executorPreference: executor) {
+                    for _ in 0..<turnCount {
+                        // Comes back from a thread of Swift's pool.
+                        await Task.detached {}.value
+                        if running.add(1, ordering: .sequentiallyConsistent).newValue > 1 {
+                            overlaps.add(1, ordering: .sequentiallyConsistent)
+                        }
+                        turns.add(1, ordering: .sequentiallyConsistent)
+                        running.subtract(1, ordering: .sequentiallyConsistent)
+                    }
+                }
+            }
+            try await eventually("all have come back") {
+                turns.load(ordering: .sequentiallyConsistent) == taskCount * turnCount
+            }
+        }
+        #expect(overlaps.load(ordering: .sequentiallyConsistent) == 0)
+        await group.close()
+    }
 }

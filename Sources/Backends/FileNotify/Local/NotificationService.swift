@@ -24,6 +24,8 @@ final class NotificationService: Sendable {
         let session: Session
         let process: ProcessHandle
         let key: UInt64
+        /// Whether the system took the process among those that it reports.
+        let isAwaited: Bool
     }
 
     /// What is waited for besides the ends of processes, which have the keys behind these.
@@ -94,17 +96,16 @@ final class NotificationService: Sendable {
 
     /// Where tasks run that want to be resumed by whoever hears of news; nil when the system has no thread left.
     func preferredExecutor() -> NewsExecutor? {
-        let mustStart = state.withLock { state in
-            defer { state.hasCompanion = true }
-            return !state.hasCompanion
-        }
-        guard mustStart else { return executor }
-        do throws(SystemCallError) {
-            try OwnedThread.start("sc-notify") { self.run() }
-            return executor
-        } catch {
-            state.withLock { $0.hasCompanion = false }
-            return nil
+        // Started under the lock: nobody may get the executor before the thread is there that hears while a task runs.
+        state.withLock { state in
+            if state.hasCompanion { return executor }
+            do throws(SystemCallError) {
+                try OwnedThread.start("sc-notify") { self.run() }
+                state.hasCompanion = true
+                return executor
+            } catch {
+                return nil
+            }
         }
     }
 
@@ -208,14 +209,15 @@ final class NotificationService: Sendable {
             guard !sessions.isEmpty || !known.isEmpty else { return }
             var holders: [SessionID: Holder] = [:]
             for session in sessions where state.reported[id]?.contains(session.id) != true {
-                if let holder = known[session.id] {
+                if let holder = known[session.id], holder.isAwaited {
                     holders[session.id] = holder
                 } else if let process = group.processHandle(of: session, ended: &ended) {
                     state.lastKey += 1
-                    holders[session.id] = Holder(session: session, process: process, key: state.lastKey)
-                    // It reports at once when the process has ended meanwhile. Its end is looked for where it cannot be
-                    // waited for.
-                    try? readiness.addEdges(of: process.descriptor, key: state.lastKey)
+                    // It is reported at once when it has ended meanwhile. One that cannot be waited for is looked at again
+                    // each time.
+                    let isAwaited = (try? readiness.addEdges(of: process.descriptor, key: state.lastKey)) != nil
+                    holders[session.id] = Holder(
+                        session: session, process: process, key: state.lastKey, isAwaited: isAwaited)
                 }
             }
             state.groups[id] = Weak(group: group)
