@@ -29,6 +29,21 @@ struct DeliveryExecutorTests {
         }
     }
 
+    /// Turns of which only one may be taken at a time.
+    private final class Turns: Sendable {
+        let count = Atomic(0)
+        let overlapCount = Atomic(0)
+        private let isTaken = Atomic(false)
+
+        func take() {
+            if isTaken.exchange(true, ordering: .sequentiallyConsistent) {
+                overlapCount.add(1, ordering: .sequentiallyConsistent)
+            }
+            count.add(1, ordering: .sequentiallyConsistent)
+            isTaken.store(false, ordering: .sequentiallyConsistent)
+        }
+    }
+
     private func observe(
         _ group: FileGroup, _ notes: Notes, on executor: (any TaskExecutor)?, blocking: Bool = false
     ) async throws -> Task<Void, any Error> {
@@ -99,16 +114,16 @@ struct DeliveryExecutorTests {
         let closed = try await FileGroup.open(directory: directory.path(of: "closed"))
         let open = try await FileGroup.open(directory: directory.path(of: "open"))
         let executor = try #require(closed.deliveryExecutor)
-        let (ended, notes) = (Atomic(0), Notes())
+        let (ended, notes) = (Notes(), Notes())
         let waiting = try await observe(closed, Notes(), on: executor)
         let going = try await observe(open, notes, on: executor)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
                 _ = try? await waiting.value
-                ended.add(1, ordering: .sequentiallyConsistent)
+                ended.isReleased.store(true, ordering: .sequentiallyConsistent)
             }
             await closed.close()
-            try await eventually("it ends") { ended.load(ordering: .sequentiallyConsistent) == 1 }
+            try await eventually("it ends") { ended.isReleased.load(ordering: .sequentiallyConsistent) }
         }
         for count in 1...10 as ClosedRange<UInt64> {
             try await open.post("name", state: count)
@@ -124,7 +139,7 @@ struct DeliveryExecutorTests {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
         let executor = try #require(group.deliveryExecutor)
-        let (turns, running, overlaps) = (Atomic(0), Atomic(0), Atomic(0))
+        let turns = Turns()
         let (taskCount, turnCount) = (8, 200)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for _ in 0..<taskCount {
@@ -132,19 +147,15 @@ struct DeliveryExecutorTests {
                     for _ in 0..<turnCount {
                         // Comes back from a thread of Swift's pool.
                         await Task.detached {}.value
-                        if running.add(1, ordering: .sequentiallyConsistent).newValue > 1 {
-                            overlaps.add(1, ordering: .sequentiallyConsistent)
-                        }
-                        turns.add(1, ordering: .sequentiallyConsistent)
-                        running.subtract(1, ordering: .sequentiallyConsistent)
+                        turns.take()
                     }
                 }
             }
             try await eventually("all have come back") {
-                turns.load(ordering: .sequentiallyConsistent) == taskCount * turnCount
+                turns.count.load(ordering: .sequentiallyConsistent) == taskCount * turnCount
             }
         }
-        #expect(overlaps.load(ordering: .sequentiallyConsistent) == 0)
+        #expect(turns.overlapCount.load(ordering: .sequentiallyConsistent) == 0)
         await group.close()
     }
 }
