@@ -58,6 +58,7 @@ examples:
 	$(SWIFT) test -j $(JOBS) --package-path Examples/MessengerApp
 	$(SWIFT) run -j $(JOBS) --package-path Examples/MessengerApp messenger story
 	$(SWIFT) test -j $(JOBS) --package-path Examples/WormholeChat
+	$(SWIFT) test -j $(JOBS) --package-path Examples/SharedCounter
 	@# For its test in a network namespace.
 	@Scripts/install-dependencies iproute2
 	$(SWIFT) test -j $(JOBS) --package-path Examples/RegisteringClient

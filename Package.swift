@@ -12,9 +12,8 @@ let settings: [SwiftSetting] = [
     .define("FAIL_POINTS", .when(configuration: .debug)),
 ]
 
-/// A program that is started for a moment: nothing of the language's libraries is looked up, and nothing in the program has to be
-/// adapted to the place where it is loaded, which would touch (and so take) a few hundred pages of it at each start.
-let startsFast: [LinkerSetting] = [.unsafeFlags(["-static-stdlib", "-Xclang-linker", "-no-pie"])]
+/// A program that is started for a moment: nothing of the language's libraries is looked up.
+let startsFast: [LinkerSetting] = [.unsafeFlags(["-static-stdlib"])]
 
 /// What measures is optimized in every build.
 let optimized: [CSetting] = [.unsafeFlags(["-O2"])]
@@ -48,6 +47,7 @@ let package = Package(
         .library(name: "Coordination", targets: ["Coordination"]),
         .library(name: "Lifecycle", targets: ["Lifecycle"]),
         .library(name: "NetworkMonitor", targets: ["NetworkMonitor"]),
+        .library(name: "SharedCoreTesting", targets: ["SharedCoreTesting"]),
         .library(name: "CoreAPITesting", targets: ["CoreAPITesting"]),
         .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
         .library(name: "KeptSockets", targets: ["KeptSockets"]),
@@ -112,8 +112,14 @@ let package = Package(
         // What the kernel tells of the machine's networks.
         room("NetworkMonitor", knows: ["CoreAPI", "Platform"]),
 
-        // The contract as cases that run against any backend.
-        room("CoreAPITesting", knows: ["CoreAPI", "Coordination", "Platform", "Mailboxes", "Wormholes"]),
+        // For tests: of applications, and of backends, with the contract as cases.
+        room("TestInstruments", knows: ["CoreAPI"]),
+        room(
+            "SharedCoreTesting",
+            knows: ["CoreAPI", "Coordination", "InMemoryBackend", "Platform", "TestInstruments"]),
+        room(
+            "CoreAPITesting",
+            knows: ["CoreAPI", "Coordination", "Platform", "Mailboxes", "Wormholes", "TestInstruments"]),
 
         room(
             "BundledHarnesses",
@@ -247,7 +253,10 @@ let package = Package(
         tests("WormholesTests", of: ["CoreAPI", "ByteCoding", "Mailboxes", "Wormholes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",
-            of: ["CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform", "Simulation"]),
+            of: [
+                "CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform", "Simulation",
+                "SharedCoreTesting",
+            ]),
         .executableTarget(
             name: "sharedcore-test-main", dependencies: ["KeptSockets", "Platform"], path: "Tests/KeptMain",
             swiftSettings: settings),
@@ -257,6 +266,7 @@ let package = Package(
                 "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeeperWire", "KeptSockets", "Platform", "sharedcore",
                 "sharedcore-test-main",
             ]),
+        tests("SharedCoreTestingTests", of: ["CoreAPI", "Coordination", "SharedCoreTesting"]),
         tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "LifecycleSimulation", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests(

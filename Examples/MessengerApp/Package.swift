@@ -20,8 +20,16 @@ let package = Package(
                 .product(name: "CoreAPI", package: "SharedCore"),
                 .product(name: "Coordination", package: "SharedCore"),
                 .product(name: "FileNotifyBackend", package: "SharedCore"),
+                .product(name: "Platform", package: "SharedCore"),
             ],
             swiftSettings: settings),
-        .testTarget(name: "MessengerTests", dependencies: ["messenger"], swiftSettings: settings),
+        .testTarget(
+            name: "MessengerTests",
+            dependencies: [
+                "messenger",
+                .product(name: "Coordination", package: "SharedCore"),
+                .product(name: "SharedCoreTesting", package: "SharedCore"),
+            ],
+            swiftSettings: settings),
     ]
 )

@@ -62,7 +62,7 @@ public final class ExecutorParticipant: Sendable {
         reporting: (@Sendable (OwnershipWait) -> Void)? = nil
     ) async throws(CoordinationError) -> MessageAnswer {
         let limit = participant.clock.now().advanced(by: deadline)
-        return try await withTaskExecutorPreference(ParticipantThread.shared) { () async throws(CoordinationError) in
+        return try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
             try await participant.message(for: callID, before: limit, insisting: insisting, reporting: reporting)
         }
     }
@@ -75,7 +75,7 @@ public final class ExecutorParticipant: Sendable {
     ///   ``CoordinationError/Code/fenced``, ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and
     ///   ``CoordinationError/Code/store``.
     package func start(reporting: (@Sendable (OwnershipWait) -> Void)? = nil) async throws(CoordinationError) {
-        try await withTaskExecutorPreference(ParticipantThread.shared) { () async throws(CoordinationError) in
+        try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
             try await participant.startCore(reporting: reporting)
         }
     }

@@ -55,7 +55,7 @@ public final class MainParticipant: Sendable {
     public func start(
         takingOver: Bool = false, reporting: (@Sendable (OwnershipWait) -> Void)? = nil
     ) async throws(CoordinationError) {
-        try await withTaskExecutorPreference(ParticipantThread.shared) { () async throws(CoordinationError) in
+        try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
             try await participant.startMain(takingOver: takingOver, reporting: reporting)
         }
     }

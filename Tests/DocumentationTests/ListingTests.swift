@@ -2,9 +2,11 @@ internal import Testing
 
 @Suite("The pages show what is compiled")
 struct ListingTests {
-    /// What is compiled: the target “Listings”, and the examples.
+    /// What is compiled: the target “Listings”, the examples, and the article of the kit for tests, whose code is tests.
     private static let sources = Result {
-        try Repository.files(below: "Tests/Listings", "Examples", ending: ".swift").map { path in
+        try Repository.files(
+            below: "Tests/Listings", "Examples", "Tests/SharedCoreTestingTests", ending: ".swift"
+        ).map { path in
             Listing.pieces(try Repository.text(path)).flatMap { $0 }
         }
     }

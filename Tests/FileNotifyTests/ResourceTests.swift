@@ -33,6 +33,22 @@ struct ResourceTests {
         }
     }
 
+    @Test("L1: a program has room for its high descriptors before it opens a group, when that takes long")
+    func roomForDescriptors() async throws {
+        // Through a shell that stays: a program that is started from here has the room of this process.
+        let peer = try PeerProcess(through: ["/bin/sh", "-c", "\"$0\" \"$@\"; exit $?"])
+        _ = try await peer.answer()
+        let child = try text(of: "/proc/\(peer.pid)/task/\(peer.pid)/children").split(separator: " ").first
+        let status = try text(of: "/proc/\(try #require(child))/status").split(separator: "\n")
+        let line = try #require(status.first(where: { $0.hasPrefix("FDSize:") }))
+        let size = try #require(line.split(separator: "\t").last.flatMap { Int($0) })
+        #expect(size > Int(OpenFile.EarlyEnd.lock.rawValue))
+    }
+
+    private func text(of path: String) throws -> String {
+        String(decoding: try OpenFile(path: path, .read).read(count: 1 << 16, at: 0), as: UTF8.self)
+    }
+
     @Test("W4: 100,000 watches and observations leave no descriptor, bell or cursor")
     func watchesLeaveNothing() async throws {
         let directory = try TemporaryDirectory()

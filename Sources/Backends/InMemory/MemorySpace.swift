@@ -21,6 +21,7 @@ public final class MemorySpace: Sendable {
     private let clock: any TimeSource
     private let limits: Limits
     private let historyByteCount: Int
+    private let executor: (any TaskExecutor)?
     private let stores = Mutex<[String: Weak]>([:])
 
     /// An empty space.
@@ -29,9 +30,18 @@ public final class MemorySpace: Sendable {
     ///   - clock: The clock by which entries expire.
     ///   - limits: The sizes that its groups accept.
     ///   - historyByteCount: The bytes of changes that each group keeps for watches that resume or fall behind.
-    public init(
+    public convenience init(
         clock: any TimeSource = SystemClock(), limits: Limits = Limits(), historyByteCount: Int = 1 << 20
     ) {
+        self.init(clock: clock, limits: limits, historyByteCount: historyByteCount, executor: nil)
+    }
+
+    /// - Parameter executor: Where entries expire; nil for the concurrent pool.
+    package init(
+        clock: any TimeSource, limits: Limits = Limits(), historyByteCount: Int = 1 << 20,
+        executor: (any TaskExecutor)?
+    ) {
+        self.executor = executor
         self.clock = clock
         self.limits = limits
         self.historyByteCount = historyByteCount
@@ -77,7 +87,8 @@ public final class MemorySpace: Sendable {
             if let store = stores[group]?.store { return store }
             stores = stores.filter { $0.value.store != nil }
             let store = MemoryStore(
-                state: StoreState(limits: limits, historyByteCount: historyByteCount), clock: clock)
+                state: StoreState(limits: limits, historyByteCount: historyByteCount), clock: clock,
+                executor: executor)
             stores[group] = Weak(store: store)
             return store
         }

@@ -14,11 +14,13 @@ final class MemoryStore: Sendable {
     /// Tells one life of the group from the next.
     let incarnation = UInt64.random(in: 1...UInt64.max)
     private let clock: any TimeSource
+    private let executor: (any TaskExecutor)?
     private let timer = Mutex(ExpiryTimer())
 
-    init(state: StoreState, clock: any TimeSource) {
+    init(state: StoreState, clock: any TimeSource, executor: (any TaskExecutor)?) {
         self.replica = Replica(state)
         self.clock = clock
+        self.executor = executor
     }
 
     deinit {
@@ -102,7 +104,7 @@ final class MemoryStore: Sendable {
             if let due = timer.due, due <= instant { return }
             timer.task?.cancel()
             timer.due = instant
-            timer.task = Task { [weak self, clock] in
+            timer.task = Task(executorPreference: executor) { [weak self, clock] in
                 do { try await clock.sleep(until: instant) } catch { return }
                 self?.timerFired(instant)
             }

@@ -13,6 +13,9 @@ public struct CoordinationEnvironment: Sendable {
     public var witness: (any Witness)?
     /// What chance comes from.
     public var seed: UInt64
+    /// Where a participant and its cores run; nil for the participants' thread and the concurrent pool. Only the kit for
+    /// tests of applications sets it, to know when nothing runs any more.
+    package var executor: (any SerialExecutor & TaskExecutor)?
 
     public init(
         clock: any TimeSource = SystemClock(), processes: any ProcessControl = LocalProcessControl(),

@@ -17,19 +17,20 @@ final class CoreRun: Sendable {
     private let task: Task<Void, Never>
 
     /// - Parameters:
+    ///   - executor: Where the core runs; nil for the concurrent pool.
     ///   - prepare: Called first. Throwing ends the run before there is a core.
     ///   - starting: Told when the core is about to start. It must return at once.
     ///   - isFenced: Whether a write has shown that the ownership is over: what the core throws then is no fault of it.
     ///   - finish: Called last, when the core has stopped for good.
     init(
-        in context: CoreContext, core: @escaping @Sendable () -> any Core,
-        prepare: @escaping @Sendable () async throws -> Void, starting: @escaping @Sendable () -> Void,
+        in context: CoreContext, core: @escaping @Sendable () -> any Core, on executor: (any TaskExecutor)? = nil,
+        prepare: @escaping @Sendable () async throws -> Void, starting: @escaping @Sendable () -> Void = {},
         isFenced: @escaping @Sendable () -> Bool,
         finish: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (Report) async -> Void
     ) {
         epoch = context.epoch
-        task = Task.detached {
+        task = Task.detached(executorPreference: executor) {
             do {
                 try await prepare()
             } catch {
@@ -37,7 +38,7 @@ final class CoreRun: Sendable {
                 return await report(.ended(problem: Task.isCancelled || isFenced() ? nil : "\(error)"))
             }
             starting()
-            let problem = await Self.run(core(), in: context, isFenced: isFenced, report: report)
+            let problem = await Self.run(core(), in: context, on: executor, isFenced: isFenced, report: report)
             finish()
             await report(.ended(problem: isFenced() ? nil : problem))
         }
@@ -50,7 +51,7 @@ final class CoreRun: Sendable {
 
     /// Runs a core through its three calls. Gives the problem that ended it, if it was not told to stop.
     private static func run(
-        _ core: any Core, in context: CoreContext, isFenced: @Sendable () -> Bool,
+        _ core: any Core, in context: CoreContext, on executor: (any TaskExecutor)?, isFenced: @Sendable () -> Bool,
         report: @Sendable (Report) async -> Void
     ) async -> String? {
         var failure: (any Error)?
@@ -61,13 +62,13 @@ final class CoreRun: Sendable {
         } catch {
             failure = error
         }
-        // Whoever is told to stop has no problem, and somebody waits for the ownership: a sentence about any error takes 0.3 ms.
+        // Whoever is told to stop has no problem, and somebody waits for the ownership: a sentence takes its time.
         let problem =
             Task.isCancelled ? nil : failure.map { "its core failed: \($0)" } ?? "its core ended by itself"
         // Told before its stop, which may hang.
         if let problem, !isFenced() { await report(.failed(problem: problem)) }
         // A task of its own, because within a cancelled one a core could not wait for anything any more.
-        await Task { await core.stop() }.value
+        await Task(executorPreference: executor) { await core.stop() }.value
         return problem
     }
 }

@@ -11,9 +11,9 @@ extension Participant {
 
     func startCore(under epoch: Revision) {
         let isFenced = OneWayFlag()
-        let fenced: @Sendable () -> Void = { [weak self] in
+        let fenced: @Sendable () -> Void = { [weak self, executor = environment.executor] in
             isFenced.raise()
-            Task { await self?.lookSoon() }
+            Task(executorPreference: executor) { await self?.lookSoon() }
         }
         let guarded = EpochGuardedStore(store: store, epoch: epoch, fenced: fenced)
         let context = CoreContext(
@@ -36,19 +36,19 @@ extension Participant {
         intentions.coreBegins(at: clock.now())
         let isForOthers = intentions.policy != nil
         coreRun = CoreRun(
-            in: context, core: makeCore,
-            prepare: { [weak self] in
+            in: context, core: makeCore, on: environment.executor,
+            prepare: { [weak self, executor = environment.executor] in
                 try await self?.announceCore(under: epoch, through: guarded)
                 let others = try watching.begin(epoch)
                 guard !others.isEmpty else { return }
-                Task { await self?.judge(others, seenBy: watching, under: epoch) }
+                Task(executorPreference: executor) { await self?.judge(others, seenBy: watching, under: epoch) }
                 // This process may have been frozen since the announcement: then it is the other that has a right to run.
                 _ = try await guarded.commit(Transaction())
             },
-            starting: { [weak self] in
+            starting: { [weak self, executor] in
                 self?.coreStartCount.add(1, ordering: .relaxed)
                 guard isForOthers else { return }
-                Task(executorPreference: ParticipantThread.shared) { await self?.followDemand(under: epoch) }
+                Task(executorPreference: executor) { await self?.followDemand(under: epoch) }
             },
             isFenced: { isFenced.isRaised }, finish: { watching.end() },
             report: { [weak self] report in await self?.hear(report, of: epoch) })
@@ -146,7 +146,7 @@ extension Participant {
         untrimmedCount = 0
         guard !isTrimming else { return }
         isTrimming = true
-        Task.detached { [timeline, weak self] in
+        Task.detached(executorPreference: environment.executor) { [timeline, weak self] in
             do throws(SharedCoreError) {
                 try await timeline.trim()
             } catch {

@@ -23,7 +23,7 @@ extension Participant {
     private func record(_ item: ItemName) -> Task<SharedCoreError?, Never> {
         let number = newNumber()
         let before = recordings[item]?.task
-        let task = Task(executorPreference: ParticipantThread.shared) { () -> SharedCoreError? in
+        let task = Task(executorPreference: executor) { () -> SharedCoreError? in
             _ = await before?.value
             return await self.write(item, as: number)
         }

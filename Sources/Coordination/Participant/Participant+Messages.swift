@@ -22,8 +22,8 @@ extension Participant {
         listeners[ending] = call.news
         report(to: call.number, by: reporting)
         let limit = deadline.advanced(by: Self.deadlineGrace)
-        var alarm = Alarm(ringing: call.news, by: clock)
-        let serving = Task(executorPreference: ParticipantThread.shared) { await self.serve(call) }
+        var alarm = Alarm(ringing: call.news, by: clock, on: executor)
+        let serving = Task(executorPreference: executor) { await self.serve(call) }
         defer {
             serving.cancel()
             listeners[ending] = nil
@@ -49,7 +49,7 @@ extension Participant {
             return
         }
         // In a task of its own, because the call's is cancelled.
-        Task(executorPreference: ParticipantThread.shared) { await self.letGo(of: taken) }
+        Task(executorPreference: executor) { await self.letGo(of: taken) }
     }
 
     /// Nothing is needed or expected for a call any more.
@@ -77,7 +77,7 @@ extension Participant {
             throw failure(error)
         }
         listeners[call.number] = call.bell
-        var alarm = Alarm(ringing: call.bell, by: clock)
+        var alarm = Alarm(ringing: call.bell, by: clock, on: executor)
         defer {
             listeners[call.number] = nil
             alarm.stop()
@@ -88,7 +88,7 @@ extension Participant {
         do throws(SharedCoreError) {
             // Armed before the first look: nothing that is stored from here on goes unnoticed.
             let watch = try await store.watch([inbox.prefix(of: call.callID)], from: .now)
-            let pump = Task(executorPreference: ParticipantThread.shared) { await self.ring(call.bell, for: watch) }
+            let pump = Task(executorPreference: executor) { await self.ring(call.bell, for: watch) }
             defer {
                 watch.cancel()
                 pump.cancel()
@@ -149,7 +149,7 @@ extension Participant {
 
     /// Takes a message in a task of its own, so that it is known what came of it also when the call is cancelled.
     private func take(_ callID: CallID) async -> Result<InboxTake, SharedCoreError> {
-        await Task(executorPreference: ParticipantThread.shared) { [inbox] () -> Result<InboxTake, SharedCoreError> in
+        await Task(executorPreference: executor) { [inbox] () -> Result<InboxTake, SharedCoreError> in
             do throws(SharedCoreError) {
                 return .success(try await inbox.take(callID))
             } catch {

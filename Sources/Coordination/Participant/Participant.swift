@@ -16,6 +16,8 @@ actor Participant {
     /// Wakes the loop.
     nonisolated let bell = Bell()
     nonisolated let makeCore: @Sendable () -> any Core
+    /// Where it runs: ``ParticipantThread``, but in a simulation.
+    nonisolated let executor: any SerialExecutor & TaskExecutor
 
     var machine: OwnershipMachine
     /// What it wants of ownership.
@@ -58,7 +60,7 @@ actor Participant {
     /// What the last commit relied on and told, and how often in a row that was committed.
     private var repetition: (guards: [Transaction.Guard], stories: [Story], count: Int)?
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { ParticipantThread.shared.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     nonisolated var clock: any TimeSource { environment.clock }
 
     init(
@@ -68,6 +70,7 @@ actor Participant {
         self.store = store
         self.options = options
         self.environment = environment
+        self.executor = environment.executor ?? ParticipantThread.shared
         self.makeCore = core
         self.inbox = try Inbox(store, lifetime: options.inboxLifetime)
         self.timeline = Timeline(store, capacity: options.timelineCapacity)
@@ -80,12 +83,12 @@ actor Participant {
             at: environment.clock.now())
         self.intentions = Intentions(
             isMain: myself.isMain, budget: options.executorBudget, linger: options.coreLinger)
-        self.alarm = Alarm(ringing: bell, by: environment.clock)
+        self.alarm = Alarm(ringing: bell, by: environment.clock, on: executor)
     }
 
     /// Begins to follow the group; once, whoever asks first.
     func begin() async throws(SharedCoreError) {
-        let task = beginning ?? Task(executorPreference: ParticipantThread.shared) { await self.open() }
+        let task = beginning ?? Task(executorPreference: executor) { await self.open() }
         beginning = task
         if let error = await task.value {
             // Somebody who heard it before may have begun anew.
@@ -108,8 +111,8 @@ actor Participant {
             machine.view.apply(first)
             self.watch = watch
             isRunning = true
-            Task(executorPreference: ParticipantThread.shared) { await self.follow(watch) }
-            Task(executorPreference: ParticipantThread.shared) { await self.run() }
+            Task(executorPreference: executor) { await self.follow(watch) }
+            Task(executorPreference: executor) { await self.run() }
             return nil
         } catch {
             return error
@@ -125,13 +128,13 @@ actor Participant {
         guard isRunning else { return finish(with: .closed) }
         // In a task of its own: also a caller that is cancelled wants the core stopped. The loop may be waiting for the
         // store for longer than the bound.
-        await Task { await self.untilState { $0.isOver || $0.isStuck } }.value
+        await Task(executorPreference: executor) { await self.untilState { $0.isOver || $0.isStuck } }.value
         finish(with: .closed)
     }
 
     /// Lets go of a participant that nobody refers to any more.
     nonisolated func abandon() {
-        Task { await self.close() }
+        Task(executorPreference: environment.executor) { await self.close() }
     }
 
     /// The participant's own state now.
@@ -171,7 +174,7 @@ actor Participant {
         let bell = Bell()
         let number = newNumber()
         listeners[number] = bell
-        var alarm = Alarm(ringing: bell, by: clock)
+        var alarm = Alarm(ringing: bell, by: clock, on: executor)
         defer {
             listeners[number] = nil
             alarm.stop()

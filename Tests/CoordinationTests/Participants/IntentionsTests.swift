@@ -99,6 +99,18 @@ struct IntentionsTests {
         #expect(executor.wish(holding: nil, core: nil, at: after(30_300)) == .insist)
     }
 
+    @Test("C2: a core that was wanted once is wanted no more when its ownership has gone to another")
+    func aNeedEndsWithItsOwnership() {
+        var executor = executor()
+        executor.needs[1] = Intentions.Need(insists: true)
+        #expect(executor.wish(holding: nil, core: nil, at: start) == .insist)
+        executor.coreBegins(at: start)
+        executor.needs[1]?.epoch = epoch
+        #expect(executor.wish(holding: epoch, core: LocalCore(epoch: epoch, phase: .running), at: after(1)) == .own)
+        #expect(!executor.wish(holding: nil, core: nil, at: after(2)).wantsOwnership)
+        #expect(executor.needs.isEmpty)
+    }
+
     @Test("C9: a call that is slow to look does not start a core again whose run has served everybody")
     func servedCallsNeedNoCore() throws {
         var executor = executor()

@@ -3,6 +3,7 @@ import CoreAPI
 import CoreAPITesting
 import InMemoryBackend
 import Mailboxes
+import SharedCoreTesting
 import TestSupport
 import Testing
 

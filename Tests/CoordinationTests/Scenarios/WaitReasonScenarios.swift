@@ -2,6 +2,7 @@ import Coordination
 import CoreAPI
 import CoreAPITesting
 import InMemoryBackend
+import SharedCoreTesting
 import TestSupport
 import Testing
 

@@ -1,9 +1,10 @@
 import Coordination
 import CoreAPI
 import CoreAPITesting
+import SharedCoreTesting
 import TestSupport
 
-/// A core that fetches from a ``MailServer``, with the misbehaviour that a test wants.
+/// A scripted core whose runs are counted, with the misbehaviour that a test wants.
 struct ScriptedCore: Core {
     /// What a core does besides its job.
     struct Script: Sendable {
@@ -27,51 +28,51 @@ struct ScriptedCore: Core {
         let description: String
     }
 
-    let server: MailServer
-    let gauge: CoreGauge
-    let process: SimulatedProcess
-    let script: Script
-    private let epoch = Box<Revision?>(nil)
+    private let core: SharedCoreTesting.ScriptedCore
+    private let gauge: CoreGauge
+    private let mayStop: Latch?
+    private let epoch: Box<Revision?>
 
-    init(server: MailServer, gauge: CoreGauge, process: SimulatedProcess, script: Script) {
-        self.server = server
+    init(server: ScriptedServer, gauge: CoreGauge, process: SimulatedProcess, script: Script) {
         self.gauge = gauge
-        self.process = process
-        self.script = script
+        let epoch = Box<Revision?>(nil)
+        let steps = CoreScript()
+        steps.act(at: .start) { context in
+            epoch.update { $0 = context.epoch }
+            gauge.begin(context.epoch, in: process)
+            await script.start?.pass()
+            if let failure = script.failure { throw failure }
+            try await script.onStart?(context)
+        }
+        steps.act(at: .fetch) { _ in await script.fetch?.pass() }
+        steps.act(at: .acknowledge) { _ in
+            await script.acknowledge?.pass()
+            if process.isDead { throw CancellationError() }
+        }
+        if script.endsByItself { steps.endByItself() }
+        self.epoch = epoch
+        mayStop = script.stop
+        core = SharedCoreTesting.ScriptedCore(server, script: steps)
     }
 
     /// A core of a process of its own that does nothing special.
     static func idle(in world: World) -> ScriptedCore {
         ScriptedCore(
-            server: MailServer(), gauge: CoreGauge(), process: world.processes.start(), script: ScriptedCore.Script())
+            server: ScriptedServer(), gauge: CoreGauge(), process: world.processes.start(),
+            script: ScriptedCore.Script())
     }
 
     func start(in context: CoreContext) async throws {
-        epoch.update { $0 = context.epoch }
-        gauge.begin(context.epoch, in: process)
-        await script.start?.pass()
-        if let failure = script.failure { throw failure }
-        try await script.onStart?(context)
+        try await core.start(in: context)
     }
 
     func iterate(in context: CoreContext) async throws {
-        await script.fetch?.pass()
-        while true {
-            try Task.checkCancellation()
-            let version = server.version
-            for message in server.pending {
-                try await context.deliver(message)
-                await script.acknowledge?.pass()
-                if process.isDead { throw CancellationError() }
-                server.acknowledge(message.callID)
-            }
-            if script.endsByItself, server.pending.isEmpty { return }
-            await server.news(after: version)
-        }
+        try await core.iterate(in: context)
     }
 
     func stop() async {
-        await script.stop?.pass()
+        await mayStop?.pass()
+        await core.stop()
         if let epoch = epoch.value { gauge.end(epoch) }
     }
 }

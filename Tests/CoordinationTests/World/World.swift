@@ -3,13 +3,14 @@ import CoreAPI
 import CoreAPITesting
 import InMemoryBackend
 import Platform
+import SharedCoreTesting
 import TestSupport
 
 /// A group in memory with a server, and the participants that a test puts into it, each in a process of its own.
 final class World: Sendable {
     let clock: any TimeSource
     let space: MemorySpace
-    let server = MailServer()
+    let server = ScriptedServer()
     let gauge = CoreGauge()
     let witness = MemoryWitness()
     let processes: ProcessTable

@@ -1,8 +1,12 @@
 import Coordination
+import CoreAPI
+import Platform
 
 /// What the author of a core writes: one protocol, and here a connection to a toy server.
 struct MessengerCore: Core {
     let server: MessengerServer
+    /// A parameter, so that tests decide what time it is.
+    var clock: any TimeSource = SystemClock()
 
     func start(in context: CoreContext) async throws {
         try server.connect()
@@ -15,7 +19,7 @@ struct MessengerCore: Core {
                 // Only now is it stored for whoever asks for it, so only now may the server forget it.
                 try server.acknowledge(message.callID)
             }
-            try await Task.sleep(for: .milliseconds(20))
+            try await clock.sleep(until: clock.now().advanced(by: .milliseconds(20)))
         }
     }
 

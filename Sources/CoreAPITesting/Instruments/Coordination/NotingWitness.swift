@@ -18,7 +18,7 @@ struct NotingWitness: Witness {
         // Noted before the lock shows, so that whoever sees it finds whose it is.
         server.noteCore(of: epoch)
         let hold = try locks.begin(epoch: epoch)
-        life.keep(hold)
+        life.atEnd { hold.end() }
         // A process that ends keeps its locks until the system has closed its files. Whether it does is asked now: a core
         // that ran beside this one and was killed later is no excuse.
         for other in hold.others where !server.isEnding(other) {

@@ -2,7 +2,7 @@
 /// cancellation: the test then fails instead of standing still.
 ///
 /// - Throws: ``ConditionNotMet`` at the limit, else what the operation throws.
-package func within<Value: Sendable>(
+public func within<Value: Sendable>(
     _ limit: Duration = Patience.usual, _ expectation: String,
     _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -4,7 +4,7 @@
 /// effect.
 ///
 /// - Throws: ``ConditionNotMet`` when it does not hold within `limit`, and whatever the condition throws.
-package func eventually(
+public func eventually(
     _ expectation: @autoclosure () -> String, within limit: Duration = Patience.usual,
     _ condition: () async throws -> Bool
 ) async throws {

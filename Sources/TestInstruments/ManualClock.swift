@@ -1,12 +1,12 @@
-package import CoreAPI
+public import CoreAPI
 internal import Synchronization
 
 /// A clock that stands still until a test moves it.
 ///
 /// ``advance(by:)`` moves the time and then wakes, in the order of their instants, exactly the sleepers whose instant
 /// has come. A test that advances must first know that whoever it wants to wake is asleep: wait for
-/// ``sleeperCount`` or ``nextWake`` with ``eventually(_:within:_:)``.
-package final class ManualClock: TimeSource {
+/// ``sleeperCount`` or ``nextWake`` with `eventually`.
+public final class ManualClock: TimeSource {
     private struct Sleeper {
         let number: UInt64
         let instant: BootInstant
@@ -25,22 +25,22 @@ package final class ManualClock: TimeSource {
     private let state: Mutex<State>
 
     /// Makes a clock of a first run of the machine, one hour after its start.
-    package init(startingAt now: BootInstant = BootInstant(nanoseconds: 3_600_000_000_000)) {
+    public init(startingAt now: BootInstant = BootInstant(nanoseconds: 3_600_000_000_000)) {
         state = Mutex(State(bootID: BootID(high: 0x5ead, low: 1), now: now))
     }
 
-    package var bootID: BootID { state.withLock(\.bootID) }
+    public var bootID: BootID { state.withLock(\.bootID) }
 
-    package func now() -> BootInstant { state.withLock(\.now) }
+    public func now() -> BootInstant { state.withLock(\.now) }
 
     /// How many tasks sleep by this clock.
-    package var sleeperCount: Int { state.withLock(\.sleepers.count) }
+    public var sleeperCount: Int { state.withLock(\.sleepers.count) }
 
     /// The instant at which the first sleeper wakes; nil when nobody sleeps.
-    package var nextWake: BootInstant? { state.withLock { state in state.sleepers.map(\.instant).min() } }
+    public var nextWake: BootInstant? { state.withLock { state in state.sleepers.map(\.instant).min() } }
 
     /// Moves the time and wakes those whose instant has come.
-    package func advance(by duration: Duration) {
+    public func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)
             return Self.takeDue(from: &state)
@@ -51,7 +51,7 @@ package final class ManualClock: TimeSource {
     /// Starts another run of the machine: a new boot id, and a time that counts from zero again.
     ///
     /// Sleepers of the old run go on sleeping for what was left of their time.
-    package func reboot(now: Duration = .seconds(1)) {
+    public func reboot(now: Duration = .seconds(1)) {
         state.withLock { state in
             let old = state.now
             state.bootID = BootID(high: state.bootID.high, low: state.bootID.low + 1)
@@ -64,7 +64,7 @@ package final class ManualClock: TimeSource {
         }
     }
 
-    package func sleep(until instant: BootInstant) async throws(CancellationError) {
+    public func sleep(until instant: BootInstant) async throws(CancellationError) {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber

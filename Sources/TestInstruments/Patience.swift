@@ -1,8 +1,8 @@
 /// How long a case waits for what must come: long enough for a slow and busy machine, since only a failing case waits it
 /// out.
-package enum Patience {
+public enum Patience {
     /// The usual limit of this task and its children. Whoever expects failures lowers it.
-    @TaskLocal package static var usual: Duration = .seconds(30)
+    @TaskLocal public static var usual: Duration = .seconds(30)
     /// The limit for something that does a lot of work.
-    package static let long: Duration = .seconds(240)
+    public static let long: Duration = .seconds(240)
 }

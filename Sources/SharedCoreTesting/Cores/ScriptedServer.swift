@@ -1,8 +1,9 @@
-import Coordination
-import Synchronization
+public import Coordination
+public import CoreAPI
+internal import Synchronization
 
-/// The server side of a group: it keeps each message until a core has acknowledged it.
-final class MailServer: Sendable {
+/// The server side of scripted cores: it keeps each message until a core has acknowledged it.
+public final class ScriptedServer: Sendable {
     private struct State {
         var pending: [InboxMessage] = []
         var acknowledged: [CallID] = []
@@ -13,16 +14,19 @@ final class MailServer: Sendable {
 
     private let state = Mutex(State())
 
+    public init() {}
+
     /// What no core has acknowledged.
-    var pending: [InboxMessage] { state.withLock(\.pending) }
+    public var pending: [InboxMessage] { state.withLock(\.pending) }
 
     /// The call-ids that were acknowledged, in their order.
-    var acknowledged: [CallID] { state.withLock(\.acknowledged) }
+    public var acknowledged: [CallID] { state.withLock(\.acknowledged) }
 
-    var version: Int { state.withLock(\.version) }
+    /// How often something came.
+    public var version: Int { state.withLock(\.version) }
 
     /// A message comes from the network.
-    func receive(_ message: InboxMessage) {
+    public func receive(_ message: InboxMessage) {
         let waiting = state.withLock { state in
             state.pending.append(message)
             state.version += 1
@@ -32,7 +36,19 @@ final class MailServer: Sendable {
         for continuation in waiting.values { continuation.resume() }
     }
 
-    func acknowledge(_ callID: CallID) {
+    /// A text comes from the network.
+    ///
+    /// - Throws: `SharedCoreError.Code.invalidArgument` for a call-id of nothing.
+    public func receive(
+        _ text: String, as callID: String, from sender: String = "somebody", to recipient: String = "me"
+    ) throws(SharedCoreError) {
+        receive(
+            InboxMessage(
+                callID: try CallID(checking: callID), content: .text(from: sender, to: recipient, text: text)))
+    }
+
+    /// A core has stored a message.
+    public func acknowledge(_ callID: CallID) {
         state.withLock { state in
             state.pending.removeAll { $0.callID == callID }
             state.acknowledged.append(callID)
@@ -40,7 +56,7 @@ final class MailServer: Sendable {
     }
 
     /// Returns when there is more than there was at `version`, or when the task is cancelled.
-    func news(after version: Int) async {
+    public func news(after version: Int) async {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber

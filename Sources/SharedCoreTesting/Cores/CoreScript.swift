@@ -1,0 +1,81 @@
+public import Coordination
+internal import Synchronization
+
+/// What a ``ScriptedCore`` does besides its job: nothing, until a test says so.
+///
+/// One script is for the cores of one process, or of as many as are to do the same.
+public final class CoreScript: Sendable {
+    private struct State {
+        var hanging: Set<CoreMoment> = []
+        var waiting: [CoreMoment: [CheckedContinuation<Void, Never>]] = [:]
+        var failures: [CoreMoment: CoreFailure] = [:]
+        var actions: [CoreMoment: @Sendable (CoreContext) async throws -> Void] = [:]
+        var endsByItself = false
+        var startCount = 0
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    /// From now on a core that comes to a moment stays there, also when it is told to stop, until ``goOn(at:)``.
+    public func hang(at moment: CoreMoment) {
+        state.withLock { _ = $0.hanging.insert(moment) }
+    }
+
+    /// Lets the cores go on that hang at a moment, and those that come to it later.
+    public func goOn(at moment: CoreMoment) {
+        let waiting = state.withLock { state in
+            state.hanging.remove(moment)
+            return state.waiting.removeValue(forKey: moment) ?? []
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Whether a core hangs at a moment now.
+    public func isHanging(at moment: CoreMoment) -> Bool {
+        state.withLock { $0.waiting[moment]?.isEmpty == false }
+    }
+
+    /// From now on a core that comes to a moment fails there; with nil, no more. A stop cannot fail.
+    public func fail(at moment: CoreMoment, because reason: String?) {
+        state.withLock { $0.failures[moment] = reason.map(CoreFailure.init) }
+    }
+
+    /// From now on a core that comes to a moment does this; what it throws is the core's failure.
+    ///
+    /// ```swift
+    /// script.act(at: .start) { try await $0.enterCriticalSection(bound: .seconds(2)) }
+    /// ```
+    public func act(at moment: CoreMoment, _ action: @escaping @Sendable (CoreContext) async throws -> Void) {
+        state.withLock { $0.actions[moment] = action }
+    }
+
+    /// From now on a core ends by itself when its server has nothing more for it.
+    public func endByItself() {
+        state.withLock { $0.endsByItself = true }
+    }
+
+    /// How many cores have come to their start.
+    public var startCount: Int { state.withLock(\.startCount) }
+
+    var endsByItself: Bool { state.withLock(\.endsByItself) }
+
+    /// A core comes to a moment. First it acts, then it hangs, then it fails.
+    func pass(_ moment: CoreMoment, in context: CoreContext?) async throws {
+        let action = state.withLock { state in
+            if moment == .start { state.startCount += 1 }
+            return state.actions[moment]
+        }
+        if let action, let context { try await action(context) }
+        await withCheckedContinuation { continuation in
+            let hangs = state.withLock { state in
+                let hangs = state.hanging.contains(moment)
+                if hangs { state.waiting[moment, default: []].append(continuation) }
+                return hangs
+            }
+            if !hangs { continuation.resume() }
+        }
+        if let failure = state.withLock({ $0.failures[moment] }) { throw failure }
+    }
+}

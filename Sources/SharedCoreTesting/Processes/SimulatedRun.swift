@@ -1,0 +1,53 @@
+internal import Synchronization
+
+/// Code that runs in a simulated process.
+public final class SimulatedRun<Value: Sendable>: Sendable {
+    private struct State {
+        var result: Result<Value, any Error>?
+        var task: Task<Void, Never>?
+    }
+
+    private let name: String
+    private let simulation: SimulatedGroup
+    private let state = Mutex(State())
+
+    init(of name: String, in simulation: SimulatedGroup) {
+        self.name = name
+        self.simulation = simulation
+    }
+
+    /// What came of it; nil while it runs.
+    public var result: Result<Value, any Error>? { state.withLock(\.result) }
+
+    /// Whether it has ended.
+    public var isOver: Bool { result != nil }
+
+    /// What it returns. Lets time pass, no longer than it takes, and returns when every process waits.
+    ///
+    /// - Throws: What the code throws; ``ProcessKilled`` when its process was killed; ``SimulationStalled`` when it does not
+    ///   end.
+    public var value: Value {
+        get async throws {
+            try await simulation.advance(until: "what “\(name)” runs ends") { isOver }
+            guard let result else { throw CancellationError() }
+            return try result.get()
+        }
+    }
+
+    /// Cancels its task.
+    public func cancel() {
+        state.withLock(\.task)?.cancel()
+    }
+
+    func canBeCancelled(by task: Task<Void, Never>) {
+        state.withLock { $0.task = task }
+    }
+
+    /// The first result stands.
+    func end(with result: Result<Value, any Error>) {
+        state.withLock { state in
+            if state.result == nil { state.result = result }
+            state.task = nil
+        }
+    }
+}

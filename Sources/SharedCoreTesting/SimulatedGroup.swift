@@ -1,0 +1,111 @@
+public import Coordination
+public import CoreAPI
+internal import InMemoryBackend
+internal import Synchronization
+public import TestInstruments
+
+/// A group whose processes are played in the memory of a test, each with a handle, a session and an executor of its own,
+/// by a clock that the test moves.
+///
+/// ```swift
+/// let group = SimulatedGroup()
+/// let app = try await group.main("app")
+/// try await app.start()
+/// app.freeze()
+///
+/// let push = try await group.executor("push")
+/// let call = push.message(forCallID: "1", deadline: .seconds(20))
+/// try group.server.receive("Lunch?", as: "1")
+/// let answer = try await call.value
+/// ```
+///
+/// All that the processes do runs on one thread, so the group knows when nothing runs any more, and time passes only
+/// then: ``advance(by:)``, ``advance(until:within:_:)`` and ``SimulatedRun/value`` go from one moment at which somebody
+/// wakes to the next. Ten seconds of it take a few milliseconds, and a slow machine changes nothing.
+///
+/// What waits for the real world, for a socket or with `Task.sleep`, seems to wait for the test: time goes on without it.
+/// Give such code its clock as a parameter.
+public final class SimulatedGroup: Sendable {
+    private struct Weak {
+        weak var process: SimulatedProcess?
+    }
+
+    private struct State {
+        var processes: [Weak] = []
+        var observer: MemoryGroup?
+    }
+
+    /// The time of the group.
+    public let clock: ManualClock
+    /// The server that the group's scripted cores fetch from.
+    public let server = ScriptedServer()
+    /// How its participants handle ownership and messages, unless said otherwise.
+    public let options: CoordinationOptions
+
+    let thread = SimulationThread()
+    let witness = MemoryWitness()
+    private let space: MemorySpace
+    private let seed: UInt64
+    private let state = Mutex(State())
+
+    /// How many processes there were, in all groups: no two are the same one, though their groups are alike.
+    private static let processCount = Atomic<UInt64>(0)
+
+    /// A group that nobody has joined.
+    ///
+    /// - Parameters:
+    ///   - options: How its participants handle ownership and messages.
+    ///   - clock: Its time. Give several groups the same one only when you move it yourself.
+    ///   - seed: What the participants' chance comes from: the same for the same story.
+    public init(
+        options: CoordinationOptions = CoordinationOptions(), clock: ManualClock = ManualClock(), seed: UInt64 = 1
+    ) {
+        self.options = options
+        self.clock = clock
+        self.seed = seed
+        space = MemorySpace(clock: clock, executor: ProcessExecutor(on: thread))
+    }
+
+    /// A process that joins the group.
+    ///
+    /// - Parameters:
+    ///   - role: What it is.
+    ///   - name: Its name, on the timeline too.
+    public func process(_ role: SessionRole, _ name: String) async throws(SharedCoreError) -> SimulatedProcess {
+        // A group in memory is gone with its last handle, and the test wants to look also when everybody has left.
+        _ = try await observer()
+        let number = state.withLock { state in
+            state.processes.append(Weak())
+            return state.processes.count
+        }
+        // Beyond the ids that a system gives: nobody can take it for a real process.
+        let identity = ProcessIdentity(
+            bootID: clock.bootID, pid: 5_000_000 + Int32(number),
+            startTime: Self.processCount.add(1, ordering: .relaxed).newValue)
+        let handle = try await space.open("group", as: SessionDescription(role: role, name: name), process: identity)
+        let process = SimulatedProcess(name, identity, handle, in: self, seed: seed &+ UInt64(number))
+        state.withLock { $0.processes[number - 1].process = process }
+        return process
+    }
+
+    /// The store of the group, through a handle that takes no part in anything: for the test to look, and to write.
+    public func observer() async throws(SharedCoreError) -> any SharedGroup {
+        if let observer = state.withLock(\.observer) { return observer }
+        let opened = try await space.open("group", as: SessionDescription(role: .tool, name: "test"))
+        return state.withLock { state in
+            let observer = state.observer ?? opened
+            state.observer = observer
+            return observer
+        }
+    }
+
+    /// Who owns the core; nil when nobody does.
+    public func owner() async throws(SharedCoreError) -> GroupOwner? {
+        _ = try await observer().sessions()
+        return try await GroupOwner.current(in: observer())
+    }
+
+    func process(_ identity: ProcessIdentity) -> SimulatedProcess? {
+        state.withLock { $0.processes.compactMap(\.process) }.first { $0.identity.pid == identity.pid }
+    }
+}

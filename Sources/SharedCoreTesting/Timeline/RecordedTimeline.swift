@@ -1,0 +1,70 @@
+public import Coordination
+internal import CoreAPI
+
+/// What happened to the ownership of a simulated group, up to the moment at which it was asked for.
+public struct RecordedTimeline: Sendable, CustomStringConvertible {
+    /// The entries, the oldest first.
+    public let entries: [TimelineEntry]
+    /// What they prove.
+    public let report: CheckReport
+
+    init(_ history: TimelineHistory) {
+        entries = history.records.map(\.entry)
+        report = TimelineChecker.check(history)
+    }
+
+    /// Expects that these entries stand there in this order, each with the name of its participant. Others may stand between
+    /// them.
+    ///
+    /// ```swift
+    /// try timeline.expect(("app", .acquired), ("push", .challenged), ("push", .tookOver))
+    /// ```
+    ///
+    /// - Throws: ``TimelineMismatch`` with the first that is missing.
+    public func expect(_ steps: (name: String, kind: TimelineEntry.Kind)...) throws {
+        var rest = entries[...]
+        for (number, step) in steps.enumerated() {
+            guard let found = rest.firstIndex(where: { $0.name == step.name && $0.kind == step.kind }) else {
+                let place = number == 0 ? "" : " after “\(steps[number - 1].name)” \(steps[number - 1].kind)"
+                throw mismatch("“\(step.name)” \(step.kind) is missing\(place)")
+            }
+            rest = rest[(found + 1)...]
+        }
+    }
+
+    /// Expects that no entry is of these kinds.
+    ///
+    /// - Throws: ``TimelineMismatch`` with the first that is.
+    public func expectNone(of kinds: TimelineEntry.Kind...) throws {
+        for entry in entries where kinds.contains(entry.kind) { throw mismatch(entry.describe()) }
+    }
+
+    /// Expects that the rules of ownership hold, and that no two cores ran that both had a right to.
+    ///
+    /// - Throws: ``TimelineMismatch`` with what is broken.
+    public func expectRulesHold() throws {
+        guard !report.isClean else { return }
+        throw mismatch(([report.describe()] + report.violations.map(\.description)).joined(separator: "\n"))
+    }
+
+    /// The entries in sentences, each with its time in seconds after the first.
+    public var description: String {
+        guard let first = entries.first else { return "Nothing happened to the ownership." }
+        return entries.map { entry in
+            let milliseconds = first.at.duration(to: entry.at).clampedNanoseconds / 1_000_000
+            let fraction = String(1000 + milliseconds % 1000).dropFirst()
+            return "\(milliseconds / 1000).\(fraction) \(entry.describe())"
+        }.joined(separator: "\n")
+    }
+
+    private func mismatch(_ problem: String) -> TimelineMismatch {
+        TimelineMismatch(problem: problem, timeline: description)
+    }
+}
+
+extension SimulatedGroup {
+    /// What has happened to the ownership so far.
+    public func timeline() async throws -> RecordedTimeline {
+        RecordedTimeline(try await Timeline(observer()).history())
+    }
+}

@@ -1,0 +1,81 @@
+import Coordination
+import CoreAPI
+import SharedCoreTesting
+import Testing
+
+@Suite("A scripted core does what the test says")
+struct ScriptedCoreTests {
+    private let group = SimulatedGroup()
+    private let script = CoreScript()
+
+    @Test("It fails to start, with the reason, until it is told not to")
+    func failsToStart() async throws {
+        script.fail(at: .start, because: "the line is dead")
+        let app = try await group.main("app", script: script)
+        let error = await #expect(throws: CoordinationError.self) { try await app.start() }
+        #expect(error?.code == .coreFailed)
+        #expect(error?.message.contains("the line is dead") == true)
+        script.fail(at: .start, because: nil)
+        try await app.start()
+        #expect(script.startCount == 2)
+    }
+
+    @Test("It hangs at every moment until it may go on", arguments: CoreMoment.allCases)
+    func hangs(moment: CoreMoment) async throws {
+        script.hang(at: moment)
+        try group.server.receive("Lunch?", as: "1")
+        let app = try await group.main("app", script: script)
+        let start = app.starting()
+        try await group.runUntilIdle()
+        let stop = moment == .stop ? app.process.run { await app.participant.stop() } : nil
+        try await group.advance(by: .seconds(2))
+        #expect(script.isHanging(at: moment))
+        #expect(start.isOver == (moment != .start))
+        #expect(group.server.pending.isEmpty == (moment == .stop))
+        if let stop { #expect(!stop.isOver) }
+
+        script.goOn(at: moment)
+        try await group.runUntilIdle()
+        #expect(!script.isHanging(at: moment))
+        #expect(start.isOver)
+        #expect(group.server.pending.isEmpty)
+        if let stop { #expect(stop.isOver) }
+    }
+
+    @Test("It ends by itself when its server has nothing more")
+    func endsByItself() async throws {
+        script.endByItself()
+        let app = try await group.main("app", script: script)
+        try await app.start()
+        let end = try await app.process.run { await app.participant.waitUntilEnded() }.value
+        #expect(end == .coreFailed("its core ended by itself"))
+    }
+
+    @Test("C3: what it does at a moment is done as the core: a critical section that a Main waits for")
+    func acts() async throws {
+        script.act(at: .start) { [group] context in
+            try await context.enterCriticalSection(bound: .seconds(3))
+            try await group.clock.sleep(until: group.clock.now().advanced(by: .seconds(2)))
+            try await context.leaveCriticalSection()
+        }
+        let push = try await group.executor("push", script: script)
+        let call = push.message(forCallID: "1", deadline: .seconds(60))
+        try await group.advance(until: "it is in its section") { script.startCount == 1 }
+        let begin = group.clock.now()
+        let app = try await group.main("app")
+        try await app.start()
+        #expect(begin.duration(to: group.clock.now()) == .seconds(2))
+        #expect(!push.process.isDead)
+        try group.server.receive("Lunch?", as: "1")
+        #expect(try await call.value.text == "Lunch?")
+    }
+
+    @Test("A call-id of nothing is refused")
+    func emptyCallID() async throws {
+        #expect(throws: SharedCoreError.self) { try group.server.receive("Lunch?", as: "") }
+        let push = try await group.executor("push")
+        await #expect(throws: SharedCoreError.self) {
+            try await push.message(forCallID: "", deadline: .seconds(1)).value
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Coordination
+import CoreAPI
+import SharedCoreTesting
+import Testing
+
+@Suite("What a test expects of a timeline")
+struct TimelineTests {
+    private let group = SimulatedGroup()
+
+    private func story() async throws -> RecordedTimeline {
+        let app = try await group.main("app")
+        try await app.start()
+        try await app.stop()
+        return try await group.timeline()
+    }
+
+    @Test("Entries are expected in their order, with others between them")
+    func order() async throws {
+        let timeline = try await story()
+        try timeline.expect(("app", .acquired), ("app", .released))
+        try timeline.expect(("app", .acquired), ("app", .coreStarted), ("app", .coreStopped), ("app", .released))
+        try timeline.expect()
+    }
+
+    @Test("What is missing is told, with what came before it and the whole timeline")
+    func missing() async throws {
+        let timeline = try await story()
+        let wrongOrder = #expect(throws: TimelineMismatch.self) {
+            try timeline.expect(("app", .released), ("app", .acquired))
+        }
+        #expect(wrongOrder?.problem == "“app” acquired is missing after “app” released")
+        #expect(wrongOrder?.description.contains("released the core") == true)
+        #expect(throws: TimelineMismatch.self) { try timeline.expect(("app", .acquired), ("app", .acquired)) }
+        #expect(throws: TimelineMismatch.self) { try timeline.expect(("push", .acquired)) }
+        #expect(throws: TimelineMismatch.self) { try timeline.expect(("app", .killed)) }
+    }
+
+    @Test("What must not be there is told")
+    func unwanted() async throws {
+        let timeline = try await story()
+        try timeline.expectNone(of: .killed, .overlap)
+        #expect(throws: TimelineMismatch.self) { try timeline.expectNone(of: .killed, .released) }
+    }
+
+    @Test("C1, C15: a broken rule and two cores at once are told")
+    func rules() async throws {
+        try await story().expectRulesHold()
+        // A Main whose session ends while its core goes on in a living process.
+        let script = CoreScript()
+        script.hang(at: .stop)
+        let app = try await group.main("app", script: script)
+        try await app.start()
+        await app.process.group.close()
+        let next = try await group.main("next")
+        try await next.start()
+        try await group.advance(by: .seconds(60))
+        let timeline = try await group.timeline()
+        let mismatch = #expect(throws: TimelineMismatch.self) { try timeline.expectRulesHold() }
+        #expect(mismatch?.problem.contains("overlaps: 1") == true)
+    }
+
+    @Test("What happened is there when everybody has gone")
+    func everybodyGone() async throws {
+        do {
+            let app = try await group.main("app")
+            try await app.start()
+            try await app.stop()
+            await app.process.group.close()
+        }
+        try await group.timeline().expect(("app", .acquired), ("app", .released))
+    }
+
+    @Test("Nothing is told as nothing")
+    func empty() async throws {
+        #expect(try await group.timeline().description == "Nothing happened to the ownership.")
+    }
+}
