@@ -18,7 +18,7 @@ struct CoreRunTests {
             store: group, epoch: Revision(rawValue: 7), role: .main,
             acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
         return CoreRun(
-            in: context, core: { core }, prepare: prepare, isFenced: { false }, finish: {},
+            in: context, core: { core }, prepare: prepare, starting: {}, isFenced: { false }, finish: {},
             report: { [reports] report in reports.update { $0.append(report) } })
     }
 
