@@ -44,7 +44,7 @@ struct ArticleCode {
         let group = SimulatedGroup()
         let app = try await group.main("app")
         try await app.start()
-        app.freeze()
+        await app.freeze()
 
         let push = try await group.executor("push")
         let call = push.message(forCallID: "1", deadline: .seconds(20))
@@ -53,7 +53,7 @@ struct ArticleCode {
         #expect(answer.text == "Lunch?")
         try await push.acknowledge(answer)
 
-        app.thaw()
+        await app.thaw()
         try await group.advance(until: "Main owns again") { try await group.owner()?.name == "app" }
 
         let timeline = try await group.timeline()

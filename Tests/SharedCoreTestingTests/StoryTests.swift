@@ -9,7 +9,7 @@ struct StoryTests {
         let group = SimulatedGroup()
         let app = try await group.main("app")
         try await app.start()
-        app.freeze()
+        await app.freeze()
 
         let push = try await group.executor("push")
         let call = push.message(forCallID: "1", deadline: .seconds(20))
@@ -18,7 +18,7 @@ struct StoryTests {
         #expect(answer.text == "Lunch?")
         #expect(try await push.acknowledge(answer))
 
-        app.thaw()
+        await app.thaw()
         try await group.advance(until: "Main owns again") { try await group.owner()?.name == "app" }
         let again = try await group.executor("again").message(forCallID: "1", deadline: .seconds(20)).value
         #expect(again.text == nil)
