@@ -117,6 +117,21 @@ struct OwnershipScenarios {
         #expect(world.gauge.starts.count == 1)
     }
 
+    @Test("C2: an Executor that was started once does not own again when the Main that took over has stopped")
+    func startedExecutorOwnsOnce() async throws {
+        let world = World()
+        let executor = try await world.executor()
+        try await executor.participant.start()
+        let main = try await world.main()
+        try await main.participant.start()
+
+        await main.participant.stop()
+
+        try await within(Patience.usual, "the Executor wants nothing more") { await executor.participant.finish() }
+        #expect(try await world.owner() == nil)
+        #expect(world.gauge.starts.count == 2)
+    }
+
     @Test("S13: when the handle is closed, or the session ends, who waits is told and the core stops")
     func handleIsClosed() async throws {
         let world = World()
