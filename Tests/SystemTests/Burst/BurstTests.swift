@@ -14,8 +14,7 @@ struct BurstTests {
     /// A push is in time when it is served long before its own deadline of two minutes, which a frozen owner that nobody
     /// replaces would make all of them wait out.
     private static let inTime = Duration.seconds(60)
-    /// How many owners may be taken for frozen that are not: a machine may be that busy. Where an owner answers nobody, all of
-    /// them are.
+    /// How many owners may be taken for frozen that are not: a machine may be that busy.
     private static let mostExcused = 3
     /// The owner's start and its successor's, and some for a machine so busy that a successor was taken for frozen as well.
     private static let startLimit = 2 + mostExcused
