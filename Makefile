@@ -3,10 +3,11 @@
 
 SWIFT ?= swift
 JOBS ?= $(shell nproc)
+IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift
 
-.PHONY: demo test simulate check-all docs deb try-deb examples file-systems sanitize build release bench bench-brief \
-	without-zmq api-breakage format lint dependencies clean
+.PHONY: demo test simulate check-all at-length docs deb try-deb as-root examples file-systems sanitize build release \
+	bench bench-brief without-zmq api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -22,10 +23,13 @@ test: dependencies
 simulate: dependencies
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
 
-# Everything slow: the formatter's rules, the documentation, the tests three times over, the optimized build and the suite
-# with it, a brief measurement, the build without ZeroMQ, the Debian package in a fresh system, the examples, the suite on two
-# kinds of file system, the sanitizers, the demo again and again.
-check-all: lint docs test release bench-brief without-zmq try-deb examples file-systems sanitize
+# Everything slow: the formatter's rules, the documentation, the tests at length, a brief measurement, the build without
+# ZeroMQ, the examples, the suite on two kinds of file system, the sanitizers, the Debian package, for root in a fresh system.
+check-all: lint docs at-length bench-brief without-zmq examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
+	@[ "$(IS_ROOT)" ] || echo "The Debian package was made, but not tried: as root, make try-deb does that." >&2
+
+# The tests three times over, the suite with the optimized build, the demo again and again.
+at-length: test release
 	SWIFT="$(SWIFT)" Scripts/test
 	SWIFT="$(SWIFT)" SHAREDCORE_TEST_JOINS=10000 SHAREDCORE_TEST_FLAVOURS=all SHAREDCORE_TEST_BURST=1000 \
 	    SHAREDCORE_TEST_KILL_MINUTES=3 Scripts/test
@@ -45,10 +49,14 @@ deb: dependencies
 	@Scripts/install-dependencies dpkg-dev binutils python3
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/package
 
-# That it can be installed, and the demo runs, in a root file system with nothing else. Only root can make one.
-try-deb: deb
+# That it can be installed, and the demo runs, in a root file system with nothing else. Only root can make one, which is said
+# before anything is built.
+try-deb: as-root deb
 	@Scripts/install-dependencies debootstrap
 	Scripts/try-package
+
+as-root:
+	@[ "$(IS_ROOT)" ] || { echo "Only root can make a root file system and mount /proc in it." >&2; exit 1; }
 
 # The packages under Examples, each with its own tests.
 examples:

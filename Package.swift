@@ -266,7 +266,7 @@ let package = Package(
                 "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeeperWire", "KeptSockets", "Platform", "sharedcore",
                 "sharedcore-test-main",
             ]),
-        tests("SharedCoreTestingTests", of: ["CoreAPI", "Coordination", "SharedCoreTesting"]),
+        tests("SharedCoreTestingTests", of: ["CoreAPI", "Coordination", "Platform", "SharedCoreTesting"]),
         tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "LifecycleSimulation", "InMemoryBackend", "Platform"]),
         tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
         tests(

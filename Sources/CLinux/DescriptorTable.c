@@ -3,8 +3,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/// The highest number at which a file is opened on purpose (`OpenFile.EarlyEnd`).
-enum { highest_number = 960 };
+#include "CLinux.h"
 
 /// Makes the process's table of descriptors large enough before anything else runs.
 ///
@@ -13,7 +12,7 @@ enum { highest_number = 960 };
 __attribute__((constructor)) static void make_room(void) {
     int any = eventfd(0, EFD_CLOEXEC);
     if (any < 0) return;
-    int high = fcntl(any, F_DUPFD_CLOEXEC, highest_number);
+    int high = fcntl(any, F_DUPFD_CLOEXEC, CLINUX_HIGHEST_DESCRIPTOR);
     if (high >= 0) close(high);
     close(any);
 }

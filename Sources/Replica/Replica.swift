@@ -211,8 +211,13 @@ private struct WokenWaiters {
     var followers: [WaiterTable<RevisionCursor>.Woken] = []
 
     func resume() {
-        for waiter in watches { waiter.continuation.resume(returning: waiter.result) }
-        for waiter in observations { waiter.continuation.resume(returning: waiter.result) }
-        for waiter in followers { waiter.continuation.resume(returning: waiter.result) }
+        Self.resume(watches)
+        Self.resume(observations)
+        Self.resume(followers)
+    }
+
+    /// In the order in which they came, not that of a table: a simulation is the same each time.
+    private static func resume<Cursor: ReplicaCursor>(_ waiters: [WaiterTable<Cursor>.Woken]) {
+        for waiter in waiters.sorted(by: { $0.id < $1.id }) { waiter.continuation.resume(returning: waiter.result) }
     }
 }

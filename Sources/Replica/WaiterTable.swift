@@ -17,6 +17,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
 
     /// Somebody to resume, and with what.
     struct Woken {
+        let id: WaiterID
         let continuation: Continuation
         let result: WaitResult
     }
@@ -81,7 +82,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
             }
             while let waiter = slot.waiters.first, let element = slot.cursor.takeNext(in: &state) {
                 slot.waiters.removeFirst()
-                woken.append(Woken(continuation: waiter.continuation, result: .success(element)))
+                woken.append(Woken(id: id, continuation: waiter.continuation, result: .success(element)))
             }
             if slot.waiters.isEmpty { waiting.remove(id) }
             slots[id] = slot
@@ -92,7 +93,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
     mutating func remove(_ id: WaiterID, into woken: inout [Woken]) -> Bool {
         guard let slot = slots.removeValue(forKey: id) else { return false }
         for waiter in slot.waiters {
-            woken.append(Woken(continuation: waiter.continuation, result: .success(nil)))
+            woken.append(Woken(id: id, continuation: waiter.continuation, result: .success(nil)))
         }
         waiting.remove(id)
         return true
@@ -109,7 +110,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
     }
 
     private mutating func finish(_ slot: Slot, with end: WaitResult, _ id: WaiterID, into woken: inout [Woken]) {
-        for waiter in slot.waiters { woken.append(Woken(continuation: waiter.continuation, result: end)) }
+        for waiter in slot.waiters { woken.append(Woken(id: id, continuation: waiter.continuation, result: end)) }
         var ended = slot
         ended.end = end
         ended.waiters = []

@@ -10,14 +10,19 @@ extension SimulatedGroup {
     }
 
     /// Lets time pass. Whoever sleeps wakes at its moment, and does what it has to do before the time goes on.
+    ///
+    /// What several tasks of a test let pass at once passes once: each goes to its own end and no further.
+    ///
+    /// - Throws: `SharedCoreError.Code.invalidArgument` for a negative duration.
     public func advance(by duration: Duration) async throws {
-        let end = clock.now().advanced(by: duration)
-        try await runUntilIdle()
-        while let next = clock.nextWake, next <= end {
-            clock.advance(by: clock.now().duration(to: next))
-            try await runUntilIdle()
+        guard duration >= .zero else {
+            throw SharedCoreError(.invalidArgument, "Time does not go back.", at: "test")
         }
-        clock.advance(by: clock.now().duration(to: end))
+        let end = clock.now().advanced(by: duration)
+        while clock.now() < end {
+            try await thread.whenIdle { [clock] in clock.advance(to: min(clock.nextWake ?? end, end)) }
+        }
+        try await runUntilIdle()
     }
 
     /// Lets time pass until a condition holds, no longer than it takes. It is looked at whenever every process waits.
@@ -35,16 +40,30 @@ extension SimulatedGroup {
         let start = clock.now()
         let end = start.advanced(by: limit)
         while true {
+            let seen = clock.now()
             try await runUntilIdle()
             if try await condition() { return }
             // Looking may have woken somebody.
-            try await runUntilIdle()
-            guard let next = clock.nextWake, next <= end else {
+            let step = try await thread.whenIdle { [clock] in Self.step(clock, from: seen, to: end) }
+            guard step == .taken else {
                 throw SimulationStalled(
                     expectation: expectation(), timePassed: start.duration(to: clock.now()),
-                    wasLimit: clock.nextWake != nil, timeline: try await timeline().description)
+                    wasLimit: step == .beyondLimit, timeline: try await timeline().description)
             }
-            clock.advance(by: clock.now().duration(to: next))
         }
+    }
+
+    private enum Step {
+        case taken, beyondLimit, nobodySleeps
+    }
+
+    /// Goes to the next moment at which somebody wakes, unless somebody else has let time pass since the condition was
+    /// looked at: then it may hold by now.
+    private static func step(_ clock: ManualClock, from seen: BootInstant, to end: BootInstant) -> Step {
+        guard clock.now() == seen else { return .taken }
+        guard let next = clock.nextWake else { return .nobodySleeps }
+        guard next <= end else { return .beyondLimit }
+        clock.advance(to: next)
+        return .taken
     }
 }

@@ -11,7 +11,7 @@ public import TestInstruments
 /// let group = SimulatedGroup()
 /// let app = try await group.main("app")
 /// try await app.start()
-/// app.freeze()
+/// await app.freeze()
 ///
 /// let push = try await group.executor("push")
 /// let call = push.message(forCallID: "1", deadline: .seconds(20))
@@ -27,10 +27,11 @@ public import TestInstruments
 /// Give such code its clock as a parameter.
 public final class SimulatedGroup: Sendable {
     private struct Weak {
-        weak var process: SimulatedProcess?
+        weak var executor: ProcessExecutor?
     }
 
     private struct State {
+        /// In the order of their ids.
         var processes: [Weak] = []
         var observer: MemoryGroup?
     }
@@ -38,7 +39,7 @@ public final class SimulatedGroup: Sendable {
     /// The time of the group.
     public let clock: ManualClock
     /// The server that the group's scripted cores fetch from.
-    public let server = ScriptedServer()
+    public let server: ScriptedServer
     /// How its participants handle ownership and messages, unless said otherwise.
     public let options: CoordinationOptions
 
@@ -47,6 +48,9 @@ public final class SimulatedGroup: Sendable {
     private let space: MemorySpace
     private let seed: UInt64
     private let state = Mutex(State())
+
+    /// Beyond the ids that a system gives: nobody can take it for a real process.
+    private static let firstID: Int32 = 5_000_000
 
     /// How many processes there were, in all groups: no two are the same one, though their groups are alike.
     private static let processCount = Atomic<UInt64>(0)
@@ -63,6 +67,7 @@ public final class SimulatedGroup: Sendable {
         self.options = options
         self.clock = clock
         self.seed = seed
+        server = ScriptedServer(on: thread)
         space = MemorySpace(clock: clock, executor: ProcessExecutor(on: thread))
     }
 
@@ -78,13 +83,12 @@ public final class SimulatedGroup: Sendable {
             state.processes.append(Weak())
             return state.processes.count
         }
-        // Beyond the ids that a system gives: nobody can take it for a real process.
         let identity = ProcessIdentity(
-            bootID: clock.bootID, pid: 5_000_000 + Int32(number),
+            bootID: clock.bootID, pid: Self.firstID + Int32(number),
             startTime: Self.processCount.add(1, ordering: .relaxed).newValue)
         let handle = try await space.open("group", as: SessionDescription(role: role, name: name), process: identity)
         let process = SimulatedProcess(name, identity, handle, in: self, seed: seed &+ UInt64(number))
-        state.withLock { $0.processes[number - 1].process = process }
+        state.withLock { $0.processes[number - 1].executor = process.executor }
         return process
     }
 
@@ -105,7 +109,9 @@ public final class SimulatedGroup: Sendable {
         return try await GroupOwner.current(in: observer())
     }
 
-    func process(_ identity: ProcessIdentity) -> SimulatedProcess? {
-        state.withLock { $0.processes.compactMap(\.process) }.first { $0.identity.pid == identity.pid }
+    /// A process, as long as anybody holds it or its code runs.
+    func executor(of process: ProcessIdentity) -> ProcessExecutor? {
+        let index = Int(process.pid - Self.firstID) - 1
+        return state.withLock { $0.processes.indices.contains(index) ? $0.processes[index].executor : nil }
     }
 }

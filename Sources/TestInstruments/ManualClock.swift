@@ -39,10 +39,20 @@ public final class ManualClock: TimeSource {
     /// The instant at which the first sleeper wakes; nil when nobody sleeps.
     public var nextWake: BootInstant? { state.withLock { state in state.sleepers.map(\.instant).min() } }
 
-    /// Moves the time and wakes those whose instant has come.
+    /// Moves the time and wakes those whose instant has come. Time does not go back: the duration is not negative.
     public func advance(by duration: Duration) {
+        precondition(duration >= .zero, "Time does not go back.")
+        move { $0.advanced(by: duration) }
+    }
+
+    /// Moves the time to an instant and wakes those whose instant has come. One that has passed changes nothing.
+    public func advance(to instant: BootInstant) {
+        move { max($0, instant) }
+    }
+
+    private func move(_ change: (BootInstant) -> BootInstant) {
         let due = state.withLock { state in
-            state.now = state.now.advanced(by: duration)
+            state.now = change(state.now)
             return Self.takeDue(from: &state)
         }
         for sleeper in due { sleeper.continuation.resume(returning: true) }

@@ -42,7 +42,7 @@ struct ResourceTests {
         let status = try text(of: "/proc/\(try #require(child))/status").split(separator: "\n")
         let line = try #require(status.first(where: { $0.hasPrefix("FDSize:") }))
         let size = try #require(line.split(separator: "\t").last.flatMap { Int($0) })
-        #expect(size > Int(OpenFile.EarlyEnd.lock.rawValue))
+        #expect(size > Int(OpenFile.EarlyEnd.lock.descriptor))
     }
 
     private func text(of path: String) throws -> String {

@@ -3,48 +3,13 @@ import CoreAPI
 import SharedCoreTesting
 import Testing
 
-/// A core that asks its server every five seconds.
-struct PollingCore: Core {
-    let server: ScriptedServer
-    let clock: any TimeSource
-
-    func start(in context: CoreContext) async throws {}
-
-    func iterate(in context: CoreContext) async throws {
-        while true {
-            for message in server.pending {
-                try await context.deliver(message)
-                server.acknowledge(message.callID)
-            }
-            try await clock.sleep(until: clock.now().advanced(by: .seconds(5)))
-        }
-    }
-
-    func stop() async {}
-}
-
-/// What a push wakes: it shows one message and ends.
-struct PushProgram {
-    let group: any SharedGroup
-    let environment: CoordinationEnvironment
-    let core: @Sendable () -> any Core
-
-    func show(_ callID: CallID) async throws -> String? {
-        let executor = try ExecutorParticipant(of: group, environment: environment, core: core)
-        let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
-        if case .message(let taken) = answer.content { try await executor.acknowledge(taken) }
-        await executor.finish()
-        return answer.text
-    }
-}
-
 @Suite("The code of the article “Testing your application”")
 struct ArticleCode {
     @Test func aPushIsServedWhileMainIsFrozen() async throws {
         let group = SimulatedGroup()
         let app = try await group.main("app")
         try await app.start()
-        app.freeze()
+        await app.freeze()
 
         let push = try await group.executor("push")
         let call = push.message(forCallID: "1", deadline: .seconds(20))
@@ -53,8 +18,10 @@ struct ArticleCode {
         #expect(answer.text == "Lunch?")
         try await push.acknowledge(answer)
 
-        app.thaw()
+        await app.thaw()
         try await group.advance(until: "Main owns again") { try await group.owner()?.name == "app" }
+        let again = try await group.executor("again").message(forCallID: "1", deadline: .seconds(20)).value
+        #expect(again.text == nil)
 
         let timeline = try await group.timeline()
         try timeline.expect(("app", .acquired), ("push", .tookOver), ("app", .fenced), ("app", .acquired))

@@ -70,6 +70,38 @@ struct ScriptedCoreTests {
         #expect(try await call.value.text == "Lunch?")
     }
 
+    @Test("What it does at its stop is done as the core, and why that failed is told")
+    func actsAtItsStop() async throws {
+        let app = try await group.main("app", script: script)
+        script.act(at: .stop) { _ = try await $0.store.put("left", [1]) }
+        try await app.start()
+        try await app.stop()
+        #expect(try await group.observer().get("left") != nil)
+        script.fail(at: .stop, because: "the line is dead")
+        let next = try await group.main("next", script: script)
+        try await next.start()
+        try await next.stop()
+        let timeline = try await group.timeline()
+        try timeline.expectNone(of: .overlap, .supersededOverlap)
+        try timeline.expect(("app", .released), ("next", .acquired), ("next", .problem), ("next", .released))
+        #expect(timeline.description.contains("the line is dead"))
+    }
+
+    @Test("A killed core does not hang")
+    func killedWhileItHangs() async throws {
+        script.hang(at: .fetch)
+        let app = try await group.main("app", script: script)
+        try await app.start()
+        try await group.runUntilIdle()
+        #expect(script.isHanging(at: .fetch))
+        await app.kill()
+        #expect(!script.isHanging(at: .fetch))
+        let next = try await group.main("next", script: script)
+        try await next.start()
+        try await group.runUntilIdle()
+        #expect(script.isHanging(at: .fetch))
+    }
+
     @Test("A call-id of nothing is refused")
     func emptyCallID() async throws {
         #expect(throws: SharedCoreError.self) { try group.server.receive("Lunch?", as: "") }

@@ -53,6 +53,45 @@ struct TimeTests {
         #expect(group.clock.now() == start.advanced(by: .seconds(3)))
     }
 
+    @Test("What several values wait for at once passes once")
+    func valuesAtOnce() async throws {
+        let process = try await group.process(.tool, "worker")
+        for _ in 0..<50 {
+            let start = group.clock.now()
+            let end = start.advanced(by: .seconds(3))
+            try await withThrowingTaskGroup { tasks in
+                for _ in 0..<8 {
+                    let run = process.run { [group] in try await group.clock.sleep(until: end) }
+                    tasks.addTask { try await run.value }
+                }
+                try await tasks.waitForAll()
+            }
+            #expect(start.duration(to: group.clock.now()) == .seconds(3))
+        }
+    }
+
+    @Test("Time does not go back")
+    func noWayBack() async throws {
+        let start = group.clock.now()
+        let error = await #expect(throws: SharedCoreError.self) { try await group.advance(by: .seconds(-1)) }
+        #expect(error?.code == .invalidArgument)
+        group.clock.advance(to: start.advanced(by: .seconds(-1)))
+        #expect(group.clock.now() == start)
+    }
+
+    @Test("A value is waited for no longer than a limit")
+    func limitedValue() async throws {
+        let process = try await group.process(.tool, "worker")
+        let start = group.clock.now()
+        let run = process.run { [group] in
+            for number in 1...10 { try await group.clock.sleep(until: start.advanced(by: .seconds(number))) }
+        }
+        let stalled = await #expect(throws: SimulationStalled.self) { try await run.value(within: .seconds(3)) }
+        #expect(stalled?.wasLimit == true)
+        #expect(start.duration(to: group.clock.now()) == .seconds(3))
+        try await run.value(within: .seconds(7))
+    }
+
     @Test("What never happens ends the test, and says whether it was the limit or nobody sleeps")
     func stalls() async throws {
         let process = try await group.process(.tool, "waiter")

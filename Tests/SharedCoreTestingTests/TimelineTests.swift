@@ -19,7 +19,6 @@ struct TimelineTests {
         let timeline = try await story()
         try timeline.expect(("app", .acquired), ("app", .released))
         try timeline.expect(("app", .acquired), ("app", .coreStarted), ("app", .coreStopped), ("app", .released))
-        try timeline.expect()
     }
 
     @Test("What is missing is told, with what came before it and the whole timeline")
@@ -40,6 +39,21 @@ struct TimelineTests {
         let timeline = try await story()
         try timeline.expectNone(of: .killed, .overlap)
         #expect(throws: TimelineMismatch.self) { try timeline.expectNone(of: .killed, .released) }
+    }
+
+    @Test("Of what was dropped nobody says that it was not there")
+    func dropped() async throws {
+        let group = SimulatedGroup(options: CoordinationOptions(timelineCapacity: 8))
+        for _ in 0..<10 {
+            let app = try await group.main("app")
+            try await app.start()
+            try await app.stop()
+        }
+        try await group.runUntilIdle()
+        let mismatch = try await #require(throws: TimelineMismatch.self) {
+            try await group.timeline().expectNone(of: .killed)
+        }
+        #expect(mismatch.problem.contains("dropped"))
     }
 
     @Test("C1, C15: a broken rule and two cores at once are told")

@@ -18,10 +18,12 @@ extension FileGroup {
             local.stopListening(listener)
             throw error
         }
-        return local.replica.observe(
+        let observation = local.replica.observe(
             name, for: session.id, isParticipant: !local.isReadOnly,
             catchUp: { [local] () throws(SharedCoreError) in try local.catchUpInPlace() },
             onCancel: { [local] in local.stopListening(listener) })
+        try requireOpen { observation.cancel() }
+        return observation
     }
 
     public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {

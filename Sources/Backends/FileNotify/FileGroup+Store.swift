@@ -41,8 +41,13 @@ extension FileGroup {
     public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         try requireOpen()
         let id = session.id
-        let written = try await local.write { state, now throws(SharedCoreError) in
-            try state.decide(transaction, of: id, at: now)
+        let written: Written
+        do throws(SharedCoreError) {
+            written = try await local.write { state, now throws(SharedCoreError) in
+                try state.decide(transaction, of: id, at: now)
+            }
+        } catch {
+            throw told(error)
         }
         let commit = try written.outcome.get()
         try await settle(written)
@@ -59,10 +64,13 @@ extension FileGroup {
             local.stopListening(listener)
             throw error
         }
-        return local.replica.watch(
+        let watch = local.replica.watch(
             prefixes, from: start, for: session.id, isParticipant: !local.isReadOnly,
             catchUp: { [local] () throws(SharedCoreError) in try local.catchUpInPlace() },
             onCancel: { [local] in local.stopListening(listener) })
+        // A close ends the watches that it finds.
+        try requireOpen { watch.cancel() }
+        return watch
     }
 
     public func sync() async throws(SharedCoreError) {
@@ -89,6 +97,6 @@ extension FileGroup {
 
     func requireSession(in state: borrowing StoreState) throws(SharedCoreError) {
         if local.isReadOnly { return }
-        try life.require(in: state)
+        do { try life.require(in: state) } catch { throw told(error) }
     }
 }

@@ -113,8 +113,16 @@ public final class FileGroup: SharedGroup {
     package var generation: UInt64 { local.position.journal.generation }
 
     /// Refuses the use of a closed handle.
-    func requireOpen() throws(SharedCoreError) {
-        if isClosed.load(ordering: .acquiring) { throw .closed(local.directory.directory.path) }
+    func requireOpen(orElse undo: () -> Void = {}) throws(SharedCoreError) {
+        guard isClosed.load(ordering: .acquiring) else { return }
+        undo()
+        throw .closed(local.directory.directory.path)
+    }
+
+    /// What the application is told: a call that meets its own handle's close may find the session gone.
+    func told(_ error: SharedCoreError) -> SharedCoreError {
+        guard error.code == .sessionEnded, isClosed.load(ordering: .acquiring) else { return error }
+        return .closed(local.directory.directory.path)
     }
 
     /// Returns when a commit survives what it has to.

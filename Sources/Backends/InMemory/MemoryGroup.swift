@@ -46,7 +46,11 @@ public final class MemoryGroup: SharedGroup {
     public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         try await enter()
         guard !Task.isCancelled else { throw .cancelled("commit") }
-        return try store.commit(transaction, of: session.id)
+        do throws(SharedCoreError) {
+            return try store.commit(transaction, of: session.id)
+        } catch {
+            throw told(error)
+        }
     }
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
@@ -55,6 +59,8 @@ public final class MemoryGroup: SharedGroup {
         let inner = store.replica.watch(
             prefixes, from: start, for: session.id,
             catchUp: { [store] () throws(SharedCoreError) in store.expire() }, onCancel: {})
+        // A close ends the watches that it finds.
+        try requireOpen { inner.cancel() }
         return Watch(
             next: { [gate] () async throws(SharedCoreError) -> WatchEvent? in
                 await gate.pass()
@@ -98,6 +104,7 @@ public final class MemoryGroup: SharedGroup {
         try await enter()
         try store.read { state throws(SharedCoreError) in try self.alive(in: state) }
         let inner = store.replica.observe(name, for: session.id, catchUp: {}, onCancel: {})
+        try requireOpen { inner.cancel() }
         return Observation(
             next: { [gate] () async throws(SharedCoreError) -> NotificationDelivery? in
                 await gate.pass()
@@ -138,10 +145,21 @@ public final class MemoryGroup: SharedGroup {
 
     private func enter() async throws(SharedCoreError) {
         await gate.pass()
-        if closed.withLock({ $0 }) { throw .closed("memory") }
+        try requireOpen()
+    }
+
+    private func requireOpen(orElse undo: () -> Void = {}) throws(SharedCoreError) {
+        guard closed.withLock({ $0 }) else { return }
+        undo()
+        throw .closed("memory")
     }
 
     private func alive(in state: borrowing StoreState) throws(SharedCoreError) {
-        try life.require(in: state)
+        do { try life.require(in: state) } catch { throw told(error) }
+    }
+
+    /// What the application is told: a call that meets its own handle's close may find the session gone.
+    private func told(_ error: SharedCoreError) -> SharedCoreError {
+        error.code == .sessionEnded && closed.withLock { $0 } ? .closed("memory") : error
     }
 }

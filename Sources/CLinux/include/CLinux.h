@@ -25,6 +25,9 @@ int clinux_find_locked_byte(int descriptor, int64_t offset, int64_t length, int6
 
 // Files.
 
+/// The highest number at which a file is opened on purpose. The table of descriptors has room for it from the start.
+#define CLINUX_HIGHEST_DESCRIPTOR 960
+
 /// Renames within one directory and fails with -EEXIST where the new name stands already.
 int clinux_rename_without_replacing(int directory, const char *from, const char *to);
 /// The same between two directories.

@@ -10,9 +10,9 @@ public struct MessageAnswer: Hashable, Sendable {
 
     /// Where it came from.
     public enum Source: String, Hashable, Sendable {
-        /// Somebody else's core stored it, or it was there before.
+        /// Somebody else's core stored it, or somebody has shown it already.
         case inbox
-        /// This participant's own core received it.
+        /// This participant's own core received it, now or before: its session stored it.
         case core
     }
 

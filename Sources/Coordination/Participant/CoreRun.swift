@@ -33,6 +33,7 @@ final class CoreRun: Sendable {
         task = Task.detached(executorPreference: executor) {
             do {
                 try await prepare()
+                try Task.checkCancellation()
             } catch {
                 finish()
                 return await report(.ended(problem: Task.isCancelled || isFenced() ? nil : "\(error)"))

@@ -37,8 +37,8 @@ extension Participant {
         let isForOthers = intentions.policy != nil
         coreRun = CoreRun(
             in: context, core: makeCore, on: environment.executor,
-            prepare: { [weak self, executor = environment.executor] in
-                try await self?.announceCore(under: epoch, through: guarded)
+            prepare: { [weak self, timeline, clock, executor = environment.executor] in
+                try await timeline.announceCore(under: epoch, through: guarded, at: clock)
                 let others = try watching.begin(epoch)
                 guard !others.isEmpty else { return }
                 Task(executorPreference: executor) { await self?.judge(others, seenBy: watching, under: epoch) }
@@ -52,19 +52,6 @@ extension Participant {
             },
             isFenced: { isFenced.isRaised }, finish: { watching.end() },
             report: { [weak self] report in await self?.hear(report, of: epoch) })
-    }
-
-    /// Says on the timeline that a core starts. The guard makes sure that it still may: its epoch may be over already.
-    ///
-    /// Where the core itself will run: it needs nothing of the participant that changes.
-    private nonisolated func announceCore(
-        under epoch: Revision, through guarded: EpochGuardedStore
-    ) async throws(SharedCoreError) {
-        var transaction = Transaction()
-        let entry = TimelineEntry(
-            .coreStarted, by: store.session, epoch: epoch, at: clock.now(), bootID: clock.bootID)
-        try timeline.append(entry, to: &transaction)
-        _ = try await guarded.commit(transaction)
     }
 
     /// Takes in what a run tells.
@@ -194,5 +181,19 @@ extension Participant {
         guard intentions.policy == nil else { return }
         demandWatch?.cancel()
         demandWatch = nil
+    }
+}
+
+extension Timeline {
+    /// Says that a core starts. The guard makes sure that it still may: its epoch may be over already, and its participant
+    /// gone.
+    fileprivate func announceCore(
+        under epoch: Revision, through guarded: EpochGuardedStore, at clock: any TimeSource
+    ) async throws(SharedCoreError) {
+        var transaction = Transaction()
+        let entry = TimelineEntry(
+            .coreStarted, by: guarded.session, epoch: epoch, at: clock.now(), bootID: clock.bootID)
+        try append(entry, to: &transaction)
+        _ = try await guarded.commit(transaction)
     }
 }

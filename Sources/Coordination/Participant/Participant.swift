@@ -134,7 +134,7 @@ actor Participant {
 
     /// Lets go of a participant that nobody refers to any more.
     nonisolated func abandon() {
-        Task(executorPreference: environment.executor) { await self.close() }
+        Task(executorPreference: executor) { await self.close() }
     }
 
     /// The participant's own state now.
@@ -287,10 +287,11 @@ actor Participant {
         let state = state
         guard state != published else { return }
         if let waiting = state.waiting, waiting != published?.waiting {
-            for report in reporters.values { report(waiting) }
+            for (_, report) in reporters.sorted(by: { $0.key < $1.key }) { report(waiting) }
         }
         published = state
-        for listener in listeners.values { listener.ring() }
+        // In the order in which they came: the same each time.
+        for (_, listener) in listeners.sorted(by: { $0.key < $1.key }) { listener.ring() }
     }
 
     /// Takes an error of the store that no caller hears.

@@ -5,7 +5,7 @@ internal import Lifecycle
 /// The table of everything that can be configured. This is the one place that knows the keys.
 enum Settings {
     static let backend = Setting(
-        "backend", .choice(["memory", "file", "zmq", "etcd"]), default: .text("file"),
+        "backend", .choice(["memory", "file", "zmq"]), default: .text("file"),
         "The transport that agrees on the order and carries the news.")
     static let group = Setting(
         "group", .groupName, default: .text("default"),

@@ -29,16 +29,16 @@ final class Output: Sendable {
         let end = Task {
             try await Abandonable.run(on: SerialThread(name: "output-end"), grace: .zero) { Self.waitForEnd() }
         }
+        try await Self.run(body, until: end)
+    }
+
+    /// Runs `body` until `end` says that nobody reads any more.
+    static func run(
+        _ body: @escaping @Sendable () async throws -> Void, until end: Task<Bool, any Error>
+    ) async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
-                // Whether it is a pipe, which alone has such an end. That nobody waits any more is no error of its own: what
-                // becomes of the body then is what counts.
-                let isClosed = await withTaskCancellationHandler {
-                    (try? await end.value) == true
-                } onCancel: {
-                    end.cancel()
-                }
-                if isClosed { throw OutputClosed() }
+                if try await Self.isClosed(by: end) { throw OutputClosed() }
                 return false
             }
             group.addTask {
@@ -48,6 +48,20 @@ final class Output: Sendable {
             // The end of the one is the end of the other.
             defer { group.cancelAll() }
             while let isOver = try await group.next(), !isOver {}
+        }
+    }
+
+    /// Whether `end` says that nobody reads any more. That nobody waits for it any more is no error of its own: what
+    /// becomes of the printing then is what counts.
+    static func isClosed(by end: Task<Bool, any Error>) async throws -> Bool {
+        do {
+            return try await withTaskCancellationHandler {
+                try await end.value
+            } onCancel: {
+                end.cancel()
+            }
+        } catch is CancellationError {
+            return false
         }
     }
 

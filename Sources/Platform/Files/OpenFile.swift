@@ -35,11 +35,19 @@ package final class OpenFile: Sendable {
     ///
     /// The system closes the files of a dead process from the highest descriptor down, and to close an inotify instance
     /// takes it some 15 ms: whatever lies below one, and the pidfd, is that much later.
-    package enum EarlyEnd: Int32, Sendable {
+    package enum EarlyEnd: Sendable {
         /// What wakes them.
-        case bell = 512
+        case bell
         /// What they find when they look then: it is closed first.
-        case lock = 960
+        case lock
+
+        /// The lowest number that such a file may get.
+        package var descriptor: Int32 {
+            switch self {
+            case .bell: 512
+            case .lock: CLINUX_HIGHEST_DESCRIPTOR
+            }
+        }
     }
 
     /// Opens a file at a descriptor that is closed early when the process dies; at any, where the limit is too low.
@@ -48,7 +56,7 @@ package final class OpenFile: Sendable {
     ) throws(SystemCallError) {
         let file = try OpenFile(name, in: directory, access)
         let high =
-            Defect.inheritedFiles.isPresent ? dup(file.descriptor) : clinux_duplicate(file.descriptor, end.rawValue)
+            Defect.inheritedFiles.isPresent ? dup(file.descriptor) : clinux_duplicate(file.descriptor, end.descriptor)
         self.init(owning: high >= 0 ? high : try file.duplicate(), path: file.path)
     }
 

@@ -1,13 +1,20 @@
 public import Coordination
+internal import CoreAPI
 internal import Synchronization
 
 /// What a ``ScriptedCore`` does besides its job: nothing, until a test says so.
 ///
 /// One script is for the cores of one process, or of as many as are to do the same.
 public final class CoreScript: Sendable {
+    private struct Waiting {
+        let continuation: CheckedContinuation<Void, Never>
+        /// The core's process.
+        let process: ProcessIdentity
+    }
+
     private struct State {
         var hanging: Set<CoreMoment> = []
-        var waiting: [CoreMoment: [CheckedContinuation<Void, Never>]] = [:]
+        var waiting: [CoreMoment: [Waiting]] = [:]
         var failures: [CoreMoment: CoreFailure] = [:]
         var actions: [CoreMoment: @Sendable (CoreContext) async throws -> Void] = [:]
         var endsByItself = false
@@ -29,20 +36,22 @@ public final class CoreScript: Sendable {
             state.hanging.remove(moment)
             return state.waiting.removeValue(forKey: moment) ?? []
         }
-        for continuation in waiting { continuation.resume() }
+        for core in waiting { core.continuation.resume() }
     }
 
-    /// Whether a core hangs at a moment now.
+    /// Whether a core hangs at a moment now. One whose process was killed does nothing any more, nor does it hang.
     public func isHanging(at moment: CoreMoment) -> Bool {
-        state.withLock { $0.waiting[moment]?.isEmpty == false }
+        state.withLock { $0.waiting[moment]?.contains { !ProcessExecutor.wasKilled($0.process) } ?? false }
     }
 
-    /// From now on a core that comes to a moment fails there; with nil, no more. A stop cannot fail.
+    /// From now on a core that comes to a moment fails there; with nil, no more. A stop cannot fail:
+    /// there the reason is put on the timeline, as a problem.
     public func fail(at moment: CoreMoment, because reason: String?) {
         state.withLock { $0.failures[moment] = reason.map(CoreFailure.init) }
     }
 
-    /// From now on a core that comes to a moment does this; what it throws is the core's failure.
+    /// From now on a core that comes to a moment does this; what it throws is the core's failure, or at
+    /// its stop a problem on the timeline.
     ///
     /// ```swift
     /// script.act(at: .start) { try await $0.enterCriticalSection(bound: .seconds(2)) }
@@ -62,16 +71,19 @@ public final class CoreScript: Sendable {
     var endsByItself: Bool { state.withLock(\.endsByItself) }
 
     /// A core comes to a moment. First it acts, then it hangs, then it fails.
-    func pass(_ moment: CoreMoment, in context: CoreContext?) async throws {
+    func pass(_ moment: CoreMoment, in context: CoreContext) async throws {
         let action = state.withLock { state in
             if moment == .start { state.startCount += 1 }
             return state.actions[moment]
         }
-        if let action, let context { try await action(context) }
+        if let action { try await action(context) }
         await withCheckedContinuation { continuation in
             let hangs = state.withLock { state in
                 let hangs = state.hanging.contains(moment)
-                if hangs { state.waiting[moment, default: []].append(continuation) }
+                if hangs {
+                    state.waiting[moment, default: []].append(
+                        Waiting(continuation: continuation, process: context.store.session.process))
+                }
                 return hangs
             }
             if !hangs { continuation.resume() }

@@ -1,10 +1,13 @@
 public import Coordination
+internal import TestInstruments
 
 /// A core that does what a test says: it hands over what its server receives, acknowledges it there when it is stored, and
 /// hangs or fails where its script has it so.
 public struct ScriptedCore: Core {
     private let server: ScriptedServer
     private let script: CoreScript
+    /// What it was started with; its stop is not given it again.
+    private let context = Box<CoreContext?>(nil)
 
     public init(_ server: ScriptedServer, script: CoreScript = CoreScript()) {
         self.server = server
@@ -12,6 +15,7 @@ public struct ScriptedCore: Core {
     }
 
     public func start(in context: CoreContext) async throws {
+        self.context.update { $0 = context }
         try await script.pass(.start, in: context)
     }
 
@@ -31,7 +35,12 @@ public struct ScriptedCore: Core {
     }
 
     public func stop() async {
-        // A core's stop throws nothing, so there is no failure to tell.
-        try? await script.pass(.stop, in: nil)
+        guard let context = context.value else { return }
+        do {
+            try await script.pass(.stop, in: context)
+        } catch {
+            // A core's stop throws nothing.
+            await context.report("\(error)")
+        }
     }
 }

@@ -12,9 +12,17 @@ public final class ScriptedServer: Sendable {
         var version = 0
     }
 
+    private let thread: SimulationThread?
     private let state = Mutex(State())
 
-    public init() {}
+    public convenience init() {
+        self.init(on: nil)
+    }
+
+    /// - Parameter thread: Where it wakes its cores, all before the first of them runs.
+    init(on thread: SimulationThread?) {
+        self.thread = thread
+    }
 
     /// What no core has acknowledged.
     public var pending: [InboxMessage] { state.withLock(\.pending) }
@@ -33,7 +41,11 @@ public final class ScriptedServer: Sendable {
             defer { state.waiting = [:] }
             return state.waiting
         }
-        for continuation in waiting.values { continuation.resume() }
+        // In the order in which they came to wait: the same story each time.
+        let wake = { @Sendable in
+            for (_, continuation) in waiting.sorted(by: { $0.key < $1.key }) { continuation.resume() }
+        }
+        if let thread { thread.submit(wake) } else { wake() }
     }
 
     /// A text comes from the network.

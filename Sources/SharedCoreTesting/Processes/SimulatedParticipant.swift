@@ -9,11 +9,11 @@ extension SimulatedParticipant {
     public var name: String { process.name }
 
     /// Kills its process: ``SimulatedProcess/kill()``.
-    public func kill() { process.kill() }
+    public func kill() async { await process.kill() }
 
     /// Freezes its process: ``SimulatedProcess/freeze()``.
-    public func freeze() { process.freeze() }
+    public func freeze() async { await process.freeze() }
 
     /// Lets its process go on.
-    public func thaw() { process.thaw() }
+    public func thaw() async { await process.thaw() }
 }

@@ -22,8 +22,7 @@ public final class SimulatedProcess: Sendable {
 
     let simulation: SimulatedGroup
     private let handle: MemoryGroup
-    private let executor: ProcessExecutor
-    private let life = SimulatedLife()
+    let executor: ProcessExecutor
 
     init(
         _ name: String, _ identity: ProcessIdentity, _ handle: MemoryGroup, in simulation: SimulatedGroup, seed: UInt64
@@ -32,19 +31,19 @@ public final class SimulatedProcess: Sendable {
         self.identity = identity
         self.handle = handle
         self.simulation = simulation
-        executor = ProcessExecutor(on: simulation.thread)
+        executor = ProcessExecutor(on: simulation.thread, handle: handle)
         var environment = CoordinationEnvironment(
             clock: simulation.clock, processes: SimulatedProcessControl(of: simulation),
-            witness: SimulatedWitness(witness: simulation.witness, life: life), seed: seed)
+            witness: SimulatedWitness(witness: simulation.witness, life: executor.life), seed: seed)
         environment.executor = executor
         self.environment = environment
     }
 
-    /// Its handle of the group.
+    /// Its handle of the group. Call it in the process: while that is frozen, a call from the test waits for ``thaw()``.
     public var group: any SharedGroup { handle }
 
     /// Whether it was killed.
-    public var isDead: Bool { life.isOver }
+    public var isDead: Bool { executor.life.isOver }
 
     /// Whether it is frozen.
     public var isFrozen: Bool { executor.isFrozen }
@@ -55,36 +54,48 @@ public final class SimulatedProcess: Sendable {
     @discardableResult
     public func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> SimulatedRun<Value> {
         let run = SimulatedRun<Value>(of: name, in: simulation)
-        let task = Task(executorPreference: executor) {
+        let task = Task(executorPreference: executor) { [executor] in
             do {
                 run.end(with: .success(try await body()))
             } catch {
                 run.end(with: .failure(error))
             }
+            // As long as the code runs, the process can be found.
+            withExtendedLifetime(executor) {}
         }
         run.canBeCancelled(by: task)
-        life.atEnd { [name] in run.end(with: .failure(ProcessKilled(name: name))) }
+        executor.life.atEnd { [name] in run.end(with: .failure(ProcessKilled(name: name))) }
         return run
     }
 
     /// Kills it, as SIGKILL does: its code goes no step further, its session ends, and the others hear of it.
-    public func kill() {
-        executor.kill()
-        handle.simulateKill()
-        life.end()
+    ///
+    /// It comes when every process waits, so that it is the same story each time: what was begun just before has come as far
+    /// as it could without time passing. A process that does not come to wait within `Patience.usual` is killed anywhere.
+    public func kill() async {
+        await whenIdle { $0.kill() }
     }
 
     /// Freezes it, as SIGSTOP does: its code goes no step further until ``thaw()``, and its session stands.
     ///
-    /// Where it is then is as exact as the test: after an `advance` or a ``SimulatedRun/value`` every process waits.
-    public func freeze() {
-        executor.freeze()
-        handle.simulateStop()
+    /// It comes when every process waits, as ``kill()`` does.
+    public func freeze() async {
+        await whenIdle { $0.freeze() }
     }
 
-    /// Lets it go on after ``freeze()``, with what came meanwhile.
-    public func thaw() {
-        handle.simulateContinue()
-        executor.thaw()
+    /// Lets it go on after ``freeze()``, with what came meanwhile. Returns when every process waits again.
+    public func thaw() async {
+        await whenIdle { $0.thaw() }
+    }
+
+    private func whenIdle(_ change: @escaping @Sendable (ProcessExecutor) -> Void) async {
+        // Where a process does it, nothing else runs.
+        guard !simulation.thread.isCurrent else { return change(executor) }
+        do {
+            try await simulation.thread.whenIdle { [executor] in change(executor) }
+        } catch {
+            // Somebody blocks, or the test is cancelled: no reason to be spared.
+            change(executor)
+        }
     }
 }

@@ -25,13 +25,19 @@ public final class SimulatedRun<Value: Sendable>: Sendable {
     /// What it returns. Lets time pass, no longer than it takes, and returns when every process waits.
     ///
     /// - Throws: What the code throws; ``ProcessKilled`` when its process was killed; ``SimulationStalled`` when it does not
-    ///   end.
+    ///   end within ten minutes of the group's time.
     public var value: Value {
-        get async throws {
-            try await simulation.advance(until: "what “\(name)” runs ends") { isOver }
-            guard let result else { throw CancellationError() }
-            return try result.get()
-        }
+        get async throws { try await value(within: .seconds(600)) }
+    }
+
+    /// What it returns, if it does within a limit. Lets time pass, no longer than it takes.
+    ///
+    /// - Parameter limit: The longest, in the group's time.
+    /// - Throws: What ``value`` throws; ``SimulationStalled`` at the limit.
+    public func value(within limit: Duration) async throws -> Value {
+        try await simulation.advance(until: "what “\(name)” runs ends", within: limit) { isOver }
+        guard let result else { throw CancellationError() }
+        return try result.get()
     }
 
     /// Cancels its task.

@@ -1,6 +1,12 @@
+internal import CoreAPI
+internal import InMemoryBackend
 internal import Synchronization
+internal import TestInstruments
 
 /// Where the code of one simulated process runs: the thread of its group, unless the process is frozen or dead.
+///
+/// It is what there is of a process as long as its code runs, whether or not anybody holds its ``SimulatedProcess``: whoever
+/// would kill it finds it here.
 ///
 /// What a dead process still had to do is never done. Its tasks are kept for good, since a task cannot be ended from outside.
 final class ProcessExecutor: SerialExecutor, TaskExecutor {
@@ -13,11 +19,19 @@ final class ProcessExecutor: SerialExecutor, TaskExecutor {
         var held: [UnownedJob] = []
     }
 
+    /// All that were killed, of all groups: no two processes have the same identity.
+    private static let killed = Mutex<Set<ProcessIdentity>>([])
+
+    /// Its life, which ends with it.
+    let life = SimulatedLife()
     private let thread: SimulationThread
+    private let handle: MemoryGroup?
     private let state = Mutex(State())
 
-    init(on thread: SimulationThread) {
+    /// - Parameter handle: The process's handle, which is killed and stopped with it.
+    init(on thread: SimulationThread, handle: MemoryGroup? = nil) {
         self.thread = thread
+        self.handle = handle
     }
 
     var isFrozen: Bool { state.withLock { $0.condition == .frozen } }
@@ -28,9 +42,11 @@ final class ProcessExecutor: SerialExecutor, TaskExecutor {
 
     func freeze() {
         state.withLock { if $0.condition == .alive { $0.condition = .frozen } }
+        handle?.simulateStop()
     }
 
     func thaw() {
+        handle?.simulateContinue()
         let held = state.withLock { state -> [UnownedJob] in
             guard state.condition == .frozen else { return [] }
             state.condition = .alive
@@ -42,6 +58,14 @@ final class ProcessExecutor: SerialExecutor, TaskExecutor {
 
     func kill() {
         state.withLock { $0.condition = .dead }
+        if let handle { Self.killed.withLock { _ = $0.insert(handle.session.process) } }
+        // First what the system takes from it: whoever hears that the session is over may look at once.
+        life.end()
+        handle?.simulateKill()
+    }
+
+    static func wasKilled(_ process: ProcessIdentity) -> Bool {
+        killed.withLock { $0.contains(process) }
     }
 
     private func submit(_ job: UnownedJob) {

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Platform
 internal import Synchronization
 internal import TestInstruments
@@ -8,6 +9,8 @@ final class SimulationThread: Sendable {
     private struct State {
         /// The jobs that were given and have not ended.
         var jobCount = 0
+        /// The thread that runs one; nil while none runs.
+        var current: pthread_t?
         var waiting: [Int: CheckedContinuation<Bool, Never>] = [:]
         var lastNumber = 0
     }
@@ -19,19 +22,43 @@ final class SimulationThread: Sendable {
     func submit(_ job: @escaping @Sendable () -> Void) {
         state.withLock { $0.jobCount += 1 }
         thread.submit { [self] in
+            state.withLock { $0.current = pthread_self() }
             job()
             jobEnded()
         }
     }
 
+    /// Whether the caller is one of its jobs.
+    var isCurrent: Bool {
+        state.withLock { $0.current.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+    }
+
     private func jobEnded() {
         let waiting = state.withLock { state -> [Int: CheckedContinuation<Bool, Never>] in
             state.jobCount -= 1
+            state.current = nil
             guard state.jobCount == 0 else { return [:] }
             defer { state.waiting = [:] }
             return state.waiting
         }
         for continuation in waiting.values { continuation.resume(returning: true) }
+    }
+
+    /// Runs a body here at a moment at which nothing else runs, and returns when nothing runs again. Whoever it wakes has its
+    /// place in the row before the first of them runs, so the same body wakes them in the same order each time.
+    func whenIdle<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async throws -> Value {
+        while true {
+            try await untilIdle()
+            let result = Box<Value?>(nil)
+            submit { [self] in
+                // Somebody else may have given a job since.
+                guard state.withLock({ $0.jobCount == 1 }) else { return }
+                let value = body()
+                result.update { $0 = value }
+            }
+            try await untilIdle()
+            if let value = result.value { return value }
+        }
     }
 
     /// Returns when nothing runs.

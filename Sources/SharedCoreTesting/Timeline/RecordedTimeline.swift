@@ -7,10 +7,13 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
     public let entries: [TimelineEntry]
     /// What they prove.
     public let report: CheckReport
+    /// How many older entries were dropped.
+    private let droppedCount: Int
 
     init(_ history: TimelineHistory) {
         entries = history.records.map(\.entry)
         report = TimelineChecker.check(history)
+        droppedCount = history.checkpoint?.droppedCount ?? 0
     }
 
     /// Expects that these entries stand there in this order, each with the name of its participant. Others may stand between
@@ -21,7 +24,10 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
     /// ```
     ///
     /// - Throws: ``TimelineMismatch`` with the first that is missing.
-    public func expect(_ steps: (name: String, kind: TimelineEntry.Kind)...) throws {
+    public func expect(
+        _ first: (name: String, kind: TimelineEntry.Kind), _ others: (name: String, kind: TimelineEntry.Kind)...
+    ) throws {
+        let steps = [first] + others
         var rest = entries[...]
         for (number, step) in steps.enumerated() {
             guard let found = rest.firstIndex(where: { $0.name == step.name && $0.kind == step.kind }) else {
@@ -34,8 +40,13 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
 
     /// Expects that no entry is of these kinds.
     ///
-    /// - Throws: ``TimelineMismatch`` with the first that is.
-    public func expectNone(of kinds: TimelineEntry.Kind...) throws {
+    /// - Throws: ``TimelineMismatch`` with the first that is, and where entries were dropped, which may have been: give the
+    ///   group's ``SimulatedGroup/options`` a larger `timelineCapacity`.
+    public func expectNone(of first: TimelineEntry.Kind, _ others: TimelineEntry.Kind...) throws {
+        let kinds = [first] + others
+        guard droppedCount == 0 else {
+            throw mismatch("\(droppedCount) entries were dropped: nobody knows of what kinds")
+        }
         for entry in entries where kinds.contains(entry.kind) { throw mismatch(entry.describe()) }
     }
 

@@ -5,22 +5,75 @@ internal import Testing
 
 @Suite("Printing for as long as somebody reads")
 struct ReadOutputTests {
+    /// What never ends by itself.
+    private func untilCancelled() async throws {
+        try await Task.sleep(for: .seconds(3600))
+    }
+
     @Test("When it is cancelled, what becomes of the printing counts, however long that takes to end")
     func cancelled() async throws {
         let begun = Latch()
         let mayEnd = Latch()
+        let end = Task {
+            try await untilCancelled()
+            return true
+        }
         let printing = Task {
-            try await Output(json: false).whileRead {
-                begun.open()
-                await mayEnd.pass()
-            }
+            try await Output.run(
+                {
+                    begun.open()
+                    await mayEnd.pass()
+                }, until: end)
         }
         await begun.pass()
         printing.cancel()
-        // Whoever listens for the readers has heard of it long before.
-        for _ in 0..<10_000 { await Task.yield() }
+        // Whoever listens for the readers has heard of it.
+        _ = await end.result
         mayEnd.open()
         try await within(Patience.long, "the printing ends") { try await printing.value }
+    }
+
+    @Test("Whoever is cancelled while it listens for the readers hears of no end, and of no error")
+    func cancelledListener() async throws {
+        let end = Task {
+            try await untilCancelled()
+            return true
+        }
+        let listener = Task { try await Output.isClosed(by: end) }
+        listener.cancel()
+        #expect(try await within(Patience.long, "it is told") { try await listener.value } == false)
+    }
+
+    @Test("Any other error of listening for the readers ends the printing and is thrown")
+    func failedListener() async throws {
+        struct Failure: Error {}
+        let end = Task<Bool, any Error> { throw Failure() }
+        await #expect(throws: Failure.self) {
+            try await within(Patience.long, "the printing ends") {
+                try await Output.run({ try await untilCancelled() }, until: end)
+            }
+        }
+    }
+
+    @Test("When nobody reads any more, the printing ends as one whose output is closed")
+    func closed() async throws {
+        let end = Task<Bool, any Error> { true }
+        await #expect(throws: OutputClosed.self) {
+            try await within(Patience.long, "the printing ends") {
+                try await Output.run({ try await untilCancelled() }, until: end)
+            }
+        }
+    }
+
+    @Test("Output that has no reader to lose is printed to its end")
+    func endless() async throws {
+        let end = Task<Bool, any Error> { false }
+        _ = await end.result
+        let hasPrinted = Box(false)
+        try await within(Patience.long, "the printing ends") {
+            try await Output.run({ hasPrinted.update { $0 = true } }, until: end)
+        }
+        #expect(hasPrinted.value)
     }
 
     @Test("What the printing throws is thrown")

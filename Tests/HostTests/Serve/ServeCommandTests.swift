@@ -112,6 +112,23 @@ struct ServeCommandTests {
         #expect(try await program.pushes()["waiting"] == .number(1))
     }
 
+    @Test("An Executor has 30 s and is warned after 25 s where nothing else is said, as status shows")
+    func usualBudget() async throws {
+        let program = try HostProgram()
+        try await program.running(["serve", "--json"]) { running in
+            try await eventually("it serves", within: Patience.long) {
+                try running.objects().contains { $0["event"] == .text("serving") }
+            }
+            let status = try await program.run("status", "--json")
+            guard case .object(let shown) = try status.objects().first?["host"] else {
+                Issue.record("no host is shown: \(status)")
+                return try running.send(.terminate)
+            }
+            #expect(shown["budgetMs"] == .number(30_000) && shown["warningMs"] == .number(25_000), "\(shown)")
+            try running.send(.terminate)
+        }
+    }
+
     @Test(
         "Wrong settings of the host are refused before anything begins",
         arguments: [

@@ -10,11 +10,14 @@ internal import Testing
 @Suite(.serialized)
 struct BurstTests {
     private static let size = 100
+    private static let smallSize = 40
     /// A push is in time when it is served long before its own deadline of two minutes, which a frozen owner that nobody
     /// replaces would make all of them wait out.
     private static let inTime = Duration.seconds(60)
+    /// How many owners may be taken for frozen that are not: a machine may be that busy.
+    private static let mostExcused = 3
     /// The owner's start and its successor's, and some for a machine so busy that a successor was taken for frozen as well.
-    private static let startLimit = 5
+    private static let startLimit = 2 + mostExcused
 
     @Test(
         "C9, scenario 24: 100 processes, one core start, 100 messages, each acknowledged once", .timeLimit(.minutes(5)))
@@ -24,7 +27,20 @@ struct BurstTests {
         try await burst.allWait()
         try burst.deliverAll()
         try await burst.expectAllServed()
-        #expect(try await burst.coreStarts == 1 + burst.unansweredChallenges())
+        let starts = burst.coreStarts
+        #expect(starts >= 1)
+        try await burst.expectFew(starts, needed: 1, mostExcused: Self.mostExcused)
+        try await burst.expectClean()
+    }
+
+    @Test(
+        "C9, scenario 24: pushes that come while the core delivers and stops lose no message", .timeLimit(.minutes(5)))
+    func burstThatGoesOn() async throws {
+        let burst = try await Burst(of: Self.smallSize)
+        try await burst.push()
+        _ = try await burst.owner { $0.role == .executor }
+        try burst.deliverAll()
+        try await burst.expectAllServed()
         try await burst.expectClean()
     }
 
@@ -40,7 +56,8 @@ struct BurstTests {
         try await burst.pushAgain()
         try await burst.expectAllServed()
         // The killed one's start is not printed by itself any more, so the timeline tells.
-        #expect(try await burst.coreStartsOnTimeline() <= 2 + burst.unansweredChallenges())
+        try await burst.expectFew(
+            burst.coreStartsOnTimeline(), needed: 2, mostExcused: Self.mostExcused)
         try await burst.expectClean()
     }
 

@@ -130,7 +130,10 @@ final class Post: Sendable {
         guard access(errors, F_OK) == 0 else { return [] }
         let file = try OpenFile(path: errors, .read)
         let text = String(decoding: try file.read(count: try file.status().byteCount, at: 0), as: UTF8.self)
-        return text.split(separator: "\n").map(String.init).filter { $0.contains("unknown variable") }
+        // What the tests themselves are told, whoever they start inherits.
+        return text.split(separator: "\n").map(String.init).filter {
+            $0.contains("unknown variable") && !$0.contains("unknown variable SHAREDCORE_TEST_")
+        }
     }
 
     /// What a process's lines say about its call-id.

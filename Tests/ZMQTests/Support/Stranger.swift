@@ -8,7 +8,9 @@ final class Stranger {
     /// What has come and is not looked at yet, and how many messages there were.
     private var rest: [UInt8] = []
     private(set) var messageCount = 0
-    /// Whether the other side has taken the connection in: it greets then, or closes it when it has read nonsense by then.
+    private let opening: Opening
+    /// Whether the other side has taken the connection in: it greets then. What it has reason to refuse it may close before
+    /// its greeting is read.
     private(set) var isTakenIn = false
     /// Whether the other side has ended its part of the handshake. What is said before is a breach of the protocol.
     private(set) var isThrough = false
@@ -23,6 +25,14 @@ final class Stranger {
         case noise
         /// The whole handshake of a client without keys.
         case handshake
+
+        /// Whether the other side may refuse it at once: nonsense, or a handshake where it wants keys.
+        fileprivate var isRefused: Bool {
+            switch self {
+            case .silence, .halfGreeting: false
+            case .noise, .handshake: true
+            }
+        }
 
         fileprivate var bytes: [UInt8] {
             switch self {
@@ -46,6 +56,7 @@ final class Stranger {
     }()
 
     init(at endpoint: HubEndpoint, _ opening: Opening) throws {
+        self.opening = opening
         switch endpoint {
         case .ipc(let path):
             socket = try Self.connected(AF_UNIX, at: endpoint) { Self.address(path, &$0) }
@@ -67,7 +78,7 @@ final class Stranger {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = recv(socket.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-            if count >= 0 || errno != EAGAIN { isTakenIn = true }
+            if count > 0 || (opening.isRefused && (count == 0 || errno != EAGAIN)) { isTakenIn = true }
             guard count > 0 else { break }
             rest += buffer.prefix(count)
         }

@@ -5,8 +5,17 @@ import Foundation
 
 @main
 enum Pair {
-    static func main() async throws {
-        let words = CommandLine.arguments.dropFirst()
+    static func main() async {
+        do {
+            try await run(CommandLine.arguments.dropFirst())
+        } catch {
+            // A message that does not come in time is no reason to crash.
+            FileHandle.standardError.write(Data("pair: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func run(_ words: ArraySlice<String>) async throws {
         let directory = URL(filePath: "data").path
         let box = try LetterBox(in: directory)
         switch (words.first, words.dropFirst().first.flatMap { CallID($0) }) {

@@ -26,7 +26,9 @@ final class Play {
         process.executableURL = Bundle.main.executableURL?.deletingLastPathComponent().appending(path: "pair")
         process.arguments = arguments
         process.currentDirectoryURL = directory
-        process.standardOutput = try FileHandle(forWritingTo: file)
+        let output = try FileHandle(forWritingTo: file)
+        process.standardOutput = output
+        process.standardError = output
         try process.run()
         return process
     }

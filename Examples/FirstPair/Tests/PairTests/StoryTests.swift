@@ -47,4 +47,19 @@ struct StoryTests {
         #expect(try play.output("main").hasSuffix("the core stops\n"))
         #expect(main.terminationStatus == 0)
     }
+
+    @Test("What cannot be done is said, with status 1: a second Main is refused")
+    func refusal() async throws {
+        let play = try Play()
+        defer { play.remove() }
+        let main = try play.start("main", as: "main")
+        defer { if main.isRunning { kill(main.processIdentifier, SIGKILL) } }
+        #expect(try await play.waits { try play.output("main").contains("Main owns the core.") })
+        let second = try play.start("main", as: "second")
+        defer { if second.isRunning { kill(second.processIdentifier, SIGKILL) } }
+        #expect(try await play.waits { !second.isRunning })
+        #expect(try play.output("second").hasPrefix("pair: refused: "))
+        #expect(second.terminationReason == .exit)
+        #expect(second.terminationStatus == 1)
+    }
 }

@@ -86,7 +86,7 @@ public final class ZMQGroup: SharedGroup {
 
     public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         try requireOpen()
-        guard case .outcome(let outcome, _, _) = try await link.ask(.commit(transaction)) else {
+        guard case .outcome(let outcome, _, _) = try await ask(.commit(transaction)) else {
             throw Wire.malformed("an answer is not one to its question")
         }
         return try outcome.get()
@@ -99,8 +99,11 @@ public final class ZMQGroup: SharedGroup {
             return state.history.floor
         }
         // What happened before this participant joined is asked for only by whoever wants it.
-        if case .after(let revision) = start, revision < floor { _ = try await link.ask(.history(after: revision)) }
-        return replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {})
+        if case .after(let revision) = start, revision < floor { _ = try await ask(.history(after: revision)) }
+        let watch = replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {})
+        // A close ends the watches that it finds.
+        try requireOpen { watch.cancel() }
+        return watch
     }
 
     public func sync() async throws(SharedCoreError) {
@@ -110,7 +113,7 @@ public final class ZMQGroup: SharedGroup {
 
     public func sessions() async throws(SharedCoreError) -> [Session] {
         try requireOpen()
-        _ = try await link.ask(.probe)
+        _ = try await ask(.probe)
         return try replica.read { state throws(SharedCoreError) in
             try self.requireSession(in: state)
             return state.sessions.values.map(\.session).sorted { $0.id < $1.id }
@@ -134,7 +137,9 @@ public final class ZMQGroup: SharedGroup {
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
         try await bringUpToDate(.linearizable)
         try replica.read { state throws(SharedCoreError) in try self.requireSession(in: state) }
-        return replica.observe(name, for: session.id, catchUp: {}, onCancel: {})
+        let observation = replica.observe(name, for: session.id, catchUp: {}, onCancel: {})
+        try requireOpen { observation.cancel() }
+        return observation
     }
 
     public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
@@ -149,15 +154,30 @@ public final class ZMQGroup: SharedGroup {
 
     private func bringUpToDate(_ consistency: ReadConsistency) async throws(SharedCoreError) {
         try requireOpen()
-        if consistency == .linearizable { _ = try await link.ask(.read) }
+        if consistency == .linearizable { _ = try await ask(.read) }
     }
 
-    private func requireOpen() throws(SharedCoreError) {
-        if isClosed.load(ordering: .acquiring) { throw .closed("hub") }
+    private func ask(_ question: PendingRequest.Question) async throws(SharedCoreError) -> Reply.Body {
+        do throws(SharedCoreError) {
+            return try await link.ask(question)
+        } catch {
+            throw told(error)
+        }
+    }
+
+    private func requireOpen(orElse undo: () -> Void = {}) throws(SharedCoreError) {
+        guard isClosed.load(ordering: .acquiring) else { return }
+        undo()
+        throw .closed("hub")
     }
 
     private func requireSession(in state: borrowing StoreState) throws(SharedCoreError) {
-        try life.require(in: state)
+        do { try life.require(in: state) } catch { throw told(error) }
+    }
+
+    /// What the application is told: a call that meets its own handle's close may find the session gone.
+    private func told(_ error: SharedCoreError) -> SharedCoreError {
+        error.code == .sessionEnded && isClosed.load(ordering: .acquiring) ? .closed("hub") : error
     }
 }
 

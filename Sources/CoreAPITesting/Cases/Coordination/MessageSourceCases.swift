@@ -47,7 +47,8 @@ enum MessageSourceCases {
     ) { context in
         try await context.withTroupe { troupe in
             _ = try await troupe.owningMain(apart: true)
-            // It does not look again by itself, so nothing but the wake-up brings it what Main has got.
+            // The Executor does not look again by itself. Its backend may, after some time: that a wake-up alone brings
+            // what is new is for its own tests to show.
             let executor = try await troupe.executor("executor", "look=3600000")
             for number in 1...5 {
                 try await executor.ask("call-\(number)", as: number)
