@@ -62,6 +62,8 @@ extension KeeperTests {
             #expect(group.server.closeCount == 0, "\(story)")
             #expect(!stage.notes.contains("second"), "\(story)")
 
+            // The last one to be killed may have been the keeper, and only a keeper can be told to end.
+            try await stage.until("\(story): a keeper is there again") { $0.presence != "silent" && $0.main != nil }
             let main = try #require(stage.mainPid)
             #expect(await (try group.run(["keeper", "--end"])).end() == .exited(0))
             try await eventually("\(story): Main is gone") { kill(main, 0) != 0 || stage.mainPid == nil }
