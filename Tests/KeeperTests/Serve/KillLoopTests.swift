@@ -37,7 +37,7 @@ extension KeeperTests {
                 let status = try #require(found)
                 if chance.next() % 2 == 0 {
                     sent.append("sleep")
-                    try group.server.send("sleep")
+                    try await group.server.send("sleep")
                     if chance.next() % 2 == 0 {
                         try await stage.until("\(story): it sleeps") { $0.presence == "asleep" }
                     }
@@ -52,7 +52,7 @@ extension KeeperTests {
                     host = try group.serve()
                 }
                 sent.append("line \(round)")
-                try group.server.send("line \(round)")
+                try await group.server.send("line \(round)")
                 try await stage.untilNoted("read line \(round)")
             }
             let read = stage.notes.filter { $0.hasPrefix("read ") }.map { String($0.dropFirst(5)) }
