@@ -88,7 +88,7 @@ extension KeeperTests {
                     try await server.send("sleep")
                     try await stage.until("it sleeps") { $0.presence == "asleep" }
                 }
-                kill(try #require(stage.mainPid), SIGKILL)
+                kill(try await stage.startedMain(), SIGKILL)
                 sent.append("line \(number)")
                 try await server.send("line \(number)")
                 try await stage.untilNoted("read line \(number)")

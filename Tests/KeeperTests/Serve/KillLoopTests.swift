@@ -64,7 +64,7 @@ extension KeeperTests {
 
             // The last one to be killed may have been the keeper, and only a keeper can be told to end.
             try await stage.until("\(story): a keeper is there again") { $0.presence != "silent" && $0.main != nil }
-            let main = try #require(stage.mainPid)
+            let main = try await stage.startedMain()
             #expect(await (try group.run(["keeper", "--end"])).end() == .exited(0))
             try await eventually("\(story): Main is gone") { kill(main, 0) != 0 || stage.mainPid == nil }
         }
