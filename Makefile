@@ -6,8 +6,8 @@ JOBS ?= $(shell nproc)
 IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift
 
-.PHONY: demo test simulate check-all at-length docs deb try-deb as-root examples file-systems sanitize build release \
-	bench bench-brief without-zmq api-breakage format lint dependencies clean
+.PHONY: demo test simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
+	release bench bench-brief without-zmq api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -54,6 +54,11 @@ deb: dependencies
 try-deb: as-root deb
 	@Scripts/install-dependencies debootstrap
 	Scripts/try-package
+
+# What somebody needs who has only Swift, git and make: two commands in a fresh root file system, and how long they take.
+try-cold-start: as-root
+	@Scripts/install-dependencies debootstrap python3
+	Scripts/try-cold-start
 
 as-root:
 	@[ "$(IS_ROOT)" ] || { echo "Only root can make a root file system and mount /proc in it." >&2; exit 1; }
