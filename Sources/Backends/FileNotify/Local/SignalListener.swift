@@ -19,9 +19,6 @@ final class SignalListener: Sendable {
         self.page = page
     }
 
-    /// Whether there is a bell that is listened to by sleeping.
-    var isNeeded: Bool { state.withLock { !$0.bells.isEmpty } }
-
     /// Begins to listen to bells of a group: what is published later is heard.
     ///
     /// - Throws: When the system has no thread left.
