@@ -19,6 +19,7 @@ extension HubLink {
         try socket.connect()
         duty.sources = [.socket(socket), .socket(events.socket)]
         duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
+        duty.pause = { [unowned self] in self.assumeIsolated { $0.untilNextDeadline() } }
         thread.take(duty)
         // Within a process there is no connection to report on; a hub that comes is heard of.
         if namedRun != nil { greet() }

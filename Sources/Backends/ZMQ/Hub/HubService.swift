@@ -49,7 +49,7 @@ actor HubService {
 
     /// Everything up to here was told to all who listen.
     var published: Revision
-    var followsNews: Task<Void, Never>?
+    var follower: Follower?
     /// When something was told for the last time, and when it is the next time if something waits for that.
     var pace = NewsPace()
     private var lastNews = BootInstant(nanoseconds: 0)
@@ -93,12 +93,12 @@ actor HubService {
         }
         listenToDoors()
         duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
+        duty.pause = { [unowned self] in self.assumeIsolated { $0.untilNextTurn() } }
         thread.take(duty)
         beginNames()
-        let follower = order.replica.follow(after: published)
-        // The task keeps the service until that stops, which whoever starts it sees to.
-        followsNews = Task {
-            while let _ = try? await follower.next() { self.publishNews() }
+        follower = order.replica.follow(after: published) { [weak self] in
+            guard let self else { return }
+            thread.act { self.assumeIsolated { $0.publishNews() } }
         }
         return doors.map(\.endpoint)
     }
@@ -123,8 +123,7 @@ actor HubService {
 
     private func close() {
         isStopped = true
-        followsNews?.cancel()
-        followsNews = nil
+        follower = nil
         duty.isOver = true
         // The next hub can take a name as soon as its door is closed.
         endNames()
@@ -137,7 +136,7 @@ actor HubService {
 
     // MARK: - The thread
 
-    private func turn() -> Duration? {
+    private func turn() {
         firstDoor = (firstDoor + 1) % max(doors.count, 1)
         for number in doors.indices {
             let index = (firstDoor + number) % doors.count
@@ -160,7 +159,6 @@ actor HubService {
         publishDueNews()
         sendBeacon()
         listenToDoors()
-        return untilNextTurn()
     }
 
     /// Requests that nobody takes in are not waited for: they would not let the thread sleep.

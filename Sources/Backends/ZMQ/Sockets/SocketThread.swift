@@ -5,11 +5,12 @@ internal import Platform
 internal import Synchronization
 
 /// The one thread that a set of sockets belongs to, and the executor of the actor that uses them: whatever the actor
-/// does, it does here, so no socket is touched from two threads.
+/// does, it does here, so no socket is touched by two threads at once.
 ///
 /// Between the actor's jobs the thread waits for the sockets, for descriptors, and for the time that the actor asked to
-/// be called at. A job that comes when the thread has ended, as to an actor whose sockets are closed, runs on a thread
-/// of its own.
+/// be called at. While it waits, another thread may act in its place (``act(_:)``), so that what is asked of the actor
+/// needs no change of threads. A job that comes when the thread has ended, as to an actor whose sockets are closed, runs
+/// on a thread of its own.
 final class SocketThread: SerialExecutor, Sendable {
     /// What is waited for beside the actor's jobs.
     enum Source {
@@ -17,31 +18,53 @@ final class SocketThread: SerialExecutor, Sendable {
         case descriptor(Int32)
     }
 
-    /// What the actor gives the thread: on what to wait, and what to do then. Only the thread touches it.
+    /// What the actor gives the thread: on what to wait, and what to do then. Only whoever acts for the actor touches it.
     final class Duty {
         var sources: [Source] = []
-        /// Called before each wait, to take whatever is there; tells how long to wait at most.
-        var turn: () -> Duration? = { nil }
+        /// Called before each wait, to take whatever is there.
+        var turn: () -> Void = {}
+        /// Tells how long to wait at most.
+        var pause: () -> Duration? = { nil }
         var isOver = false
+
+        /// Whether the library has something to read.
+        func hasInput() -> Bool {
+            var hasInput = false
+            for case .socket(let socket) in sources where socket.hasInput() { hasInput = true }
+            return hasInput
+        }
+    }
+
+    private enum Work {
+        case job(UnownedJob)
+        case body(@Sendable () -> Void)
     }
 
     private struct State {
-        var jobs: [UnownedJob] = []
+        var work: [Work] = []
         var hasThread = false
-        /// Whether the thread waits, so that it has to be woken.
+        /// Whether the thread waits, so that it has to be woken, and others may act in its place.
         var isWaiting = false
+        /// When it wakes by itself.
+        var wakeTime: BootInstant?
+        /// Whether another thread acts in its place.
+        var isReplaced = false
+        /// Whether it wants its place back.
+        var isWanted = false
         var duty: DutyBox?
     }
 
-    /// Lets the duty stand in the state. `@unchecked Sendable`: only the thread uses what is in it, as ``take(_:)`` and
-    /// the executor see to.
+    /// Lets the duty stand in the state. `@unchecked Sendable`: only the thread, and whoever acts in its place, uses what is
+    /// in it, as ``take(_:)``, ``act(_:)`` and the executor see to.
     private struct DutyBox: @unchecked Sendable {
         let duty: Duty
     }
 
     private let name: String
     private let counter: EventCounter
+    private let clock = SystemClock()
     private let state = Mutex(State())
+    /// Who acts for the actor.
     private let thread = Atomic<UInt>(0)
 
     init(name: String) throws(SystemCallError) {
@@ -50,11 +73,15 @@ final class SocketThread: SerialExecutor, Sendable {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
+        add(.job(UnownedJob(job)))
+    }
+
+    private func add(_ work: Work) {
         let (mustStart, mustWake) = state.withLock { state in
-            state.jobs.append(job)
+            state.work.append(work)
             defer { state.hasThread = true }
-            return (!state.hasThread, state.isWaiting)
+            // Whoever acts in the thread's place looks for work when it has done so.
+            return (!state.hasThread, state.isWaiting && !state.isReplaced)
         }
         if mustStart { start() } else if mustWake { counter.raise() }
     }
@@ -70,6 +97,31 @@ final class SocketThread: SerialExecutor, Sendable {
         state.withLock { $0.duty = box }
     }
 
+    /// Does something of the actor's, isolated to it: at once when the thread waits, in its place; else the thread does it
+    /// later, in its turn. For what is short and does not block.
+    func act(_ body: @escaping @Sendable () -> Void) {
+        let box = state.withLock { state -> DutyBox? in
+            guard state.isWaiting, !state.isReplaced, !state.isWanted, state.work.isEmpty, let box = state.duty
+            else { return nil }
+            state.isReplaced = true
+            return box
+        }
+        guard let duty = box?.duty else { return add(.body(body)) }
+        thread.store(UInt(pthread_self()), ordering: .relaxed)
+        body()
+        // Sending may have taken in what the sockets' descriptors had told of, or would have.
+        var mustWake = duty.isOver || duty.hasInput()
+        let pause = duty.pause()
+        let time = pause.map { clock.now().advanced(by: $0) }
+        thread.store(0, ordering: .relaxed)
+        state.withLock { state in
+            if state.isWanted || !state.work.isEmpty { mustWake = true }
+            if let time, state.wakeTime.map({ time < $0 }) ?? true { mustWake = true }
+            state.isReplaced = false
+        }
+        if mustWake { counter.raise() }
+    }
+
     private func start() {
         do throws(SystemCallError) {
             try OwnedThread.start(name) { [self] in run() }
@@ -79,57 +131,92 @@ final class SocketThread: SerialExecutor, Sendable {
         }
     }
 
+    /// How often work that comes of work is done before the sockets' descriptors are looked at again.
+    private static let roundLimit = 16
+
+    private var hasWork: Bool { state.withLock { !$0.work.isEmpty } }
+
     private func run() {
-        thread.store(UInt(pthread_self()), ordering: .relaxed)
+        var rounds = 0
         while true {
-            let (jobs, duty) = state.withLock { state in
-                let jobs = state.jobs
-                state.jobs = []
+            thread.store(UInt(pthread_self()), ordering: .relaxed)
+            let (work, duty) = state.withLock { state in
+                let work = state.work
+                state.work = []
                 if state.duty?.duty.isOver == true { state.duty = nil }
-                if jobs.isEmpty, state.duty == nil { state.hasThread = false }
-                return (jobs, state.duty?.duty)
+                if work.isEmpty, state.duty == nil { state.hasThread = false }
+                return (work, state.duty?.duty)
             }
-            for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            for item in work { perform(item) }
             guard let duty else {
-                if jobs.isEmpty { return }
+                if work.isEmpty { return }
                 continue
             }
             // A job may have closed the sockets that would be looked at.
             if duty.isOver { continue }
-            let pause = duty.turn()
+            rounds += 1
+            if rounds < Self.roundLimit, hasWork { continue }
+            duty.turn()
             if duty.isOver { continue }
-            let isIdle = state.withLock { state in
-                state.isWaiting = state.jobs.isEmpty
-                return state.isWaiting
-            }
-            wait(for: duty.sources, atMost: isIdle ? pause : .zero)
-            if isIdle { state.withLock { $0.isWaiting = false } }
+            if rounds < Self.roundLimit, hasWork { continue }
+            wait(for: duty)
+            rounds = 0
         }
     }
 
-    /// Waits until something is there, a job comes, or the time is over. May return for nothing.
+    private func perform(_ work: Work) {
+        switch work {
+        case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+        case .body(let body): body()
+        }
+    }
+
+    /// Waits until something is there, work comes, or the time is over. May return for nothing.
     ///
     /// The descriptor of a socket tells only that something has changed since the library was last asked, which is also
     /// done by sending. So a socket is asked first, unless that was done in vain since; `zmq_poll` would ask each four times.
-    private func wait(for sources: [Source], atMost pause: Duration?) {
+    private func wait(for duty: Duty) {
+        let sources = duty.sources
+        let hasInput = duty.hasInput()
+        let pause = hasInput ? .zero : duty.pause()
         var entries = [pollfd(fd: counter.descriptor, events: Int16(POLLIN), revents: 0)]
-        var hasInput = false
         for source in sources {
             switch source {
             case .socket(let socket):
-                if socket.hasInput() { hasInput = true }
                 entries.append(pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0))
             case .descriptor(let descriptor):
                 entries.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
             }
         }
+        // From here to the end of the wait others may act, so nothing of the actor's is touched.
+        let isIdle = state.withLock { state in
+            state.isWaiting = state.work.isEmpty && !hasInput
+            state.wakeTime = pause.map { clock.now().advanced(by: $0) }
+            return state.isWaiting
+        }
         // Rounded up: waking before the time would only mean to wait again.
         let milliseconds = pause.map { Int32(clamping: ($0.clampedNanoseconds &+ 999_999) / 1_000_000) } ?? -1
         // Interrupted or not: what is not ready now is looked at again at once.
-        guard poll(&entries, nfds_t(entries.count), hasInput ? 0 : max(milliseconds, -1)) > 0 else { return }
+        let count = poll(&entries, nfds_t(entries.count), isIdle ? max(milliseconds, -1) : 0)
+        if isIdle { comeBack() }
+        guard count > 0 else { return }
         if entries[0].revents != 0 { counter.clear() }
         for (source, entry) in zip(sources, entries.dropFirst()) where entry.revents != 0 {
             if case .socket(let socket) = source { socket.signal() }
+        }
+    }
+
+    /// Takes its place again, when whoever acts in it has done so.
+    private func comeBack() {
+        while true {
+            let isReplaced = state.withLock { state in
+                state.isWaiting = state.isReplaced
+                state.isWanted = state.isReplaced
+                return state.isReplaced
+            }
+            if !isReplaced { return }
+            _ = Poll.wait(for: [counter.descriptor], timeout: nil)
+            counter.clear()
         }
     }
 }
