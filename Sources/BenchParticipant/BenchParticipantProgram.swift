@@ -23,6 +23,7 @@ enum BenchParticipantProgram {
             case .sharedcore: try await run(arguments)
             case .store: try await obey(arguments)
             case .flag: follow(arguments, StateFlag(path: arguments.directory + "/state"))
+            case .none: await rest()
             case .lease: follow(arguments, RenewedLease(path: arguments.directory + "/state"))
             }
         } catch {
@@ -69,6 +70,14 @@ enum BenchParticipantProgram {
         say("ready")
         while let order = await input.run({ readLine() }) { try await answer(order, orders) }
         await group.close()
+    }
+
+    /// What any program in Swift does that has nothing to do: its pool has run a task, and it waits.
+    private static func rest() async {
+        await Task.detached {}.value
+        say("ready")
+        let input = SerialThread(name: "input")
+        while await input.run({ readLine() }) != nil {}
     }
 
     private static func answer(_ order: String, _ orders: BenchOrders) async throws {

@@ -2,20 +2,23 @@ internal import CoreAPI
 internal import Platform
 
 extension BenchOrders {
-    func ping(_ count: Int) async throws -> [Double] {
+    /// - Parameter isOnPool: Whether whoever takes the deliveries runs on Swift's pool, and not where it hears first.
+    func ping(_ count: Int, isOnPool: Bool) async throws -> [Double] {
         let answers = try await group.observe("bench/back")
-        var samples: [Double] = []
-        for _ in 0..<count {
-            try await group.post("bench/there", state: SystemClock().now().nanoseconds)
-            guard let answer = try await answers.next() else { break }
-            samples.append(Double(answer.state))
+        return try await withTaskExecutorPreference(isOnPool ? nil : group.deliveryExecutor) { [group] in
+            var samples: [Double] = []
+            for _ in 0..<count {
+                try await group.post("bench/there", state: SystemClock().now().nanoseconds)
+                guard let answer = try await answers.next() else { break }
+                samples.append(Double(answer.state))
+            }
+            return samples
         }
-        return samples
     }
 
-    func echo() async throws {
+    func echo(isOnPool: Bool) async throws {
         let questions = try await group.observe("bench/there")
-        begin { [group] in
+        begin(on: isOnPool ? nil : group.deliveryExecutor) { [group] in
             for try await question in questions {
                 let elapsed = SystemClock().now().nanoseconds &- question.state
                 try await group.post("bench/back", state: elapsed)
@@ -27,7 +30,7 @@ extension BenchOrders {
         let heard = HeardPosts()
         for _ in 0..<count {
             let posts = try await group.observe("bench/all")
-            begin { [report] in
+            begin(on: group.deliveryExecutor) { [report] in
                 for try await post in posts {
                     let now = SystemClock().now().nanoseconds
                     if heard.add(post.state) == count { report("heard \(now)") }

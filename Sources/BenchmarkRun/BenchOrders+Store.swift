@@ -56,7 +56,7 @@ extension BenchOrders {
 
     func watch(_ number: Int) async throws {
         let watch = try await group.watch(KeyPrefix(Key("bench/herd-\(number)")), from: .now)
-        begin { [self] in
+        begin(on: group.deliveryExecutor) { [self] in
             for try await event in watch {
                 if case .changes(let set) = event { seenCount.add(set.changes.count, ordering: .relaxed) }
             }

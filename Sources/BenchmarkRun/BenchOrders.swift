@@ -35,8 +35,8 @@ package final class BenchOrders: Sendable {
     /// | `put` | puts values of NUMBER bytes | the time of each |
     /// | `puts` | puts values from several tasks at once | the time of all by their number, so often |
     /// | `fill` | makes keys up to this number, among which is read and put | nothing |
-    /// | `oneway` | posts, and is answered by whoever does `echo` | how long each was on its way |
-    /// | `echo` | answers from now on | nothing |
+    /// | `oneway` | posts, and is answered by whoever does `echo`; on Swift's pool where NUMBER is 1 | how long each was on its way |
+    /// | `echo` | answers from now on; on Swift's pool where NUMBER is 1 | nothing |
     /// | `observe` | so many observers; reports `heard` with the time when all have heard a post | nothing |
     /// | `post` | posts to them | when it began and how long it took |
     /// | `watch` | watches key COUNT of a herd, and counts | nothing |
@@ -57,9 +57,9 @@ package final class BenchOrders: Sendable {
             for index in 0..<count { try await group.put(Self.key(index), Self.value(Self.valueByteCount)) }
             filledCount.store(count, ordering: .relaxed)
             return []
-        case "oneway": return try await ping(count)
+        case "oneway": return try await ping(count, isOnPool: number == 1)
         case "echo":
-            try await echo()
+            try await echo(isOnPool: number == 1)
             return []
         case "observe":
             try await observe(count)
@@ -77,8 +77,8 @@ package final class BenchOrders: Sendable {
         }
     }
 
-    func begin(_ body: @escaping @Sendable () async throws -> Void) {
-        let task = Task.detached { try await body() }
+    func begin(on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async throws -> Void) {
+        let task = Task.detached(executorPreference: executor) { try await body() }
         tasks.withLock { $0.append(task) }
     }
 }

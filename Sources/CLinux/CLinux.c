@@ -17,6 +17,7 @@
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -181,6 +182,33 @@ int clinux_take_ready(int set, uint64_t *keys, int count) {
     int found = result(epoll_wait(set, events, count < 64 ? count : 64, 0));
     for (int index = 0; index < found; index++) keys[index] = events[index].data.u64;
     return found;
+}
+
+int clinux_add_edges(int set, int descriptor, uint64_t key) {
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data = {.u64 = key}};
+    return result(epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event));
+}
+
+int clinux_wait_ready(int set, uint64_t *keys, int count) {
+    struct epoll_event events[16];
+    int found = result(epoll_wait(set, events, count < 16 ? count : 16, -1));
+    for (int index = 0; index < found; index++) keys[index] = events[index].data.u64;
+    return found;
+}
+
+int clinux_timer(void) {
+    return result(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+}
+
+static struct timespec time_of(uint64_t nanoseconds) {
+    struct timespec time = {.tv_sec = (time_t)(nanoseconds / 1000000000), .tv_nsec = (long)(nanoseconds % 1000000000)};
+    return time;
+}
+
+int clinux_set_timer(int timer, uint64_t first, uint64_t interval) {
+    // Zero would turn it off.
+    struct itimerspec times = {.it_value = time_of(first > 0 ? first : 1), .it_interval = time_of(interval)};
+    return result(timerfd_settime(timer, 0, &times, NULL));
 }
 
 /// What a shell's children begin with: no signal is blocked, and all do what they do by default.

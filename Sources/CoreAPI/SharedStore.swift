@@ -13,6 +13,20 @@ public protocol SharedStore: Sendable {
     /// What this group promises.
     var capabilities: Capabilities { get }
 
+    /// Where a task best runs that takes from watches and observations, when it is to hear of news as soon as possible: what
+    /// learns of the news resumes it as well. Nil where that is no faster than anywhere else.
+    ///
+    /// ```swift
+    /// let calls = try await group.observe("calls")
+    /// Task(executorPreference: group.deliveryExecutor) {
+    ///     for try await call in calls { ring(call) }
+    /// }
+    /// ```
+    ///
+    /// It runs one job at a time, of all groups of the process, and the stack has 512 KiB: code that blocks or computes
+    /// for long holds up the others that prefer it, and nobody else.
+    var deliveryExecutor: (any TaskExecutor)? { get }
+
     /// The entry under a key; nil when there is none.
     func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry?
 
@@ -41,4 +55,9 @@ public protocol SharedStore: Sendable {
 
     /// Ends the session and everything that lives with it, ends all watches and wakes whoever waits. Idempotent.
     func close() async
+}
+
+extension SharedStore {
+    /// Nil: nowhere.
+    public var deliveryExecutor: (any TaskExecutor)? { nil }
 }

@@ -54,7 +54,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
         if ticket.isCancelled.load(ordering: .relaxed) { return .success(nil) }
         guard var slot = slots[id] else { return .success(nil) }
         if let end = slot.end { return end }
-        if slot.isParticipant, state.sessions[slot.session] == nil { return .failure(.sessionEnded(slot.session)) }
+        if slot.isParticipant, !state.hasSession(slot.session) { return .failure(.sessionEnded(slot.session)) }
         let element = slot.cursor.takeNext(in: &state)
         if element == nil {
             slot.waiters.append(Waiter(ticket: ticket, continuation: continuation))
@@ -76,7 +76,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
     mutating func takeReady(in state: inout StoreState, into woken: inout [Woken]) {
         for id in waiting {
             guard var slot = slots[id] else { continue }
-            guard !slot.isParticipant || state.sessions[slot.session] != nil else {
+            guard !slot.isParticipant || state.hasSession(slot.session) else {
                 finish(slot, with: .failure(.sessionEnded(slot.session)), id, into: &woken)
                 continue
             }

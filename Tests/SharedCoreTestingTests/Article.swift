@@ -20,6 +20,8 @@ struct ArticleCode {
 
         await app.thaw()
         try await group.advance(until: "Main owns again") { try await group.owner()?.name == "app" }
+        let again = try await group.executor("again").message(forCallID: "1", deadline: .seconds(20)).value
+        #expect(again.text == nil)
 
         let timeline = try await group.timeline()
         try timeline.expect(("app", .acquired), ("push", .tookOver), ("app", .fenced), ("app", .acquired))

@@ -10,7 +10,8 @@ struct ScratchGroup {
     struct NoDirectory: Error {}
 
     init() throws {
-        var template = Array("/tmp/sharedcore-bench-XXXXXX".utf8CString)
+        let parent = FileManager.default.temporaryDirectory.path
+        var template = Array("\(parent)/sharedcore-bench-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw NoDirectory() }
         path = String(cString: made)
     }

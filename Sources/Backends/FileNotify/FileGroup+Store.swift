@@ -6,11 +6,27 @@ internal import StoreEngine
 extension FileGroup {
     public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
         try requireOpen()
+        // First without what a call costs that may wait.
+        if case .value(let stored) = try local.look(
+            consistency,
+            { state throws(SharedCoreError) in
+                try self.entry(key, in: &state)
+            })
+        {
+            return try stored?.entry(for: key)
+        }
         let stored = try await local.read(consistency) { state throws(SharedCoreError) in
-            try self.requireSession(in: state)
-            return state.entry(key).flatMap { self.isOver($0) ? nil : $0 }
+            try self.entry(key, in: &state)
         }
         return try stored?.entry(for: key)
+    }
+
+    @inline(__always)
+    private func entry(_ key: Key, in state: inout StoreState) throws(SharedCoreError) -> StoredEntry? {
+        try requireSession(in: state)
+        let stored = state.entry(key)
+        if local.isReadOnly, let stored, isOver(stored) { return nil }
+        return stored
     }
 
     public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
@@ -81,6 +97,6 @@ extension FileGroup {
 
     func requireSession(in state: borrowing StoreState) throws(SharedCoreError) {
         if local.isReadOnly { return }
-        if state.sessions[session.id] == nil { throw told(.sessionEnded(session.id)) }
+        do { try life.require(in: state) } catch { throw told(error) }
     }
 }

@@ -22,7 +22,14 @@ public final class FileGroup: SharedGroup {
             limits: promised.limits, wakeUp: local.wakeUp)
     }
 
+    /// The threads that listen to the bells: a delivery changes threads once in place of twice.
+    public var deliveryExecutor: (any TaskExecutor)? {
+        (try? NotificationService.shared())?.preferredExecutor()
+    }
+
     let local: LocalGroup
+    /// Whether the session still stands; for a handle with one.
+    let life: SessionLife
     private let promised: Capabilities
     /// The byte that the participant holds locked; nil for a reader.
     private let lockedByte: Int?
@@ -32,6 +39,7 @@ public final class FileGroup: SharedGroup {
         session: Session, promised: Capabilities, local: LocalGroup, lockedByte: Int?
     ) {
         self.session = session
+        self.life = SessionLife(of: session.id)
         self.promised = promised
         self.local = local
         self.lockedByte = lockedByte

@@ -12,12 +12,14 @@ public final class MemoryGroup: SharedGroup {
     public let capabilities: Capabilities
 
     private let store: MemoryStore
+    private let life: SessionLife
     private let closed = Mutex(false)
     private let gate = FreezeGate()
 
     init(store: MemoryStore, session: Session, capabilities: Capabilities) {
         self.store = store
         self.session = session
+        self.life = SessionLife(of: session.id)
         self.capabilities = capabilities
     }
 
@@ -152,8 +154,8 @@ public final class MemoryGroup: SharedGroup {
         throw .closed("memory")
     }
 
-    private func alive(in state: StoreState) throws(SharedCoreError) {
-        if state.sessions[session.id] == nil { throw told(.sessionEnded(session.id)) }
+    private func alive(in state: borrowing StoreState) throws(SharedCoreError) {
+        do { try life.require(in: state) } catch { throw told(error) }
     }
 
     /// What the application is told: a call that meets its own handle's close may find the session gone.

@@ -141,6 +141,15 @@ int clinux_readiness_set(void);
 /// Reports once, with the key, that the descriptor is readable.
 int clinux_add_readiness(int set, int descriptor, uint64_t key);
 int clinux_remove_readiness(int set, int descriptor);
+/// Reports, with the key and to one thread that waits, each time that the descriptor becomes readable anew.
+int clinux_add_edges(int set, int descriptor, uint64_t key);
+/// The keys of what became readable; waits until there is one.
+int clinux_wait_ready(int set, uint64_t *keys, int count);
+
+/// A timer that is readable when its time has come; CLOCK_MONOTONIC.
+int clinux_timer(void);
+/// Sets it to come first after a time and then at an interval, in nanoseconds.
+int clinux_set_timer(int timer, uint64_t first, uint64_t interval);
 /// Gives the keys of those that are ready, without waiting; their number.
 int clinux_take_ready(int set, uint64_t *keys, int count);
 

@@ -12,6 +12,7 @@ struct EpochGuardedStore: SharedStore {
 
     var session: Session { store.session }
     var capabilities: Capabilities { store.capabilities }
+    var deliveryExecutor: (any TaskExecutor)? { store.deliveryExecutor }
 
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         let condition = Transaction.Guard.epoch(OwnershipKey.owner, epoch)

@@ -107,6 +107,9 @@ struct BenchFigures: Sendable {
             Figure(
                 name: name, unit: "per minute", rounds: rounds ?? 3,
                 own: { [try await stage.idleWakeUps(.sharedcore)] },
+                limit: .init(name: "a program in Swift that has run a task, without SharedCore") {
+                    [try await stage.idleWakeUps(.none)]
+                },
                 peers: [
                     .init(name: Self.flag, rounds: 1, isSlow: true) { [try await stage.idleWakeUps(.flag)] },
                     .init(name: Self.lease, rounds: 1, isSlow: true) { [try await stage.idleWakeUps(.lease)] },

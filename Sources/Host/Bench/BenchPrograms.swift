@@ -11,6 +11,8 @@ struct BenchPrograms: Sendable {
         case sharedcore, flag, lease
         /// By none: it has the group open.
         case store
+        /// By none, without a group: a program that has run a task and waits.
+        case none
     }
 
     private static let names = [

@@ -98,13 +98,14 @@ struct BenchStage: Sendable {
     private static let idleTime = (duration: Duration.seconds(10), perMinute: 6.0)
 
     /// How often a minute the threads of a participant wake that has nothing to do: by SharedCore one that waits for
-    /// news, by a peer one that owns.
+    /// news, by a peer one that owns, by none a program that has run a task.
     func idleWakeUps(_ design: Design) async throws -> Double {
         let place = try place("idle")
         let participant = try await programs.participant(design, .executor, in: place, of: isolated("idle"))
-        if design == .sharedcore {
-            try await participant.numbers(after: "observe 1")
-        } else {
+        switch design {
+        case .none: break
+        case .sharedcore: try await participant.numbers(after: "observe 1")
+        default:
             try participant.order("own")
             try await participant.hear("owning")
         }

@@ -28,6 +28,17 @@ struct StoreFigures: Sendable {
         }
     }
 
+    /// Who has the group open and takes orders; for what is on its way, with one who answers.
+    private func ownMeter(_ order: String, in place: String, of group: BackendConfiguration) -> BenchMeter {
+        BenchMeter { [programs] in
+            let taker = try await programs.participant(.store, .tool, in: place, of: group)
+            guard order.hasPrefix("oneway") else { return [taker] }
+            let echo = try await programs.participant(.store, .tool, in: place, of: group)
+            try await echo.numbers(after: order.hasSuffix(" 1") ? "echo 1 1" : "echo 1")
+            return [echo, taker]
+        }
+    }
+
     private func make(
         _ name: String, order: String, rounds: Int, limit: Limit, peers: [Peer], isOnDisk: Bool = false
     ) throws -> Figure {
@@ -48,13 +59,7 @@ struct StoreFigures: Sendable {
                 end: { await meter.end() })
         }
         let place = try stage.place("store")
-        let own = BenchMeter { [programs, group] in
-            let taker = try await programs.participant(.store, .tool, in: place, of: group)
-            guard order.hasPrefix("oneway") else { return [taker] }
-            let echo = try await programs.participant(.store, .tool, in: place, of: group)
-            try await echo.numbers(after: "echo 1")
-            return [echo, taker]
-        }
+        let own = ownMeter(order, in: place, of: group)
         meters.append(own)
         let (limitName, limitOrder) = limit.description(isBehindHub)
         let limitRival = rival(limitName, limitOrder) { [programs, stage, isBehindHub] in
@@ -66,6 +71,13 @@ struct StoreFigures: Sendable {
                 rival("futex in shared memory, in C", "oneway 100") { [programs, stage] in
                     try await programs.measuring(.limits, "futex", try stage.place("limit"))
                 })
+            // Over a connection they run there in any case.
+            if !isBehindHub {
+                let onPool = ownMeter(order + " 1", in: place, of: stage.isolated(name + "-pool"))
+                meters.append(onPool)
+                beside.append(
+                    .init(name: "whoever takes deliveries on Swift's pool") { try await onPool.take(order + " 1") })
+            }
         }
         let peerRivals = peers.map { peer in
             rival(peer.name, peer.order(for: order)) { [programs, stage] in

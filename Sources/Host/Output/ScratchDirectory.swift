@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Glibc
 internal import Logging
 internal import Platform
 
@@ -9,10 +8,7 @@ struct ScratchDirectory: Sendable {
 
     /// - Parameter name: The command's name, for whoever finds what a killed one left behind.
     init(for name: String, environment: [String: String]) throws {
-        let base = environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
-        var template = Array("\(base)/sharedcore-\(name)-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw SystemCallError("mkdtemp", number: errno, at: base) }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = try Directory.makeTemporary("sharedcore-\(name)", in: environment["TMPDIR"])
     }
 
     /// Removes it with all that is in it, or says that it could not.

@@ -19,6 +19,22 @@ package final class ReadinessSet: Sendable {
         try SystemCall.negated("epoll_ctl", at: "readiness set") { clinux_add_readiness(descriptor, added, key) }
     }
 
+    /// Waits for a descriptor to become readable, which ``wait()`` reports each time anew. What is readable must be taken
+    /// before the next report.
+    package func addEdges(of added: Int32, key: UInt64) throws(SystemCallError) {
+        try SystemCall.negated("epoll_ctl", at: "readiness set") { clinux_add_edges(descriptor, added, key) }
+    }
+
+    /// Waits for the next report, of which any number of threads may do so: each report wakes one of them. Blocks.
+    ///
+    /// - Returns: The keys of what has become readable; none when a signal came.
+    package func wait() -> [UInt64] {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 16) { keys in
+            let count = clinux_wait_ready(descriptor, keys.baseAddress, Int32(keys.count))
+            return count > 0 ? Array(keys[..<Int(count)]) : []
+        }
+    }
+
     /// Waits for a descriptor no longer. One that was closed is gone by itself.
     package func remove(_ removed: Int32) {
         _ = clinux_remove_readiness(descriptor, removed)

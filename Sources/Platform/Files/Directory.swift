@@ -34,6 +34,18 @@ package final class Directory: Sendable {
         }
     }
 
+    /// Makes a directory that nobody else has or may enter, for what is needed for a while, and gives its path.
+    ///
+    /// - Parameters:
+    ///   - name: What its name begins with, for whoever finds what was left behind.
+    ///   - parent: Where it is made. What is no absolute path stands for the usual place, `/tmp`.
+    package static func makeTemporary(_ name: String, in parent: String?) throws(SystemCallError) -> String {
+        let base = parent.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
+        var template = Array("\(base)/\(name)-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemCallError("mkdtemp", number: errno, at: base) }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// Removes an empty directory.
     package static func remove(path: String) throws(SystemCallError) {
         _ = try SystemCall.run("rmdir", at: path) { rmdir(path) }

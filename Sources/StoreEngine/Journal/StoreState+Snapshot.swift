@@ -88,6 +88,7 @@ public struct SnapshotReader: Sendable {
         switch (progress, part) {
         case (.before, .begin(let revision)):
             state.revision = revision
+            state.lastSessionEnd = revision
             state.history.restart(at: revision)
             state.effects?.restart(at: revision)
             progress = .within

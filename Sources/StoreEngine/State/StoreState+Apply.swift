@@ -127,6 +127,7 @@ extension StoreState {
     }
 
     private mutating func endSessions(_ ended: [SessionID]) {
+        lastSessionEnd = revision
         var changes: [StoredChange] = []
         for session in ended.sorted() {
             let keys = sessions.removeValue(forKey: session)?.keys.sorted() ?? []

@@ -27,6 +27,8 @@ public struct StoreState: Sendable {
     public internal(set) var byteCount = 0
     /// The participants.
     public internal(set) var sessions: [SessionID: SessionState] = [:]
+    /// No session has ended after this revision: one that was found in a state with the same value is in this one too.
+    public internal(set) var lastSessionEnd: Revision = .zero
 
     var entries: [Key: StoredEntry] = [:]
     var topics: [NotificationName: TopicState] = [:]
@@ -51,6 +53,11 @@ public struct StoreState: Sendable {
     /// Begins to keep the latest effects, when the state does not yet.
     public mutating func keepEffects(byteCount: Int) {
         if effects == nil, byteCount > 0 { effects = EffectLog(floor: revision, byteLimit: byteCount) }
+    }
+
+    /// Whether a session stands.
+    public func hasSession(_ id: SessionID) -> Bool {
+        sessions.index(forKey: id) != nil
     }
 
     /// The number of entries.

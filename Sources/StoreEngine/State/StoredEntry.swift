@@ -23,7 +23,7 @@ public struct StoredEntry: Sendable {
     }
 
     /// The entry with its bytes, as users see it.
-    public func entry(for key: Key) throws(SharedCoreError) -> Entry {
+    public consuming func entry(for key: Key) throws(SharedCoreError) -> Entry {
         Entry(
             key: key, value: try value.bytes(), revision: revision, creationRevision: creationRevision,
             lifetime: lifetime, origin: origin)

@@ -26,7 +26,7 @@ struct ParticipantThreadTests {
             // Should nobody answer, the pool is let go after 20 s and the test fails instead of standing still. A plain
             // thread looks at intervals, because waiting for a condition would need the pool that is taken here.
             try OwnedThread.start("test") {
-                for _ in 0..<200 where !isOver.isRaised { usleep(100_000) }
+                waitOnThread(atMost: .seconds(20)) { isOver.isRaised }
                 watch.cancel()
                 isOver.raise()
             }

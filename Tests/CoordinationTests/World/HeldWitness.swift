@@ -1,7 +1,7 @@
 import Coordination
 import CoreAPI
 import CoreAPITesting
-import Glibc
+import TestSupport
 
 /// A witness in front of another that holds up each core on its way, as a stop of its process just there would.
 struct HeldWitness: Witness {
@@ -15,7 +15,7 @@ struct HeldWitness: Witness {
         hasCome.update { $0 = true }
         // A stopped process holds up its threads, so this one is held up and not its task.
         // Not for ever: a test that has failed lets nobody go on.
-        for _ in 0..<60_000 where !mayGoOn.value { usleep(1000) }
+        waitOnThread(atMost: .seconds(60)) { mayGoOn.value }
         return try witness.begin(epoch: epoch)
     }
 }

@@ -5,12 +5,17 @@ internal import Testing
 
 @Suite("Printing for as long as somebody reads")
 struct ReadOutputTests {
+    /// What never ends by itself.
+    private func untilCancelled() async throws {
+        try await Task.sleep(for: .seconds(3600))
+    }
+
     @Test("When it is cancelled, what becomes of the printing counts, however long that takes to end")
     func cancelled() async throws {
         let begun = Latch()
         let mayEnd = Latch()
         let end = Task {
-            try await Task.sleep(for: .seconds(3600))
+            try await untilCancelled()
             return true
         }
         let printing = Task {
@@ -31,7 +36,7 @@ struct ReadOutputTests {
     @Test("Whoever is cancelled while it listens for the readers hears of no end, and of no error")
     func cancelledListener() async throws {
         let end = Task {
-            try await Task.sleep(for: .seconds(3600))
+            try await untilCancelled()
             return true
         }
         let listener = Task { try await Output.isClosed(by: end) }
@@ -45,7 +50,7 @@ struct ReadOutputTests {
         let end = Task<Bool, any Error> { throw Failure() }
         await #expect(throws: Failure.self) {
             try await within(Patience.long, "the printing ends") {
-                try await Output.run({ try await Task.sleep(for: .seconds(3600)) }, until: end)
+                try await Output.run({ try await untilCancelled() }, until: end)
             }
         }
     }
@@ -55,7 +60,7 @@ struct ReadOutputTests {
         let end = Task<Bool, any Error> { true }
         await #expect(throws: OutputClosed.self) {
             try await within(Patience.long, "the printing ends") {
-                try await Output.run({ try await Task.sleep(for: .seconds(3600)) }, until: end)
+                try await Output.run({ try await untilCancelled() }, until: end)
             }
         }
     }

@@ -32,8 +32,8 @@ struct ExecutorProcessTests {
     private func beginsEarly(_ program: ExecutorProgram, making path: String) async throws -> Bool {
         let isEarly = Mutex(false)
         let executor = try await ExecutorProcess.start(program, limits: ExecutorLimits()) { _ in
-            for _ in 0..<200 where access(path, F_OK) != 0 { usleep(10_000) }
-            isEarly.withLock { $0 = access(path, F_OK) == 0 }
+            let isThere = waitOnThread(atMost: .seconds(2)) { access(path, F_OK) == 0 }
+            isEarly.withLock { $0 = isThere }
             return nil
         }
         _ = try await end(executor)

@@ -22,7 +22,7 @@ final class KeeperStage {
     deinit {
         // In order, so that no Main is left that is just about to begin.
         try? (try? connect())?.send(Array(KeeperRequest.quit.text.utf8))
-        for _ in 0..<500 where (try? connect()) != nil { usleep(10_000) }
+        waitOnThread(atMost: .seconds(5)) { (try? connect()) == nil }
         keeper?.signal(SIGKILL)
         // A Main outlives a keeper that is killed. Its number means it while its lock says that it is there.
         if let main = mainPid { kill(main, SIGKILL) }

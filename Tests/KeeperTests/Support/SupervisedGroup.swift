@@ -24,7 +24,7 @@ final class SupervisedGroup {
 
     deinit {
         host?.signal(SIGTERM)
-        for _ in 0..<500 where host?.ended == nil { usleep(10_000) }
+        waitOnThread(atMost: .seconds(5)) { host?.ended != nil }
         host?.signal(SIGKILL)
     }
 

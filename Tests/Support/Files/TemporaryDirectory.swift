@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// A fresh directory of mode 0700, removed with all that is in it when the last reference goes.
 package final class TemporaryDirectory: Sendable {
@@ -7,14 +8,8 @@ package final class TemporaryDirectory: Sendable {
 
     /// Makes a directory below `parent`, or below the system's directory for temporary files.
     package init(in parent: String? = nil) throws {
-        let base = parent ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(base)/sharedcore-test-XXXXXX".utf8CString)
-        let code: Int32 = template.withUnsafeMutableBufferPointer { buffer in
-            guard let start = buffer.baseAddress else { return EINVAL }
-            return mkdtemp(start) == nil ? errno : 0
-        }
-        guard code == 0 else { throw FileProblem(path: base, code: code) }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = try Directory.makeTemporary(
+            "sharedcore-test", in: parent ?? getenv("TMPDIR").map { String(cString: $0) })
     }
 
     deinit {

@@ -12,7 +12,7 @@ extension Bells {
             self = operations.reduce(into: []) { bells, operation in
                 switch operation {
                 case .put(let key, _, _), .delete(let key): bells.formUnion(Bells(changing: key))
-                case .post(let name, _): bells.formUnion(Bells(of: name))
+                case .post(let name, _): bells.formUnion(Bells(posting: name))
                 case .deletePrefix: bells = .all
                 }
             }
@@ -46,7 +46,7 @@ extension Bells {
         if let last = state.history.last, last.revision == effect.revision {
             self = last.changes.reduce(into: []) { $0.formUnion(Bells(changing: $1.key)) }
             if case .committed(_, _, let operations) = effect.body {
-                for case .post(let name, _) in operations { formUnion(Bells(of: name)) }
+                for case .post(let name, _) in operations { formUnion(Bells(posting: name)) }
             }
         } else {
             // It changed nothing.

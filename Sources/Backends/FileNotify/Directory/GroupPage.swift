@@ -69,12 +69,12 @@ final class GroupPage: Sendable {
     var signalCount: UInt32 { page.loadHalf(at: Word.signal) }
 
     /// The bells for which writers must signal as well.
-    var signalInterest: Bells { Bells(rawValue: page.load(at: Word.signalInterest)) }
+    var signalInterest: Bells { page.bells(at: Word.signalInterest) }
 
     /// Tells writers to signal for these bells from now on.
     func listenToSignals(for bells: Bells) {
         guard !signalInterest.isSuperset(of: bells) else { return }
-        page.insert(bells.rawValue, at: Word.signalInterest)
+        page.insert(bells, at: Word.signalInterest)
     }
 
     /// Wakes those who sleep for any of the bells.
@@ -90,8 +90,9 @@ final class GroupPage: Sendable {
 
     /// Lets those who still listen say so again; the interest of the dead is gone.
     func renewSignalInterest() {
-        guard !signalInterest.isEmpty else { return }
-        page.store(0, at: Word.signalInterest)
+        let known = signalInterest
+        guard !known.isEmpty else { return }
+        page.remove(known, at: Word.signalInterest)
         // Whoever wakes by this sets its bits before it looks, so what a writer publishes in between is seen.
         page.wake(at: Word.signal, for: .max)
     }

@@ -7,7 +7,8 @@ internal import StoreEngine
 /// The page holds the words by which processes agree:
 ///
 /// - the commit word: see ``CommitWord``
-/// - interest: which bells somebody listens to, a bit each, set by listeners before they look at the commit word
+/// - interest: which bells somebody listens to, a bit each in four words, set by listeners before they look at the commit
+///   word
 /// - inherited interest: the interest of the predecessor, until its listeners were told to move
 /// - the durable tail: what is known to be on the disk
 /// - the reserved end: up to where the file has space
@@ -77,21 +78,18 @@ final class Journal: ValueSource {
 
     /// The bells that are listened to, also by those who have not come over from the predecessor yet.
     var interest: Bells {
-        Bells(rawValue: page.load(at: Word.interest) | page.load(at: Word.inherited))
+        page.bells(at: Word.interest).union(page.bells(at: Word.inherited))
     }
 
     /// Tells writers to ring these bells from now on.
     func listen(to bells: Bells) {
         guard !bells.isEmpty, !isReadOnly else { return }
-        page.insert(bells.rawValue, at: Word.interest)
+        page.insert(bells, at: Word.interest)
     }
 
     /// Forgets the inherited interest in bells that were rung.
     func clearInheritedInterest(in bells: Bells) {
-        while true {
-            let known = page.load(at: Word.inherited)
-            if page.replace(known, with: known & ~bells.rawValue, at: Word.inherited) { return }
-        }
+        page.remove(bells, at: Word.inherited)
     }
 
     /// Up to where the journal is known to be on the disk.
@@ -135,7 +133,7 @@ final class Journal: ValueSource {
             }
         }
         set(CommitWord(tail: tail).rawValue, at: Word.commit)
-        set(inherited.rawValue, at: Word.inherited)
+        for word in inherited.words.indices { set(inherited.words[word], at: Word.inherited + word * 8) }
         set(UInt64(reservedEnd), at: Word.reserved)
         return words
     }

@@ -24,13 +24,17 @@ final class JournalFollower: @unchecked Sendable {
     }
 
     /// The bells that this process listens to: set in each journal that it comes to, before the tail is read.
-    let listening = Atomic<UInt64>(0)
+    let listening = Mutex(Bells())
 
     private let directory: GroupDirectory
     private let limits: Limits
     private let historyByteCount: Int
     private let effectByteCount: Int
-    private var position: Position
+    private var position: Position {
+        didSet { journal = Unmanaged.passUnretained(position.journal) }
+    }
+    /// The journal of ``position``, which keeps it: to look at its word must not cost a reference.
+    private var journal: Unmanaged<Journal>
     /// How many bytes of records follow the last snapshot.
     private var logByteCount = 0
     /// The revisions at which snapshots were passed over since the large values were last looked up.
@@ -50,6 +54,7 @@ final class JournalFollower: @unchecked Sendable {
         self.historyByteCount = historyByteCount
         self.effectByteCount = effectByteCount
         self.position = position
+        self.journal = Unmanaged.passUnretained(position.journal)
     }
 
     /// Reads a group from a journal with a snapshot on.
@@ -73,7 +78,7 @@ final class JournalFollower: @unchecked Sendable {
 
     /// Whether the state reflects every commit up to this moment: one load from the shared page.
     func isCurrent(in state: inout StoreState) -> Bool {
-        position.journal.word.rawValue == UInt64(position.offset) || Defect.cachedTail.isPresent
+        journal._withUnsafeGuaranteedRef { $0.word.rawValue } == UInt64(position.offset) || Defect.cachedTail.isPresent
     }
 
     /// Applies everything that is published.
@@ -144,7 +149,7 @@ final class JournalFollower: @unchecked Sendable {
             passedSnapshots = []
         }
         // Before the tail of the new journal is looked at, so that whatever is published later rings.
-        journal.listen(to: Bells(rawValue: listening.load(ordering: .sequentiallyConsistent)))
+        journal.listen(to: listening.withLock { $0 })
     }
 
     /// Replaces the state's content by that of the snapshot in the present journal, at the same place of the order.

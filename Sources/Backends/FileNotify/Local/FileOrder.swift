@@ -36,7 +36,7 @@ package final class FileOrder: LocalOrder {
         try capabilities.satisfy(options.requirements)
         try options.limits.requireRecordable()
         let local = try await GroupRegistry.shared.group(at: directory, options: options)
-        let listener = try await local.listen(to: [.all], .all)
+        let listener = try await local.listen(to: [.all], .everything)
         return FileOrder(local: local, listener: listener, capabilities: capabilities)
     }
 

@@ -18,8 +18,7 @@ extension LocalGroup {
         let id = try listening.withLock { listening throws(SharedCoreError) in
             let (id, new) = listening.add(prefixes, bells)
             let unwatched = service.watch(new, of: self)
-            self.follower.listening.bitwiseOr(
-                new.subtracting(unwatched).rawValue, ordering: .sequentiallyConsistent)
+            self.follower.listening.withLock { $0.formUnion(new.subtracting(unwatched)) }
             do throws(SystemCallError) {
                 try self.signals.add(unwatched, of: self)
             } catch {
@@ -31,7 +30,7 @@ extension LocalGroup {
         do throws(SharedCoreError) {
             while true {
                 let standing = try replica.update { state throws(SharedCoreError) in
-                    let watched = Bells(rawValue: self.follower.listening.load(ordering: .sequentiallyConsistent))
+                    let watched = self.follower.listening.withLock { $0 }
                     self.follower.position(in: &state).journal.listen(to: bells.intersection(watched))
                     return try self.follower.catchUp(&state)
                 }
@@ -61,7 +60,7 @@ extension LocalGroup {
     private func end(_ id: Listening.ID, _ listening: inout Listening) {
         let silent = listening.remove(id)
         guard !silent.isEmpty else { return }
-        follower.listening.bitwiseAnd(~silent.rawValue, ordering: .sequentiallyConsistent)
+        follower.listening.withLock { $0.subtract(silent) }
         signals.remove(silent)
         NotificationService.current?.unwatch(silent, of: self)
         if listening.isEmpty { NotificationService.current?.stopLooking(at: self) }
@@ -70,7 +69,7 @@ extension LocalGroup {
     /// Listens to the bells whose files can be watched now, and no longer to the signals for them.
     func listenToBells(_ bells: Bells) {
         guard !bells.isEmpty else { return }
-        follower.listening.bitwiseOr(bells.rawValue, ordering: .sequentiallyConsistent)
+        follower.listening.withLock { $0.formUnion(bells) }
         position.journal.listen(to: bells)
         signals.remove(bells)
     }

@@ -11,9 +11,9 @@ extension LocalGroup {
     @inline(__always)
     func requirePlace() throws(SharedCoreError) {
         let tick = SystemClock.tick
-        if place.tick.exchange(tick, ordering: .relaxed) != tick || place.isLost.load(ordering: .relaxed) {
-            try lookAtPlace()
-        }
+        guard place.tick.load(ordering: .relaxed) != tick || place.isLost.load(ordering: .relaxed) else { return }
+        place.tick.store(tick, ordering: .relaxed)
+        try lookAtPlace()
     }
 
     /// The same, looking now.

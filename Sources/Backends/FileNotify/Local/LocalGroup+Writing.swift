@@ -175,8 +175,10 @@ extension LocalGroup {
             startCompaction()
             throw error
         }
-        let expected = replica.read { state in Bells(of: effect, before: state) }.intersection(journal.interest)
-        if !Defect.lateBells.isPresent { bells.prepare(expected) }
+        let interest = journal.interest
+        if !interest.isEmpty, !Defect.lateBells.isPresent {
+            bells.prepare(replica.read { state in Bells(of: effect, before: state) }.intersection(interest))
+        }
         // Also where nobody listens yet: closed by the system, they tell those who do by then that this process has died.
         bells.prepare(Bells(ofKeysHeldBy: effect))
         do throws(SystemCallError) {

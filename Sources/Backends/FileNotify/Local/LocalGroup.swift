@@ -114,8 +114,7 @@ final class LocalGroup: Sendable {
     func read<Value: Sendable>(
         _ consistency: ReadConsistency, _ body: (inout StoreState) throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
-        try requirePlace()
-        switch try look(mayBeBehind: consistency == .causal, body) {
+        switch try look(consistency, body) {
         case .value(let value): return value
         case .behind: try catchUp()
         case .expiryDue: break
@@ -126,15 +125,30 @@ final class LocalGroup: Sendable {
         return try replica.read { state throws(SharedCoreError) in try body(&state) }
     }
 
-    /// Looks at the state as it is, which is almost always as it should be: one load from the shared page tells.
+    /// Looks at the state as ``read(_:_:)`` does, where that needs nothing else: almost always.
     @inline(__always)
     func look<Value: Sendable>(
+        _ consistency: ReadConsistency, _ body: (inout StoreState) throws(SharedCoreError) -> Value
+    ) throws(SharedCoreError) -> Look<Value> {
+        try requirePlace()
+        return try look(mayBeBehind: consistency == .causal, body)
+    }
+
+    /// Looks at the state as it is, which is almost always as it should be: one load from the shared page tells.
+    @inline(__always)
+    private func look<Value: Sendable>(
         mayBeBehind: Bool, _ body: (inout StoreState) throws(SharedCoreError) -> Value
     ) throws(SharedCoreError) -> Look<Value> {
-        try replica.read { state throws(SharedCoreError) -> Look<Value> in
-            guard mayBeBehind || self.follower.isCurrent(in: &state) else { return .behind }
-            if let due = state.nextExpiry(), due <= self.clock.now() { return .expiryDue }
-            return .value(try body(&state))
+        // Not as the result of the replica's call, through which it would be copied.
+        var look = Look<Value>.behind
+        try replica.read { state throws(SharedCoreError) in
+            guard mayBeBehind || self.follower.isCurrent(in: &state) else { return }
+            if let due = state.nextExpiry(), due <= self.clock.now() {
+                look = .expiryDue
+            } else {
+                look = .value(try body(&state))
+            }
         }
+        return look
     }
 }

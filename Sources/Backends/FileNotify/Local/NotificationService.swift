@@ -3,7 +3,8 @@ internal import Platform
 internal import Synchronization
 
 /// The one thread of a process that waits for its groups: for the bells, for the ends of processes, and for the time at
-/// which everybody looks without having heard anything.
+/// which everybody looks without having heard anything. Where tasks prefer to run on it there is a second one, so that one
+/// is always there to hear; see ``NewsExecutor``.
 ///
 /// The system allows a user only some inotify instances and watches. As long as there is none left for a bell, its group
 /// sleeps at a word of its page instead; see ``SignalListener``. A group that may only be read is looked at again and
@@ -22,6 +23,17 @@ final class NotificationService: Sendable {
     private struct Holder {
         let session: Session
         let process: ProcessHandle
+        let key: UInt64
+        /// Whether the system took the process among those that it reports.
+        let isAwaited: Bool
+    }
+
+    /// What is waited for besides the ends of processes, which have the keys behind these.
+    private enum Key {
+        static let counter: UInt64 = 0
+        static let events: UInt64 = 1
+        static let timer: UInt64 = 2
+        static let last: UInt64 = 2
     }
 
     private struct State {
@@ -33,6 +45,10 @@ final class NotificationService: Sendable {
         /// Who listens to a watched file.
         var listeners: [Int32: Set<ObjectIdentifier>] = [:]
         var holders: [ObjectIdentifier: [SessionID: Holder]] = [:]
+        var lastKey = Key.last
+        var nextLook: BootInstant
+        /// Whether a second thread waits as well.
+        var hasCompanion = false
         /// Ended sessions that were reported to their group, until the next idle look.
         var reported: [ObjectIdentifier: Set<SessionID>] = [:]
         /// The system's events; nil as long as it gives none.
@@ -45,6 +61,9 @@ final class NotificationService: Sendable {
     }
 
     private let counter: EventCounter
+    private let timer: IntervalTimer
+    private let readiness: ReadinessSet
+    private let executor: NewsExecutor
     private let state: Mutex<State>
 
     private static let instance = Mutex<NotificationService?>(nil)
@@ -56,16 +75,38 @@ final class NotificationService: Sendable {
     static func shared() throws(SystemCallError) -> NotificationService {
         try instance.withLock { instance throws(SystemCallError) in
             if let instance { return instance }
-            let service = NotificationService(events: try? FileEvents(), counter: try EventCounter())
+            let service = try NotificationService(events: try? FileEvents())
             try OwnedThread.start("sc-notify") { service.run() }
             instance = service
             return service
         }
     }
 
-    private init(events: FileEvents?, counter: EventCounter) {
-        self.counter = counter
-        state = Mutex(State(events: events))
+    private init(events: FileEvents?) throws(SystemCallError) {
+        counter = try EventCounter()
+        timer = try IntervalTimer()
+        readiness = try ReadinessSet()
+        executor = NewsExecutor(waking: counter)
+        state = Mutex(State(nextLook: SystemClock().now().advanced(by: Self.idleInterval), events: events))
+        try readiness.addEdges(of: counter.descriptor, key: Key.counter)
+        try readiness.addEdges(of: timer.descriptor, key: Key.timer)
+        if let events { try readiness.addEdges(of: events.descriptor, key: Key.events) }
+        timer.set(first: Self.idleInterval, interval: Self.idleInterval)
+    }
+
+    /// Where tasks run that want to be resumed by whoever hears of news; nil when the system has no thread left.
+    func preferredExecutor() -> NewsExecutor? {
+        // Started under the lock: nobody may get the executor before the thread is there that hears while a task runs.
+        state.withLock { state in
+            if state.hasCompanion { return executor }
+            do throws(SystemCallError) {
+                try OwnedThread.start("sc-notify") { self.run() }
+                state.hasCompanion = true
+                return executor
+            } catch {
+                return nil
+            }
+        }
     }
 
     // MARK: - What is waited for
@@ -80,7 +121,7 @@ final class NotificationService: Sendable {
     /// - Returns: Those that cannot be watched, at which the group must listen in another way.
     func watch(_ bells: Bells, of group: LocalGroup) -> Bells {
         let id = ObjectIdentifier(group)
-        let (unwatched, isNewLooker) = state.withLock { state in
+        return state.withLock { state in
             state.groups[id] = Weak(group: group)
             switch group.hearing {
             case .bells:
@@ -90,15 +131,24 @@ final class NotificationService: Sendable {
                     state.bells[id, default: [:]][index] = .some(watch)
                     if watch == nil { unwatched.formUnion(Bells(index: index)) }
                 }
-                return (unwatched, false)
+                return unwatched
             case .signals:
-                return (bells, false)
+                return bells
             case .looks:
-                return ([], state.lookers.insert(id).inserted)
+                if state.lookers.insert(id).inserted { setTimer(state) }
+                return []
             }
         }
-        if isNewLooker { counter.raise() }
-        return unwatched
+    }
+
+    private func setTimer(_ state: State) {
+        let now = SystemClock().now()
+        if state.lookers.isEmpty {
+            timer.set(
+                first: state.nextLook > now ? now.duration(to: state.nextLook) : .zero, interval: Self.idleInterval)
+        } else {
+            timer.set(first: Self.lookInterval, interval: Self.lookInterval)
+        }
     }
 
     /// Whether a bell of the group that was to be watched could not be, or none could be.
@@ -143,7 +193,9 @@ final class NotificationService: Sendable {
 
     /// Looks no longer at a group that nobody can wake.
     func stopLooking(at group: LocalGroup) {
-        state.withLock { _ = $0.lookers.remove(ObjectIdentifier(group)) }
+        state.withLock { state in
+            if state.lookers.remove(ObjectIdentifier(group)) != nil { setTimer(state) }
+        }
     }
 
     /// Waits for the ends of these sessions' processes, and of no others for this group.
@@ -152,23 +204,26 @@ final class NotificationService: Sendable {
     func watch(_ sessions: [Session], of group: LocalGroup) -> [SessionID] {
         let id = ObjectIdentifier(group)
         var ended: [SessionID] = []
-        let hasChanged = state.withLock { state in
+        state.withLock { state in
             let known = state.holders[id] ?? [:]
-            guard !sessions.isEmpty || !known.isEmpty else { return false }
+            guard !sessions.isEmpty || !known.isEmpty else { return }
             var holders: [SessionID: Holder] = [:]
             for session in sessions where state.reported[id]?.contains(session.id) != true {
-                if let holder = known[session.id] {
+                if let holder = known[session.id], holder.isAwaited {
                     holders[session.id] = holder
                 } else if let process = group.processHandle(of: session, ended: &ended) {
-                    holders[session.id] = Holder(session: session, process: process)
+                    state.lastKey += 1
+                    // It is reported at once when it has ended meanwhile. One that cannot be waited for is looked at again
+                    // each time.
+                    let isAwaited = (try? readiness.addEdges(of: process.descriptor, key: state.lastKey)) != nil
+                    holders[session.id] = Holder(
+                        session: session, process: process, key: state.lastKey, isAwaited: isAwaited)
                 }
             }
             state.groups[id] = Weak(group: group)
             state.holders[id] = holders
             if !ended.isEmpty { state.reported[id, default: []].formUnion(ended) }
-            return Set(known.keys) != Set(holders.keys)
         }
-        if hasChanged { counter.raise() }
         return ended
     }
 
@@ -180,7 +235,7 @@ final class NotificationService: Sendable {
             state.holders[id] = nil
             state.reported[id] = nil
             state.groups[id] = nil
-            state.lookers.remove(id)
+            if state.lookers.remove(id) != nil { setTimer(state) }
         }
     }
 
@@ -195,43 +250,61 @@ final class NotificationService: Sendable {
     // MARK: - The thread
 
     private func run() {
-        let clock = SystemClock()
-        var nextLook = clock.now().advanced(by: Self.idleInterval)
         while true {
-            let (holders, events, lookers) = state.withLock { state in
-                (state.holders.flatMap { id, holders in holders.values.map { (id, $0) } }, state.events, state.lookers)
-            }
-            let wait = clock.now().duration(to: nextLook)
-            let ready = Poll.wait(
-                for: [counter.descriptor, events?.descriptor ?? -1] + holders.map(\.1.process.descriptor),
-                timeout: lookers.isEmpty ? wait : min(wait, Self.lookInterval))
-            if ready[0] { counter.clear() }
-
-            var due = lookers
-            var closed: Set<ObjectIdentifier> = []
-            if ready[1], let events { collect(events.take(), &due, &closed) }
-            let now = clock.now()
-            if now >= nextLook {
-                nextLook = now.advanced(by: Self.idleInterval)
-                if !FailPoint.isActive("look.idle") {
-                    takeStock(&due)
-                    // Others may have held open what is free now.
-                    if !Defect.forgottenSpace.isPresent { for group in groups(due) { group.keepSpareSpace() } }
-                }
-            }
-            var ended: [ObjectIdentifier: [SessionID]] = [:]
-            let left = groupsByID(closed)
-            for ((id, holder), isReady) in zip(holders, ready.dropFirst(2)) {
-                // Whoever dies closes its bells and locks some 15 ms before it is gone for the system, which was just asked
-                // whether it is.
-                let isSeen = isReady && !FailPoint.isActive("look.ends")
-                if isSeen || left[id]?.isGone(holder.session.id) == true {
-                    ended[id, default: []].append(holder.session.id)
-                }
-            }
-            report(ended)
-            for group in groups(due) { group.look() }
+            let ready = readiness.wait()
+            executor.run { serve(ready) }
         }
+    }
+
+    /// Does what is due.
+    private func serve(_ ready: [UInt64]) {
+        var due: Set<ObjectIdentifier> = []
+        var closed: Set<ObjectIdentifier> = []
+        for key in ready where key <= Key.last {
+            switch key {
+            case Key.counter: counter.clear()
+            case Key.timer: timerRang(&due)
+            default:
+                if let events = state.withLock({ $0.events }) { collect(events.take(), &due, &closed) }
+            }
+        }
+        report(ends(ready.filter { $0 > Key.last }, closed))
+        for group in groups(due) { group.look() }
+    }
+
+    /// It is time to look at those who cannot be woken, or at all.
+    private func timerRang(_ due: inout Set<ObjectIdentifier>) {
+        timer.clear()
+        let isIdleLook = state.withLock { state in
+            due.formUnion(state.lookers)
+            let now = SystemClock().now()
+            // Without lookers the timer rings for nothing else, whenever this thread gets to run.
+            guard state.lookers.isEmpty || now >= state.nextLook else { return false }
+            state.nextLook = now.advanced(by: Self.idleInterval)
+            return true
+        }
+        guard isIdleLook, !FailPoint.isActive("look.idle") else { return }
+        takeStock(&due)
+        // Others may have held open what is free now.
+        if !Defect.forgottenSpace.isPresent { for group in groups(due) { group.keepSpareSpace() } }
+    }
+
+    /// The sessions whose processes have ended, of those that are waited for: by the keys of their processes, or because a
+    /// bell of their group was closed. Whoever dies closes its bells and locks some 15 ms before it is gone for the system.
+    private func ends(
+        _ keys: [UInt64], _ closed: Set<ObjectIdentifier>
+    ) -> [ObjectIdentifier: [SessionID]] {
+        guard !keys.isEmpty || !closed.isEmpty else { return [:] }
+        let holders = state.withLock { $0.holders }
+        let left = groupsByID(closed)
+        var ended: [ObjectIdentifier: [SessionID]] = [:]
+        for (id, holder) in holders.flatMap({ id, holders in holders.values.map { (id, $0) } }) {
+            let isSeen = keys.contains(holder.key) && !FailPoint.isActive("look.ends")
+            if isSeen || left[id]?.isGone(holder.session.id) == true {
+                ended[id, default: []].append(holder.session.id)
+            }
+        }
+        return ended
     }
 
     /// The groups whose bells rang.
@@ -260,7 +333,11 @@ final class NotificationService: Sendable {
         let deaf = state.withLock { state in
             state.reported = [:]
             due.formUnion(state.groups.keys)
-            if state.events == nil, !state.deaf.isEmpty { state.events = try? FileEvents() }
+            if state.events == nil, !state.deaf.isEmpty, let events = try? FileEvents(),
+                (try? readiness.addEdges(of: events.descriptor, key: Key.events)) != nil
+            {
+                state.events = events
+            }
             return state.deaf
         }
         // Held out here, so that no group ends under the lock, which its end takes.

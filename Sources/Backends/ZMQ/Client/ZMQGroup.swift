@@ -19,11 +19,13 @@ public final class ZMQGroup: SharedGroup {
 
     let link: HubLink
     private let replica: Replica
+    private let life: SessionLife
     private let isClosed = Atomic(false)
 
     private init(link: HubLink, session: Session, capabilities: Capabilities, replica: Replica) {
         self.link = link
         self.session = session
+        self.life = SessionLife(of: session.id)
         self.capabilities = capabilities
         self.replica = replica
     }
@@ -170,7 +172,7 @@ public final class ZMQGroup: SharedGroup {
     }
 
     private func requireSession(in state: borrowing StoreState) throws(SharedCoreError) {
-        if state.sessions[session.id] == nil { throw told(.sessionEnded(session.id)) }
+        do { try life.require(in: state) } catch { throw told(error) }
     }
 
     /// What the application is told: a call that meets its own handle's close may find the session gone.

@@ -20,12 +20,8 @@ package struct SharedServer: Sendable {
 
     /// A new server in a temporary directory of its own.
     package static func make() throws -> SharedServer {
-        var template = Array("/tmp/sharedcore-server-XXXXXX".utf8CString)
-        guard template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap(mkdtemp) }) != nil else {
-            throw SystemCallError("mkdtemp", number: errno, at: "/tmp")
-        }
-        let server = SharedServer(
-            at: String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+        let parent = getenv("TMPDIR").map { String(cString: $0) }
+        let server = SharedServer(at: try Directory.makeTemporary("sharedcore-server", in: parent))
         for folder in folders { _ = try Directory.create(path: server.path + "/" + folder, permissions: 0o700) }
         return server
     }

@@ -1,0 +1,63 @@
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// Runs tasks that prefer it on the threads that hear of news, so that a delivery changes threads once: whoever hears of it
+/// also resumes the task that waits for it.
+///
+/// It runs one job at a time, after everybody was told of the news; a job that does not return holds up the other jobs of
+/// this executor and nobody else, because two threads wait for news and only one of them runs jobs.
+///
+/// Source: decision 22.
+final class NewsExecutor: TaskExecutor {
+    fileprivate struct State {
+        var jobs: [UnownedJob] = []
+        /// The threads that are awake with news. Each looks for jobs before it sleeps.
+        var serving: [pthread_t] = []
+        /// The one that runs jobs.
+        var runner: pthread_t?
+    }
+
+    private let state = Mutex(State())
+    private let counter: EventCounter
+
+    /// - Parameter counter: Wakes one of the threads.
+    init(waking counter: EventCounter) {
+        self.counter = counter
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isExpected = state.withLock { state in
+            state.jobs.append(job)
+            return state.runner != nil || state.serving.contains(pthread_self())
+        }
+        if !isExpected { counter.raise() }
+    }
+
+    /// Tells of news, by `body`, and then runs the jobs that came of it or otherwise, unless another thread does so.
+    func run(after body: () -> Void) {
+        let thread = pthread_self()
+        state.withLock { $0.serving.append(thread) }
+        body()
+        while true {
+            let jobs = state.withLock { $0.takeJobs(for: thread) }
+            if jobs.isEmpty { return }
+            for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        }
+    }
+}
+
+extension NewsExecutor.State {
+    /// What a thread has to run; none when it may sleep.
+    fileprivate mutating func takeJobs(for thread: pthread_t) -> [UnownedJob] {
+        guard runner == nil || runner == thread, !jobs.isEmpty else {
+            if runner == thread { runner = nil }
+            serving.removeAll { $0 == thread }
+            return []
+        }
+        runner = thread
+        defer { jobs = [] }
+        return jobs
+    }
+}

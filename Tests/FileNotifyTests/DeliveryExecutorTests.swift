@@ -1,0 +1,146 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import Glibc
+internal import Platform
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+
+/// Tasks that run on the threads that hear of news.
+@Suite("Tasks that run where news is heard", .timeLimit(.minutes(5)))
+struct DeliveryExecutorTests {
+    /// What an observer has come to.
+    private final class Notes: Sendable {
+        let posts = Atomic<UInt64>(0)
+        let threads = Mutex<Set<String>>([])
+        let isReleased = Atomic(false)
+
+        func note(_ post: NotificationDelivery) {
+            let name = try? OpenFile(path: "/proc/thread-self/comm", .read).read(count: 16, at: 0)
+            let text = String(decoding: (name ?? []).filter { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+            threads.withLock { _ = $0.insert(text) }
+            posts.store(post.state, ordering: .sequentiallyConsistent)
+        }
+
+        /// Blocks its thread until it is released.
+        func block() {
+            while !isReleased.load(ordering: .sequentiallyConsistent) { usleep(1000) }
+        }
+    }
+
+    private func observe(
+        _ group: FileGroup, _ notes: Notes, on executor: (any TaskExecutor)?, blocking: Bool = false
+    ) async throws -> Task<Void, any Error> {
+        let posts = try await group.observe("name")
+        return Task(executorPreference: executor) {
+            for try await post in posts {
+                notes.note(post)
+                if blocking { notes.block() }
+                // Goes away from the thread and comes back.
+                if post.state.isMultiple(of: 3) { try await Task.sleep(for: .milliseconds(1)) }
+            }
+        }
+    }
+
+    @Test("N4: a task that prefers it is woken each time, by the thread that hears of the post")
+    func hearsItself() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        let peer = try await PeerProcess.joining(directory.path(of: "group"))
+        let notes = Notes()
+        let executor = try #require(group.deliveryExecutor)
+        let task = try await observe(group, notes, on: executor)
+        for count in 1...100 as ClosedRange<UInt64> {
+            try await peer.tell("post name \(count)")
+            try await eventually("it is woken") { notes.posts.load(ordering: .sequentiallyConsistent) == count }
+        }
+        // Also by a post of its own process.
+        try await group.post("name", state: 101)
+        try await eventually("it is woken") { notes.posts.load(ordering: .sequentiallyConsistent) == 101 }
+        #expect(notes.threads.withLock { $0 } == ["sc-notify"])
+        task.cancel()
+        await group.close()
+        _ = try? await task.value
+    }
+
+    @Test("N9: a task that blocks there holds up nobody who runs elsewhere, and what runs there comes after it")
+    func blockedTask() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        let peer = try await PeerProcess.joining(directory.path(of: "group"))
+        let executor = try #require(group.deliveryExecutor)
+        let (blocked, free, late) = (Notes(), Notes(), Notes())
+        let tasks = [
+            try await observe(group, blocked, on: executor, blocking: true),
+            try await observe(group, free, on: nil),
+        ]
+        try await peer.tell("post name 1")
+        try await eventually("it blocks") { blocked.posts.load(ordering: .sequentiallyConsistent) == 1 }
+        let third = try await observe(group, late, on: executor)
+        for count in 2...40 as ClosedRange<UInt64> {
+            try await peer.tell("post name \(count)")
+            try await eventually("the other is woken") { free.posts.load(ordering: .sequentiallyConsistent) == count }
+        }
+        #expect(blocked.posts.load(ordering: .sequentiallyConsistent) == 1)
+        #expect(late.posts.load(ordering: .sequentiallyConsistent) == 0, "one job at a time")
+        blocked.isReleased.store(true, ordering: .sequentiallyConsistent)
+        try await eventually("all come to the last post") {
+            [blocked, late].allSatisfy { $0.posts.load(ordering: .sequentiallyConsistent) == 40 }
+        }
+        for task in tasks + [third] { task.cancel() }
+        await group.close()
+        for task in tasks + [third] { _ = try? await task.value }
+    }
+
+    @Test("S13: who waits there hears that the group was closed, and those of another group go on")
+    func closedGroup() async throws {
+        let directory = try TemporaryDirectory()
+        let closed = try await FileGroup.open(directory: directory.path(of: "closed"))
+        let open = try await FileGroup.open(directory: directory.path(of: "open"))
+        let executor = try #require(closed.deliveryExecutor)
+        let (ended, notes) = (Notes(), Notes())
+        let waiting = try await observe(closed, Notes(), on: executor)
+        let going = try await observe(open, notes, on: executor)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                _ = try? await waiting.value
+                ended.isReleased.store(true, ordering: .sequentiallyConsistent)
+            }
+            await closed.close()
+            try await eventually("it ends") { ended.isReleased.load(ordering: .sequentiallyConsistent) }
+        }
+        for count in 1...10 as ClosedRange<UInt64> {
+            try await open.post("name", state: count)
+            try await eventually("it is woken") { notes.posts.load(ordering: .sequentiallyConsistent) == count }
+        }
+        going.cancel()
+        await open.close()
+        _ = try? await going.value
+    }
+
+    @Test("what other threads put down there runs, each time")
+    func jobsOfOthers() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        let executor = try #require(group.deliveryExecutor)
+        let turns = Notes()
+        let (taskCount, turnCount) = (8, 200) as (UInt64, UInt64)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for _ in 0..<taskCount {
+                tasks.addTask(executorPreference: executor) {
+                    for _ in 0..<turnCount {
+                        // Comes back from a thread of Swift's pool.
+                        await Task.detached {}.value
+                        turns.posts.add(1, ordering: .sequentiallyConsistent)
+                        try Task.checkCancellation()
+                    }
+                }
+            }
+            try await eventually("all have come back") {
+                turns.posts.load(ordering: .sequentiallyConsistent) == taskCount * turnCount
+            }
+        }
+        await group.close()
+    }
+}

@@ -1,0 +1,35 @@
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import StoreEngine
+internal import TestSupport
+internal import Testing
+
+/// Handles whose session somebody else has ended: who reads must know it as soon as the end stands.
+@Suite("Sessions that others have ended")
+struct EndedSessionTests {
+    @Test("L1: a look that follows the end of its session is refused, and those of others are answered")
+    func looksAreRefused() async throws {
+        let directory = try TemporaryDirectory()
+        let group = directory.path(of: "group")
+        let one = try await FileGroup.open(directory: group)
+        let two = try await FileGroup.open(directory: group)
+        try await two.put("k", [1])
+        let order = try await FileOrder.open(directory: group, options: FileGroupOptions(), effectByteCount: 1 << 10)
+        for consistency in [ReadConsistency.linearizable, .causal] {
+            // What was found once must not be believed for ever.
+            #expect(try await one.get("k", consistency: consistency)?.value == [1])
+            #expect(try await two.get("k", consistency: consistency)?.value == [1])
+        }
+        let ended = one.session.id
+        _ = try await order.record { state, now in state.decideEnding(ended, at: now) }
+        for consistency in [ReadConsistency.linearizable, .causal] {
+            let error = await #expect(throws: SharedCoreError.self) { try await one.get("k", consistency: consistency) }
+            #expect(error?.code == .sessionEnded)
+            #expect(try await two.get("k", consistency: consistency)?.value == [1])
+        }
+        let error = await #expect(throws: SharedCoreError.self) { try await one.list("", consistency: .causal) }
+        #expect(error?.code == .sessionEnded)
+        await one.close()
+        await two.close()
+    }
+}

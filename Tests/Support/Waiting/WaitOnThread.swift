@@ -1,0 +1,13 @@
+internal import Glibc
+
+/// Waits for a condition on this thread, where no task can: in `deinit`, on a thread that plays a stopped process, while the
+/// pool of tasks is taken. Gives whether it came.
+@discardableResult
+package func waitOnThread(atMost limit: Duration, until condition: () -> Bool) -> Bool {
+    let end = ContinuousClock.now + limit
+    while !condition() {
+        if ContinuousClock.now >= end { return false }
+        usleep(1000)
+    }
+    return true
+}
