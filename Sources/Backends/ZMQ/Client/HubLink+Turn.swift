@@ -269,7 +269,6 @@ extension HubLink {
             }
         }
         if let due = nextConnection, due <= now { connectAgain() }
-        if let due = attentive, due <= now { attentive = nil }
         if let due = nextKeepAlive, due <= now, let lease {
             nextKeepAlive = now.advanced(by: lease / 3)
             if case .joined = phase, let bytes = try? Request(number: 0, body: .keepAlive).bytes() {
@@ -287,12 +286,12 @@ extension HubLink {
         }
     }
 
-    /// How long to wait at most.
-    func untilNextDeadline() -> Duration? {
+    /// When something is due at the latest.
+    var nextDeadline: BootInstant? {
         var next = pending.values.lazy.map(\.deadline).min()
-        for due in [nextGreeting, nextKeepAlive, nextConnection, attentive] {
+        for due in [nextGreeting, nextKeepAlive, nextConnection] {
             if let due { next = min(next ?? due, due) }
         }
-        return next.map { clock.now().duration(to: $0) }
+        return next
     }
 }

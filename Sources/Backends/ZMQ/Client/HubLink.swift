@@ -51,8 +51,6 @@ actor HubLink {
     var nextGreeting: BootInstant?
     var greetingPause = HubLink.firstGreetingPause
     var nextKeepAlive: BootInstant?
-    /// Until when the link wakes by itself soon enough for whatever is asked, so that whoever asks need not wake it.
-    var attentive: BootInstant?
 
     /// What proves to the hub that the session is this client's own when it comes again.
     let token = (0..<Wire.tokenByteCount).map { _ in UInt8.random(in: 0...255) }
@@ -136,10 +134,9 @@ actor HubLink {
         if ticket.isWithdrawn.load(ordering: .relaxed) { return finish(.failure(.cancelled("request"))) }
         lastNumber += 1
         ticket.number.store(lastNumber, ordering: .relaxed)
-        let now = clock.now()
-        attentive = now.advanced(by: Self.firstGreetingPause)
         pending[lastNumber] = PendingRequest(
-            number: lastNumber, question: question, deadline: now.advanced(by: options.requestTimeout), finish: finish)
+            number: lastNumber, question: question, deadline: clock.now().advanced(by: options.requestTimeout),
+            finish: finish)
         unsent.append(lastNumber)
         flush()
     }
