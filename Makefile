@@ -38,10 +38,10 @@ at-length: test release
 	done
 	Scripts/repeat-demo 20
 
-# The documentation of all library products and the pages under Docs as one site, in .build/documentation. Every warning is an
-# error.
+# The documentation of all library products, the tutorial and the pages under Docs as one site, in .build/documentation. Every
+# warning is an error.
 docs: dependencies
-	@Scripts/install-dependencies python3
+	@Scripts/install-dependencies python3 graphviz
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/documentation
 
 # The Debian package, in .build/package: programs without need of Swift, manual pages, completions, the unit of systemd.

@@ -57,6 +57,36 @@ extension ZMQTests {
             _ = await second.process.end()
         }
 
+        @Test(
+            "S13: a commit that was answered before the close is done, though its news will not come any more",
+            arguments: [true, false])
+        func answeredBeforeClose(isProtected: Bool) async throws {
+            if !isProtected { FailPoint.arm("link.heldAtEnd:fail") }
+            defer { FailPoint.arm("") }
+            let stage = try HubStage()
+            let hub = try ScriptedHub(at: stage.endpoint)
+            let opening = Task { try await stage.client() }
+            try await hub.admit()
+            let (state, _) = try await hub.nextCatchUp()
+            hub.answer(state, .snapshot(hub.revision), records: try hub.state())
+            let client = try await within(Patience.usual, "the join ends") { try await opening.value }
+
+            let putting = Task { try await client.put("k", [1]) }
+            let question = try await hub.next("its commit")
+            let commit = Commit(revision: Revision(rawValue: hub.revision.rawValue + 1), changed: true)
+            hub.answer(question, .outcome(.committed(commit), at: commit.revision, News(after: hub.revision)))
+            let closing = Task { await client.close() }
+            hub.answer(try await hub.nextClose(), .done)
+            try await within(Patience.usual, "the close ends") { await closing.value }
+            let outcome = try await within(Patience.usual, "the put ends") { await putting.result }
+            if isProtected {
+                #expect(try outcome.get() == commit)
+            } else {
+                #expect(throws: SharedCoreError.self) { try outcome.get() }
+                #expect(!FailPoint.isActive("link.heldAtEnd"))
+            }
+        }
+
         /// The session of one that has left is over; without the protection, which has been passed, nobody ends it.
         private func expectEnding(of leaving: ZMQGroup, as staying: ZMQGroup, _ isProtected: Bool) async throws {
             let (left, stays) = (leaving.session.id, staying.session.id)

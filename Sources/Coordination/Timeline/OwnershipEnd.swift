@@ -13,12 +13,4 @@ public enum OwnershipEnd: UInt8, Hashable, Sendable, CaseIterable {
     case deadlinePassed = 4
     /// A take-over: a second Main was told to (C14).
     case replaced = 5
-
-    /// Whether a newer epoch took over, so that the core of the old one may still run.
-    public var isTakeOver: Bool {
-        switch self {
-        case .released, .sessionEnded: false
-        case .unanswered, .deadlinePassed, .replaced: true
-        }
-    }
 }

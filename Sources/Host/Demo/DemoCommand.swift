@@ -36,8 +36,11 @@ struct DemoCommand: HostCommand {
         let options = try resolution.coordinationOptions()
         let reporter = DemoReporter(output: context.output)
         guard backend != "memory" else {
-            let stage = try await MemoryStage(maildir: server.path, startDuration: startDuration, options: options)
-            return try await DemoPlay(stage: stage, server: server, reporter: reporter, backend: backend).run()
+            let players = try await MemoryPlayers(
+                of: "demo", maildir: server.path, startDuration: startDuration, options: options)
+            return try await DemoPlay(
+                stage: MemoryStage(players: players), server: server, reporter: reporter, backend: backend
+            ).run()
         }
         #if ZMQ
             if backend == "zmq" {

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// The line that an Executor of the demo printed.
 struct ExecutorLine: Codable, Hashable, Sendable {
     let event: String
@@ -7,4 +9,11 @@ struct ExecutorLine: Codable, Hashable, Sendable {
     let source: String?
     let coreStarts: Int
     let elapsedMs: UInt64
+}
+
+extension ExecutorLine {
+    /// What was printed, or would be.
+    init(printed line: String) throws {
+        self = try JSONDecoder().decode(Self.self, from: Data(line.utf8))
+    }
 }

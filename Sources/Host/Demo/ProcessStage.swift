@@ -1,6 +1,5 @@
 internal import Coordination
 internal import CoreAPI
-internal import FoundationEssentials
 internal import Platform
 internal import ProgramOutput
 internal import Subprocess
@@ -18,7 +17,7 @@ struct ProcessStage: DemoStage {
             configuration, input: .none, output: .sequence, error: .currentStandardError
         ) { execution in
             for try await line in execution.standardOutput.strings() {
-                try await hear(try JSONDecoder().decode(ExecutorLine.self, from: Data(line.utf8)))
+                try await hear(try ExecutorLine(printed: line))
             }
         }
         return switch result.terminationStatus {

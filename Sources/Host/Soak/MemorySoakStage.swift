@@ -2,40 +2,23 @@ internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import ExecutorRun
-internal import FoundationEssentials
 internal import InMemoryBackend
-internal import MaildirCore
 internal import ProgramOutput
 internal import Synchronization
 
 /// A soak in one process: its participants' deaths and stops are simulated.
 struct MemorySoakStage: SoakStage {
-    let group: any SharedGroup
+    let players: MemoryPlayers
 
-    private let space = MemorySpace()
-    private let witness = MemoryWitness()
-    private let maildir: String
-    private let startDuration: Duration
-    private let options: CoordinationOptions
-
-    private static let name = "soak"
-
-    init(maildir: String, startDuration: Duration, options: CoordinationOptions) async throws {
-        self.maildir = maildir
-        self.startDuration = startDuration
-        self.options = options
-        group = try await space.open(Self.name, as: SessionDescription(role: .tool, name: "soak"))
-    }
+    var group: any SharedGroup { players.group }
 
     func push(
         _ callID: CallID, fate: SoakFate, as name: String,
         living body: @escaping @Sendable (any SoakVictim) async -> Void
     ) async throws -> SoakPushEnd {
-        let handle = try await space.open(Self.name, as: SessionDescription(role: .executor, name: name))
-        let victim = MemoryVictim(handle, MortalWitness(witness))
-        let request = ExecutorRequest(
-            callID: callID, deadline: DemoPlay.deadline, maildir: maildir, startDuration: startDuration,
-            options: options, witness: victim.witness)
+        let handle = try await players.enter(.executor, as: name)
+        let victim = MemoryVictim(handle, players.mortalWitness())
+        let request = players.request(for: callID, seenBy: victim.witness)
         let line = Box<ExecutorLine?>(nil)
         let life = Task { await body(victim) }
         var end = SoakPushEnd()
@@ -43,7 +26,7 @@ struct MemorySoakStage: SoakStage {
             let report = try await ExecutorRun.run(request, in: handle) { report in
                 // What a dead process prints, nobody sees.
                 guard !victim.isDead else { return }
-                let printed = try JSONDecoder().decode(ExecutorLine.self, from: Data(report.json.line.utf8))
+                let printed = try ExecutorLine(printed: report.json.line)
                 line.update { $0 = printed }
             }
             if report.status != .success { end.problem = report.reason }
@@ -61,13 +44,9 @@ struct MemorySoakStage: SoakStage {
     func main(
         as name: String, living body: @escaping @Sendable (any SoakVictim) async -> Void
     ) async throws -> String? {
-        let handle = try await space.open(Self.name, as: SessionDescription(role: .main, name: name))
-        let victim = MemoryVictim(handle, MortalWitness(witness))
-        let main = try MainParticipant(
-            of: handle, options: options, environment: CoordinationEnvironment(witness: victim.witness)
-        ) { [maildir, startDuration] in
-            MaildirCore(directory: maildir, startDuration: startDuration)
-        }
+        let handle = try await players.enter(.main, as: name)
+        let victim = MemoryVictim(handle, players.mortalWitness())
+        let main = try players.main(in: handle, seenBy: victim.witness)
         let start = Task { () async -> String? in
             do throws(CoordinationError) {
                 try await main.start()

@@ -1,6 +1,5 @@
 internal import Coordination
 internal import CoreAPI
-internal import FoundationEssentials
 internal import Glibc
 internal import Platform
 internal import ProgramOutput
@@ -23,7 +22,7 @@ struct ProcessSoakStage: SoakStage {
                 var last: ExecutorLine?
                 for try await line in execution.standardOutput.strings() {
                     // What a process has not printed whole before its death, nobody has seen.
-                    last = (try? JSONDecoder().decode(ExecutorLine.self, from: Data(line.utf8))) ?? last
+                    last = (try? ExecutorLine(printed: line)) ?? last
                 }
                 return last
             }

@@ -18,10 +18,11 @@ struct SoakPlay: Sendable {
         let server = try DemoServer(path: directory.path + "/Maildir")
         let backend = try context.resolution.value(Settings.backend)
         guard backend != "memory" else {
-            let stage = try await MemorySoakStage(
-                maildir: server.path, startDuration: try startDuration(in: context),
+            let players = try await MemoryPlayers(
+                of: "soak", maildir: server.path, startDuration: try startDuration(in: context),
                 options: try context.resolution.coordinationOptions())
-            return try await play(on: stage, server, backend: backend, progress: progress)
+            return try await play(
+                on: MemorySoakStage(players: players), server, backend: backend, progress: progress)
         }
         #if ZMQ
             if backend == "zmq" {

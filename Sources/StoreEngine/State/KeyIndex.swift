@@ -46,10 +46,6 @@ struct KeyIndex: Sendable {
         self.keys?.replaceSubrange(range, with: kept)
     }
 
-    mutating func invalidate() {
-        keys = nil
-    }
-
     /// Makes the index of `all` unless it is there.
     mutating func prepare(from all: some Collection<Key>) {
         if keys == nil { keys = all.sorted() }

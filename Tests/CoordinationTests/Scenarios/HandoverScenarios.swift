@@ -22,9 +22,7 @@ struct HandoverScenarios {
     func stoppedExecutorIsKilledAtTheDeadline() async throws {
         let world = World(options: Self.brisk)
         let executor = try await world.executor()
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = executor.wait(for: "call-1")
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
         executor.process.stop()
         let main = try await world.main()
@@ -52,9 +50,7 @@ struct HandoverScenarios {
         var script = ScriptedCore.Script()
         script.onStart = { context in contexts.update { $0.append(context) } }
         let executor = try await world.executor(script: script)
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = executor.wait(for: "call-1")
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
         executor.process.stop()
         let main = try await world.main()
@@ -92,9 +88,7 @@ struct HandoverScenarios {
         let world = World(options: options)
         let witness = HeldWitness(witness: world.witness)
         let executor = try await world.executor(witness: witness)
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = executor.wait(for: "call-1")
         try await eventually("its core is about to start") { witness.hasCome.value }
         let main = try await world.main()
         try await main.participant.start()
@@ -116,9 +110,7 @@ struct HandoverScenarios {
         let world = World(options: Self.brisk)
         world.processes.refuse(because: "it is out of reach")
         let executor = try await world.executor()
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = executor.wait(for: "call-1")
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
         executor.process.stop()
         let main = try await world.main()
@@ -144,9 +136,7 @@ struct HandoverScenarios {
         var script = ScriptedCore.Script()
         script.stop = stuck
         let executor = try await world.executor(script: script)
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = executor.wait(for: "call-1")
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
         let main = try await world.main(in: executor.process)
 
@@ -174,9 +164,7 @@ struct HandoverScenarios {
             try await context.leaveCriticalSection()
         }
         let executor = try await world.executor(script: script)
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = executor.wait(for: "call-1")
         await entered.pass()
         let main = try await world.main()
         let start = Task { try await main.participant.start() }
@@ -204,9 +192,7 @@ struct HandoverScenarios {
         script.onStart = { context in contexts.update { $0.append(context) } }
         script.stop = stuck
         let executor = try await world.executor(script: script)
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = executor.wait(for: "call-1")
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
         let main = try await world.main()
         let start = Task { try await main.participant.start() }

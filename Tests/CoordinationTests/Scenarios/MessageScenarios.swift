@@ -22,10 +22,7 @@ struct MessageScenarios {
             defer { isOver.update { $0 = true } }
             return try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(10))
         }
-        let observer = try await world.observer()
-        try await eventually("it is known to wait") {
-            try await !observer.list(".sharedcore/expectations").entries.isEmpty
-        }
+        try await eventually("it is known to wait") { try await world.waitingCount() > 0 }
 
         // As fast as the sleepers follow, up to just before the deadline.
         while clock.now() < begin.advanced(by: .milliseconds(9_900)) {
@@ -39,9 +36,7 @@ struct MessageScenarios {
         #expect(error?.code == .timeout)
         #expect(clock.now() == begin.advanced(by: .seconds(10)))
         #expect(try await world.owner()?.role == .main)
-        try await eventually("its expectation is gone") {
-            try await observer.list(".sharedcore/expectations").entries.isEmpty
-        }
+        try await eventually("its expectation is gone") { try await world.waitingCount() == 0 }
     }
 
     @Test("C7, scenario 19: a short deadline cuts nobody else's wait, a long one holds nobody up; the core goes on")
@@ -71,9 +66,7 @@ struct MessageScenarios {
     func cancelledWait() async throws {
         let world = World()
         let executor = try await world.executor()
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = executor.wait(for: "call-1")
         try await eventually("its core runs") { try await world.owner()?.state == .running }
 
         wait.cancel()
@@ -82,7 +75,7 @@ struct MessageScenarios {
         #expect(error?.code == .cancelled)
         await executor.participant.finish()
         #expect(try await world.owner() == nil)
-        #expect(try await world.observer().list(".sharedcore/expectations").entries.isEmpty)
+        #expect(try await world.waitingCount() == 0)
     }
 
     @Test("C8, scenario 15: Main is killed while an Executor waits: the Executor owns and fetches")
@@ -91,13 +84,8 @@ struct MessageScenarios {
         let main = try await world.main()
         try await main.participant.start()
         let executor = try await world.executor()
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
-        let observer = try await world.observer()
-        try await eventually("it is known to wait") {
-            try await !observer.list(".sharedcore/expectations").entries.isEmpty
-        }
+        let wait = executor.wait(for: "call-1")
+        try await eventually("it is known to wait") { try await world.waitingCount() > 0 }
         main.process.kill()
         try await eventually("the Executor owns") { try await world.owner()?.role == .executor }
         world.server.receive(try .text("call-1"))
@@ -113,13 +101,8 @@ struct MessageScenarios {
         let main = try await world.main()
         try await main.participant.start()
         let executor = try await world.executor()
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
-        let observer = try await world.observer()
-        try await eventually("it is known to wait") {
-            try await !observer.list(".sharedcore/expectations").entries.isEmpty
-        }
+        let wait = executor.wait(for: "call-1")
+        try await eventually("it is known to wait") { try await world.waitingCount() > 0 }
         await main.participant.stop()
         world.server.receive(try .text("call-1"))
 
@@ -244,13 +227,8 @@ struct MessageScenarios {
         }
         try await eventually("the first owns") { try await world.owner()?.state == .running }
         let second = try await world.executor("second")
-        let wait = Task {
-            try await second.participant.message(forCallID: .of("call-2"), deadline: .seconds(3600))
-        }
-        let observer = try await world.observer()
-        try await eventually("both are known to wait") {
-            try await observer.list(".sharedcore/expectations").entries.count == 2
-        }
+        let wait = second.wait(for: "call-2")
+        try await eventually("both are known to wait") { try await world.waitingCount() == 2 }
         fetching.open()
         _ = try await fetch.value
         world.server.receive(try .text("call-2"))
@@ -299,13 +277,8 @@ struct MessageScenarios {
         let answer = try await first.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
         #expect(answer.taken != nil)
         let second = try await world.executor("second")
-        let wait = Task {
-            try await second.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
-        let observer = try await world.observer()
-        try await eventually("the second waits for what is taken") {
-            try await !observer.list(".sharedcore/expectations").entries.isEmpty
-        }
+        let wait = second.wait(for: "call-1")
+        try await eventually("the second waits for what is taken") { try await world.waitingCount() > 0 }
 
         first.process.kill()
 
@@ -318,7 +291,7 @@ struct MessageScenarios {
         // A duplicate from the network, after the acknowledgement, is not stored again.
         world.server.receive(try .text("call-1"))
         try await eventually("the duplicate is acknowledged to the server") { world.server.pending.isEmpty }
-        #expect(try await Inbox(observer).look(.of("call-1")) == .acknowledged)
+        #expect(try await Inbox(world.observer()).look(.of("call-1")) == .acknowledged)
     }
 
     @Test("C10: what a participant gives back, another gets")
@@ -347,9 +320,7 @@ struct MessageScenarios {
         script.fetch = left
         world.server.receive(try .text("call-1"))
         let executor = try await world.executor(script: script)
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = executor.wait(for: "call-1")
         try await eventually("its core runs") { try await world.owner()?.state == .running }
         let main = try await world.main()
         let start = Task { try await main.participant.start() }
@@ -423,7 +394,7 @@ struct MessageScenarios {
 
         #expect(answer.source == .inbox)
         #expect(world.gauge.starts.count == 1)
-        #expect(try await world.observer().list(".sharedcore/expectations").entries.isEmpty)
+        #expect(try await world.waitingCount() == 0)
     }
 
     @Test("scenario 18: three waits are pending when Main starts; all three are served")
@@ -436,10 +407,7 @@ struct MessageScenarios {
                     try await executor.participant.message(forCallID: .of("call-\(number)"), deadline: .seconds(3600))
                 }
             }
-            let observer = try await world.observer()
-            try await eventually("all three wait") {
-                try await observer.list(".sharedcore/expectations").entries.count == 3
-            }
+            try await eventually("all three wait") { try await world.waitingCount() == 3 }
             let main = try await world.main()
             try await main.participant.start()
             for number in 0..<3 { world.server.receive(try .text("call-\(number)")) }

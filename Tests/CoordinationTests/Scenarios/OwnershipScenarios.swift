@@ -102,13 +102,8 @@ struct OwnershipScenarios {
         let main = try await world.main()
         try await main.participant.start()
         let executor = try await world.executor()
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
-        let observer = try await world.observer()
-        try await eventually("the Executor is known to wait") {
-            try await !observer.list(".sharedcore/expectations").entries.isEmpty
-        }
+        let wait = executor.wait(for: "call-1")
+        try await eventually("the Executor is known to wait") { try await world.waitingCount() > 0 }
 
         world.server.receive(try .text("call-1"))
 
@@ -136,9 +131,7 @@ struct OwnershipScenarios {
     func handleIsClosed() async throws {
         let world = World()
         let executor = try await world.executor()
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = executor.wait(for: "call-1")
         try await eventually("the Executor's core runs") { try await world.owner()?.state == .running }
         let main = try await world.main()
 
@@ -161,9 +154,7 @@ struct OwnershipScenarios {
         var script = ScriptedCore.Script()
         script.stop = stuck
         let first = try await world.executor("first", script: script)
-        let wait = Task {
-            try await first.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = first.wait(for: "call-1")
         try await eventually("the first owns") { try await world.owner()?.state == .running }
         await end(first)
         _ = await wait.result
@@ -223,13 +214,8 @@ struct OwnershipScenarios {
         let main = try await world.main()
         try await main.participant.start()
         let executor = try await world.executor()
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
-        let observer = try await world.observer()
-        try await eventually("the call waits") {
-            try await !observer.list(".sharedcore/expectations").entries.isEmpty
-        }
+        let wait = executor.wait(for: "call-1")
+        try await eventually("the call waits") { try await world.waitingCount() > 0 }
         let refusal = await #expect(throws: CoordinationError.self) {
             _ = try await executor.participant.message(
                 forCallID: .of("call-2"), deadline: .seconds(3600), insisting: true)

@@ -22,9 +22,7 @@ struct WaitReasonScenarios {
             try await context.leaveCriticalSection()
         }
         let executor = try await world.executor(script: script)
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = executor.wait(for: "call-1")
         let observer = try await world.observer()
         try await eventually("the Executor is in its section") {
             try await observer.get(".sharedcore/ownership/critical") != nil
@@ -56,9 +54,7 @@ struct WaitReasonScenarios {
     func mainHearsOfTheKill() async throws {
         let world = World(options: HandoverScenarios.brisk)
         let executor = try await world.executor()
-        let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
-        }
+        let wait = executor.wait(for: "call-1")
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
         executor.process.stop()
         let main = try await world.main()

@@ -80,7 +80,7 @@ struct MetricsTests {
             try await host.until("served", of: "good")
             try await host.until("givenUp", of: "bad")
             #expect(try FileStatus(ofPath: path).permissions == 0o600)
-            let text = try await Self.get(path)
+            let text = try await ToldFigures.at(path)
             for line in [
                 "sharedcore_pushes_received_total 2", "sharedcore_pushes_served_total 1",
                 "sharedcore_pushes_retried_total 1", "sharedcore_pushes_given_up_total 1",
@@ -107,28 +107,12 @@ struct MetricsTests {
                 try await host.program.pushes()["taken"] == .number(2)
             }
             try await eventually("it is told", within: Patience.long) {
-                try await Self.get(path).contains("\nsharedcore_executors_running 1\n")
+                try await ToldFigures.at(path).contains("\nsharedcore_executors_running 1\n")
             }
             for number in 3...5 { _ = try await host.program.run("push", "\(number)@x") }
             try await eventually("they are counted", within: Patience.long) {
-                try await Self.get(path).contains("\nsharedcore_pushes_waiting 3\n")
+                try await ToldFigures.at(path).contains("\nsharedcore_pushes_waiting 3\n")
             }
         }
-    }
-
-    private static func get(_ path: String) async throws -> String {
-        let connection = try StreamConnection(to: path)
-        #expect(connection.send(Array("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".utf8)))
-        var received: [UInt8] = []
-        try await eventually("the whole answer", within: Patience.long) {
-            while true {
-                switch connection.receive(upTo: 4096) {
-                case .bytes(let bytes): received += bytes
-                case .nothing: return false
-                case .end: return true
-                }
-            }
-        }
-        return String(decoding: received, as: UTF8.self)
     }
 }

@@ -24,7 +24,7 @@ extension KeeperTests {
         func killed() async throws {
             try await stage.start(shell("exec sleep 1000"))
             try await stage.untilNoted("background=1")
-            let first = try #require(stage.mainPid)
+            let first = try await stage.startedMain()
             kill(first, SIGKILL)
             try await stage.until("a second Main") { $0.starts == 2 && $0.main != first && $0.state == "running" }
             try await stage.untilNoted("background=1", count: 2)
@@ -66,7 +66,7 @@ extension KeeperTests {
         func noDirectory() async throws {
             let keeper = try await stage.start(shell("exec sleep 1000"))
             try await stage.until("Main runs") { $0.state == "running" }
-            let main = try #require(stage.mainPid)
+            let main = try await stage.startedMain()
             // Its question has the keeper look now, and not a minute later.
             let visitor = try stage.connect()
             TemporaryDirectory.remove(stage.directory.path)
@@ -96,7 +96,7 @@ extension KeeperTests {
         func keeperKilled() async throws {
             let first = try await stage.start(shell("exec sleep 1000"))
             try await stage.untilNoted("background=1")
-            let main = try #require(stage.mainPid)
+            let main = try await stage.startedMain()
             first.signal(SIGKILL)
             _ = await first.end()
             try await stage.start(shell("exec sleep 1000"))
@@ -124,7 +124,7 @@ extension KeeperTests {
             try await stage.until("its child runs") { _ in
                 (try? FileStatus(ofPath: stage.notebook + ".child"))?.byteCount ?? 0 > 1
             }
-            let first = try #require(stage.mainPid)
+            let first = try await stage.startedMain()
             kill(first, SIGKILL)
             try await stage.untilNoted("background=1", count: 2)
             killChildren()
@@ -175,7 +175,7 @@ extension KeeperTests {
                 command: ["sh", "-c", "echo other >> \(stage.notebook); exec sleep 1000"],
                 options: KeeperStage.options())
             #expect(try await stage.ask(.configure(configuration)) == .done)
-            kill(try #require(stage.mainPid), SIGKILL)
+            kill(try await stage.startedMain(), SIGKILL)
             try await stage.untilNoted("other")
         }
     }

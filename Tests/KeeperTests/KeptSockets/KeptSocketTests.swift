@@ -36,16 +36,16 @@ extension KeeperTests {
         func asleep() async throws {
             try await start()
             let main = stage.mainPid
-            try server.send("sleep")
+            try await server.send("sleep")
             try await stage.until("it sleeps") { $0.presence == "asleep" }
             #expect(try await stage.status()?.kept == ["line"])
-            try server.send("one")
+            try await server.send("one")
             try await stage.untilNoted("read one")
             #expect(try await stage.status()?.presence == "woken")
             try await stage.untilNoted("event wake(budget: 120.0 seconds)")
-            try server.send("sleep")
+            try await server.send("sleep")
             try await stage.until("it sleeps again") { $0.presence == "asleep" }
-            try server.send("two")
+            try await server.send("two")
             try await stage.untilNoted("read two")
             #expect(stage.mainPid == main)
             expectRead(["sleep", "one", "sleep", "two"])
@@ -54,7 +54,7 @@ extension KeeperTests {
         @Test("Data that comes while Main falls asleep wakes it at once")
         func dozing() async throws {
             try await start()
-            try server.send("sleep\none\nsleep\ntwo")
+            try await server.send("sleep\none\nsleep\ntwo")
             try await stage.untilNoted("read two")
             expectRead(["sleep", "one", "sleep", "two"])
         }
@@ -67,11 +67,11 @@ extension KeeperTests {
                     $0.restart.firstDelay = .seconds(6)
                     $0.restart.longestDelay = .seconds(6)
                 })
-            try server.send("exit 1")
+            try await server.send("exit 1")
             try await stage.untilNoted("recovered")
-            try server.send("exit 1")
+            try await server.send("exit 1")
             try await stage.until("it waits") { $0.state == "waiting" }
-            try server.send("meanwhile")
+            try await server.send("meanwhile")
             try await stage.untilNoted("read meanwhile")
             expectRead(["exit 1", "exit 1", "meanwhile"])
             #expect(stage.notes.contains("start background=true"))
@@ -85,12 +85,12 @@ extension KeeperTests {
             for number in 0..<4 {
                 if whileAsleep {
                     sent.append("sleep")
-                    try server.send("sleep")
+                    try await server.send("sleep")
                     try await stage.until("it sleeps") { $0.presence == "asleep" }
                 }
-                kill(try #require(stage.mainPid), SIGKILL)
+                kill(try await stage.startedMain(), SIGKILL)
                 sent.append("line \(number)")
-                try server.send("line \(number)")
+                try await server.send("line \(number)")
                 try await stage.untilNoted("read line \(number)")
             }
             expectRead(sent)
@@ -103,14 +103,14 @@ extension KeeperTests {
             stage.keeper?.signal(SIGKILL)
             _ = await stage.keeper?.end()
             try await stage.untilNoted("event keeperLost")
-            try server.send("without")
+            try await server.send("without")
             try await stage.untilNoted("read without")
             try await stage.start(mainOf: server)
             try await stage.untilNoted("event keeperFound")
             #expect(stage.mainPid == main)
             #expect(try await stage.status()?.kept == ["line"])
             kill(try #require(main), SIGKILL)
-            try server.send("after")
+            try await server.send("after")
             try await stage.untilNoted("read after")
             expectRead(["without", "after"])
         }
@@ -119,11 +119,11 @@ extension KeeperTests {
         func keeperKilledAsleep() async throws {
             try await start()
             let main = stage.mainPid
-            try server.send("sleep")
+            try await server.send("sleep")
             try await stage.until("it sleeps") { $0.presence == "asleep" }
             stage.keeper?.signal(SIGKILL)
             _ = await stage.keeper?.end()
-            try server.send("one")
+            try await server.send("one")
             try await stage.start(mainOf: server)
             try await stage.untilNoted("read one")
             #expect(stage.mainPid == main)
@@ -138,10 +138,10 @@ extension KeeperTests {
                     $0.wakeBudget = .seconds(6)
                     $0.wakeWarning = .seconds(3)
                 })
-            try server.send("sleep")
+            try await server.send("sleep")
             try await stage.until("it sleeps") { $0.presence == "asleep" }
             let main = stage.mainPid
-            try server.send("one")
+            try await server.send("one")
             try await stage.until("it is killed") { $0.lastEnd == "killed 9 budget" }
             try await stage.untilNoted("recovered")
             #expect(stage.mainPid != main)
@@ -152,7 +152,7 @@ extension KeeperTests {
         @Test("P6: an active call outlasts the budget of its wake and the watchdog")
         func call() async throws {
             try await start()
-            try server.send("calls 1")
+            try await server.send("calls 1")
             try await stage.until("a call is active") { $0.calls == 1 }
             let main = stage.mainPid
             // Only now a wake has next to no time, so that the call is there before it, however slow the machine.
@@ -162,18 +162,18 @@ extension KeeperTests {
                 $0.wakeWarning = budget / 2
             }
             #expect(try await stage.ask(.configure(stage.configuration(of: server, options))) == .done)
-            try server.send("sleep")
+            try await server.send("sleep")
             try await stage.until("it sleeps") { $0.presence == "asleep" }
             let start = ContinuousClock.now
             var said = 0
             repeat {
-                try server.send("line \(said)")
+                try await server.send("line \(said)")
                 try await stage.untilNoted("read line \(said)")
                 said += 1
             } while start.duration(to: .now) < budget * 5
             #expect(try await stage.status()?.presence == "woken")
             #expect(stage.mainPid == main)
-            try server.send("calls 0")
+            try await server.send("calls 0")
             try await stage.until("it is killed after the call") { $0.lastEnd == "killed 9 budget" }
             #expect(server.closeCount == 0)
         }
@@ -181,7 +181,7 @@ extension KeeperTests {
         @Test("A socket that Main lets go is closed with Main; so are all when its user closes it")
         func letGo() async throws {
             try await start()
-            try server.send("exit 0")
+            try await server.send("exit 0")
             try await eventually("the peer sees the close") { server.closeCount == 1 }
             try await stage.until("it is down") { $0.state == "down" && $0.kept == [] }
         }
@@ -189,9 +189,9 @@ extension KeeperTests {
         @Test("A socket that was released is kept no more")
         func released() async throws {
             try await start()
-            try server.send("release")
+            try await server.send("release")
             try await stage.until("nothing is kept") { $0.kept == [] }
-            try server.send("exit 1")
+            try await server.send("exit 1")
             try await eventually("the peer sees the close") { server.closeCount == 1 }
         }
     }

@@ -51,7 +51,7 @@ extension KeeperTests {
             try group.serve()
             try await stage.untilNoted("connected")
             try await stage.until("its socket is kept") { $0.kept == ["line"] }
-            let main = try #require(stage.mainPid)
+            let main = try await stage.startedMain()
             for arguments in [["status"], ["keeper"]] {
                 let command = try group.run(arguments)
                 #expect(await command.end() == .exited(0))
@@ -80,7 +80,7 @@ extension KeeperTests {
                     "sharedcore_kept_sockets 1", "sharedcore_main_failures_in_a_row 0",
                     "sharedcore_main_active_calls 0",
                 ])
-            kill(try #require(stage.mainPid), SIGKILL)
+            kill(try await stage.startedMain(), SIGKILL)
             try await until(
                 "it has failed and runs again",
                 [
@@ -137,7 +137,7 @@ extension KeeperTests {
 
             let second = try group.serve()
             try await eventually("the second host serves") { second.lines.contains { $0.contains("serves") } }
-            let main = try #require(stage.mainPid)
+            let main = try await stage.startedMain()
             kill(main, SIGKILL)
             try await eventually("another Main with the former level", within: Patience.long) {
                 stage.mainPid != main && presenceLevel(of: stage.mainPid) == "none"

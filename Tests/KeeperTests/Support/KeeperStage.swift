@@ -35,6 +35,17 @@ final class KeeperStage {
         (try? OpenFile(path: place.mainLock, .read))?.mainLockHolder
     }
 
+    /// The same, when it is there: a keeper knows of a Main before that has come to its lock.
+    func startedMain() async throws -> Int32 {
+        var found: Int32?
+        try await eventually("Main has its lock") {
+            found = mainPid
+            return found != nil
+        }
+        guard let found else { throw FileProblem(path: place.mainLock, code: ENOENT) }
+        return found
+    }
+
     /// Quick supervision, with budgets that no slow machine meets by chance.
     static func options(_ change: (inout SupervisionOptions) -> Void = { _ in }) -> SupervisionOptions {
         var options = SupervisionOptions()

@@ -1,3 +1,4 @@
+internal import CoreAPITesting
 internal import Glibc
 internal import Platform
 internal import Synchronization
@@ -63,11 +64,10 @@ final class LineServer: Sendable {
     /// How many of the other ends were closed.
     var closeCount: Int { state.withLock { $0.closes } }
 
-    /// Sends a line on the only connection.
-    func send(_ line: String) throws {
-        guard let connection = state.withLock({ $0.connections.first }) else {
-            throw FileProblem(path: "connection", code: ENOTCONN)
-        }
+    /// Sends a line on the only connection. A Main that says it is connected is so before this server has heard of it.
+    func send(_ line: String) async throws {
+        try await eventually("somebody has connected") { self.connectionCount > 0 }
+        let connection = state.withLock { $0.connections[0] }
         let bytes = Array((line + "\n").utf8)
         guard Glibc.send(connection.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
             throw FileProblem(path: "connection", code: errno)

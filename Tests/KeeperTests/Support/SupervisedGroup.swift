@@ -34,19 +34,7 @@ final class SupervisedGroup {
 
     /// What the host tells there.
     func figures() async throws -> String {
-        let connection = try StreamConnection(to: metrics)
-        _ = connection.send(Array("GET /metrics HTTP/1.1\r\n\r\n".utf8))
-        var received: [UInt8] = []
-        try await eventually("the figures", within: Patience.long) {
-            while true {
-                switch connection.receive(upTo: 4096) {
-                case .bytes(let bytes): received += bytes
-                case .nothing: return false
-                case .end: return true
-                }
-            }
-        }
-        return String(decoding: received, as: UTF8.self)
+        try await ToldFigures.at(metrics)
     }
 
     private var environment: [String: String] {

@@ -14,7 +14,6 @@ package final class ChildProcess: Sendable {
     private struct State {
         var lines: [String] = []
         var end: End?
-        var wasKilled = false
         var waiting: [CheckedContinuation<End, Never>] = []
     }
 
@@ -104,13 +103,7 @@ package final class ChildProcess: Sendable {
         state.content.withLock { state in
             guard state.end == nil else { return }
             kill(pid, number)
-            if number == SIGKILL { state.wasKilled = true }
         }
-    }
-
-    /// Whether it was sent SIGKILL through ``signal(_:)``.
-    package var wasSentKill: Bool {
-        state.content.withLock { $0.wasKilled }
     }
 
     /// Waits for its end.

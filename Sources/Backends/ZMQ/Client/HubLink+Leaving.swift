@@ -49,7 +49,7 @@ extension HubLink {
     /// Lets everything go but the way to the hub.
     private func part(with error: SharedCoreError) {
         parting = error
-        for request in Array(pending.values) { finish(request, with: .failure(request.error(for: error))) }
+        for request in Array(pending.values) { finish(request, with: request.lastAnswer(for: error)) }
         unsent = []
         failReplica(with: error)
         replica = nil

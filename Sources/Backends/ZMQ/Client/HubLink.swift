@@ -227,7 +227,7 @@ actor HubLink {
     func end(with error: SharedCoreError) {
         if case .ended = phase { return }
         phase = .ended(error)
-        for request in Array(pending.values) { finish(request, with: .failure(request.error(for: error))) }
+        for request in Array(pending.values) { finish(request, with: request.lastAnswer(for: error)) }
         unsent = []
         duty.isOver = true
         closeSockets()

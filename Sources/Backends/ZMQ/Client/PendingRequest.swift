@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Platform
 
 /// A request that waits to be sent or to be answered. The link's thread alone uses it.
 final class PendingRequest {
@@ -35,6 +36,13 @@ final class PendingRequest {
 
     func end(with answer: Answer) {
         finish(answer)
+    }
+
+    /// What a request ends with when the link does. A commit that was answered is known to be done, or refused, though the
+    /// replica will never reflect it: nobody can look at it any more.
+    func lastAnswer(for fault: SharedCoreError) -> Answer {
+        if case .commit = question, let held, !FailPoint.fails("link.heldAtEnd") { return .success(held.reply) }
+        return .failure(error(for: fault))
     }
 
     /// The error of a request that is given up.

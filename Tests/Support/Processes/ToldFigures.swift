@@ -1,0 +1,22 @@
+internal import CoreAPITesting
+internal import Platform
+
+/// What a host tells of itself in figures.
+package enum ToldFigures {
+    /// Asks at the socket of its metrics, and waits for the whole answer.
+    package static func at(_ path: String) async throws -> String {
+        let connection = try StreamConnection(to: path)
+        _ = connection.send(Array("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+        var received: [UInt8] = []
+        try await eventually("the whole answer", within: Patience.long) {
+            while true {
+                switch connection.receive(upTo: 4096) {
+                case .bytes(let bytes): received += bytes
+                case .nothing: return false
+                case .end: return true
+                }
+            }
+        }
+        return String(decoding: received, as: UTF8.self)
+    }
+}
