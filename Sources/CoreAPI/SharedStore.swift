@@ -23,8 +23,8 @@ public protocol SharedStore: Sendable {
     /// }
     /// ```
     ///
-    /// It runs one job at a time, of all groups of the process, and the stack has 512 KiB: code that blocks or computes
-    /// for long holds up the others that prefer it, and nobody else.
+    /// It runs one job at a time, over files of all groups of the process, and the stack has 512 KiB: code that blocks or
+    /// computes for long holds up the others that prefer it, and nobody else.
     var deliveryExecutor: (any TaskExecutor)? { get }
 
     /// The entry under a key; nil when there is none.

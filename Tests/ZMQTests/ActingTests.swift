@@ -49,7 +49,7 @@ extension ZMQTests {
                     overlaps.add(1, ordering: .sequentiallyConsistent)
                 }
                 // Time to be met.
-                for _ in 0..<200 { _ = isInside.load(ordering: .sequentiallyConsistent) }
+                usleep(20)
             }
 
             private func leave() { isInside.store(false, ordering: .sequentiallyConsistent) }
@@ -59,7 +59,7 @@ extension ZMQTests {
         func oneAtATime() async throws {
             let counter = try Counter()
             await counter.begin()
-            let (taskCount, turnCount) = (8, 500)
+            let (taskCount, turnCount) = (8, 250)
             await withTaskGroup(of: Void.self) { tasks in
                 for number in 0..<taskCount {
                     tasks.addTask {
@@ -77,6 +77,30 @@ extension ZMQTests {
             try await eventually("all is done") { await counter.count == taskCount * turnCount }
             #expect(counter.overlaps.load(ordering: .sequentiallyConsistent) == 0)
             await counter.end()
+        }
+
+        @Test("as long as one acts, nobody else does: what another asks for waits, and is done then")
+        func exclusion() async throws {
+            let counter = try Counter()
+            await counter.begin()
+            let (isInside, isReleased, isNextDone) = (Notes(), Notes(), Notes())
+            try OwnedThread.start("first") {
+                counter.thread.act {
+                    isInside.isSet.store(true, ordering: .sequentiallyConsistent)
+                    while !isReleased.isSet.load(ordering: .sequentiallyConsistent) { usleep(1000) }
+                }
+            }
+            try await eventually("one acts") { isInside.isSet.load(ordering: .sequentiallyConsistent) }
+            counter.thread.act { isNextDone.isSet.store(true, ordering: .sequentiallyConsistent) }
+            let isTooEarly = isNextDone.isSet.load(ordering: .sequentiallyConsistent)
+            #expect(!isTooEarly)
+            isReleased.isSet.store(true, ordering: .sequentiallyConsistent)
+            try await eventually("the next acts") { isNextDone.isSet.load(ordering: .sequentiallyConsistent) }
+            await counter.end()
+        }
+
+        private final class Notes: Sendable {
+            let isSet = Atomic(false)
         }
 
         @Test("what is done in place of a thread that waits is done before the call returns, on the caller's thread")

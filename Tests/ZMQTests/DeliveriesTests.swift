@@ -84,6 +84,7 @@ extension ZMQTests {
             let (group, other) = (try await stage.client(), try await stage.client())
             let executor = try #require(group.deliveryExecutor)
             let (blocked, free, late) = (Notes(), Notes(), Notes())
+            defer { blocked.isReleased.store(true, ordering: .sequentiallyConsistent) }
             var tasks = [
                 try await observe(group, blocked, on: executor, blocking: true),
                 try await observe(group, free, on: nil),
@@ -93,7 +94,7 @@ extension ZMQTests {
             tasks.append(try await observe(group, late, on: executor))
             for count in 2...40 as ClosedRange<UInt64> {
                 // What the group is asked for is answered meanwhile.
-                try await group.put("key", [UInt8(count)])
+                try await within(Patience.usual, "a put") { try await group.put("key", [UInt8(count)]) }
                 try await other.post("name", state: count)
                 try await eventually("the other", free, is: count)
             }
