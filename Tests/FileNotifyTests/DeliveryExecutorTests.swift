@@ -1,14 +1,16 @@
 internal import CoreAPI
 internal import CoreAPITesting
-internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
 internal import Synchronization
 internal import TestSupport
 internal import Testing
 
+@testable import FileNotifyBackend
+
 /// Tasks that run on the threads that hear of news.
-@Suite("Tasks that run where news is heard", .timeLimit(.minutes(5)))
+// One after the other: there is one such thread in a process, and one of these tests blocks it.
+@Suite("Tasks that run where news is heard", .serialized, .timeLimit(.minutes(5)))
 struct DeliveryExecutorTests {
     /// What an observer has come to.
     private final class Notes: Sendable {
@@ -25,7 +27,7 @@ struct DeliveryExecutorTests {
 
         /// Blocks its thread until it is released.
         func block() {
-            while !isReleased.load(ordering: .sequentiallyConsistent) { usleep(1000) }
+            waitOnThread(atMost: Patience.long) { isReleased.load(ordering: .sequentiallyConsistent) }
         }
     }
 
@@ -71,6 +73,7 @@ struct DeliveryExecutorTests {
         let peer = try await PeerProcess.joining(directory.path(of: "group"))
         let executor = try #require(group.deliveryExecutor)
         let (blocked, free, late) = (Notes(), Notes(), Notes())
+        defer { blocked.isReleased.store(true, ordering: .sequentiallyConsistent) }
         let tasks = [
             try await observe(group, blocked, on: executor, blocking: true),
             try await observe(group, free, on: nil),
@@ -99,17 +102,11 @@ struct DeliveryExecutorTests {
         let closed = try await FileGroup.open(directory: directory.path(of: "closed"))
         let open = try await FileGroup.open(directory: directory.path(of: "open"))
         let executor = try #require(closed.deliveryExecutor)
-        let (ended, notes) = (Notes(), Notes())
+        let notes = Notes()
         let waiting = try await observe(closed, Notes(), on: executor)
         let going = try await observe(open, notes, on: executor)
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask {
-                _ = try? await waiting.value
-                ended.isReleased.store(true, ordering: .sequentiallyConsistent)
-            }
-            await closed.close()
-            try await eventually("it ends") { ended.isReleased.load(ordering: .sequentiallyConsistent) }
-        }
+        await closed.close()
+        try await within(Patience.usual, "the iteration ends, without an error") { try await waiting.value }
         for count in 1...10 as ClosedRange<UInt64> {
             try await open.post("name", state: count)
             try await eventually("it is woken") { notes.posts.load(ordering: .sequentiallyConsistent) == count }
@@ -142,5 +139,19 @@ struct DeliveryExecutorTests {
             }
         }
         await group.close()
+    }
+
+    @Test("what one look has brought is offered to another thread before the next look, which may take long")
+    func offeredJobs() throws {
+        let counter = try EventCounter()
+        let executor = NewsExecutor(waking: counter)
+        var wakes: [Bool] = []
+        executor.runJobs {
+            Task(executorPreference: executor) {}
+            wakes += Poll.wait(for: [counter.descriptor], timeout: .zero)
+            executor.offerJobs()
+            wakes += Poll.wait(for: [counter.descriptor], timeout: .zero)
+        }
+        #expect(wakes == [false, true])
     }
 }

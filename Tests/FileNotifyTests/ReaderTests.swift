@@ -82,6 +82,27 @@ struct ReaderTests {
         await reader.close()
     }
 
+    @Test("N9: a reader that begins and ends to listen all the time does not put off the looks of another one")
+    func restlessReader() async throws {
+        let directory = try TemporaryDirectory()
+        let peer = try await PeerProcess.joining(directory.path(of: "quiet"))
+        let group = try await FileGroup.open(directory: directory.path(of: "restless"))
+        let reader = try await FileGroup.open(directory: directory.path(of: "quiet"), options: readOnly)
+        let restless = try await FileGroup.open(directory: directory.path(of: "restless"), options: readOnly)
+        let observed = ObservationRecorder(try await reader.observe("name"))
+        let coming = Task {
+            while !Task.isCancelled { try await restless.observe("name").cancel() }
+        }
+        for count in 1...5 as ClosedRange<UInt64> {
+            try await peer.tell("post name \(count)")
+            try await observed.reaches(count)
+        }
+        coming.cancel()
+        _ = try? await coming.value
+        try await observed.stop()
+        for open in [reader, restless, group] { await open.close() }
+    }
+
     @Test("S10: what writes is refused as forbidden, and nothing is written")
     func refusesToWrite() async throws {
         let directory = try TemporaryDirectory()

@@ -25,7 +25,7 @@ extension FileGroup {
     private func entry(_ key: Key, in state: inout StoreState) throws(SharedCoreError) -> StoredEntry? {
         try requireSession(in: state)
         let stored = state.entry(key)
-        if local.isReadOnly, let stored, isOver(stored) { return nil }
+        if let stored, isOver(stored) { return nil }
         return stored
     }
 

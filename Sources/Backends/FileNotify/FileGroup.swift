@@ -22,9 +22,11 @@ public final class FileGroup: SharedGroup {
             limits: promised.limits, wakeUp: local.wakeUp)
     }
 
-    /// The threads that listen to the bells: a delivery changes threads once in place of twice.
+    /// The threads that listen to the bells: a delivery changes threads once in place of twice. Nil for a group that does not
+    /// listen to them, see ``capabilities``, and when the system has no thread or descriptor left for it.
     public var deliveryExecutor: (any TaskExecutor)? {
-        (try? NotificationService.shared())?.preferredExecutor()
+        guard case .bells = local.hearing else { return nil }
+        return (try? NotificationService.shared())?.preferredExecutor()
     }
 
     let local: LocalGroup

@@ -25,8 +25,8 @@ extension SharedCoreError {
     static func layout(_ found: UInt64, known: UInt64, at path: String) -> SharedCoreError {
         SharedCoreError(
             .incompatible,
-            "The group's files have layout version \(found); this program knows version \(known). Use one version of the "
-                + "program for all processes of a group.",
+            "The group's files have layout version \(found); this program knows version \(known). Use the program that wrote "
+                + "them for all processes of the group, or another directory.",
             at: path)
     }
 }

@@ -56,6 +56,7 @@ struct ProgramStood: Error, CustomStringConvertible {
 
 extension HostProgram {
     /// Starts the program and calls `body` while it runs. The body has to make it end.
+    @discardableResult
     func running(
         _ arguments: String..., body: @escaping @Sendable (RunningProgram) async throws -> Void
     ) async throws -> Ended {
@@ -63,6 +64,7 @@ extension HostProgram {
     }
 
     /// Starts the program and calls `body` while it runs. The body has to make it end.
+    @discardableResult
     func running(
         _ arguments: [String], body: @escaping @Sendable (RunningProgram) async throws -> Void
     ) async throws -> Ended {

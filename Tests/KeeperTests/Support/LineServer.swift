@@ -67,7 +67,7 @@ final class LineServer: Sendable {
     /// Sends a line on the only connection. A Main that says it is connected is so before this server has heard of it.
     func send(_ line: String) async throws {
         try await eventually("somebody has connected") { self.connectionCount > 0 }
-        let connection = state.withLock { $0.connections[0] }
+        let connection = try expectSome(state.withLock { $0.connections.first }, "a connection")
         let bytes = Array((line + "\n").utf8)
         guard Glibc.send(connection.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
             throw FileProblem(path: "connection", code: errno)

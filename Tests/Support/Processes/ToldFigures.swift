@@ -6,7 +6,7 @@ package enum ToldFigures {
     /// Asks at the socket of its metrics, and waits for the whole answer.
     package static func at(_ path: String) async throws -> String {
         let connection = try StreamConnection(to: path)
-        _ = connection.send(Array("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+        try expect(connection.send(Array("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".utf8)), "the request is sent")
         var received: [UInt8] = []
         try await eventually("the whole answer", within: Patience.long) {
             while true {

@@ -22,7 +22,7 @@ struct Bells: SetAlgebra, Hashable, Sendable {
 
     /// One bell by its number.
     init(index: Int) {
-        // Without a place in memory that depends on the number.
+        // Computed, not looked up: a subscript by a number would put the words into memory and take them out again.
         words = Words(0, 1, 2, 3)
         let word = UInt64(truncatingIfNeeded: index / 64)
         words = Words(repeating: 1 << UInt64(index % 64)).replacing(with: 0, where: words .!= word)

@@ -35,11 +35,16 @@ final class NewsExecutor: TaskExecutor {
         if !isExpected { counter.raise() }
     }
 
-    /// Tells of news, by `body`, and then runs the jobs that came of it or otherwise, unless another thread does so.
-    func run(after body: () -> Void) {
+    /// Wakes another thread for the jobs that are there, if one can run them.
+    func offerJobs() {
+        if state.withLock({ $0.runner == nil && !$0.jobs.isEmpty }) { counter.raise() }
+    }
+
+    /// Runs the jobs that come of the news which `tell` tells, and others that are there then, unless another thread does so.
+    func runJobs(after tell: () -> Void) {
         let thread = pthread_self()
         state.withLock { $0.serving.append(thread) }
-        body()
+        tell()
         while true {
             let jobs = state.withLock { $0.takeJobs(for: thread) }
             if jobs.isEmpty { return }

@@ -2,25 +2,25 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The one thread of a process that waits for its groups: for the bells, for the ends of processes, and for the time at
-/// which everybody looks without having heard anything. Where tasks prefer to run on it there is a second one, so that one
-/// is always there to hear; see ``NewsExecutor``.
+/// The thread of a process that waits for its groups: for the bells, for the ends of processes, and for the time at which
+/// everybody looks without having heard anything. Where tasks prefer to run on it there are two, so that one is always there
+/// to hear; see ``NewsExecutor``.
 ///
 /// The system allows a user only some inotify instances and watches. As long as there is none left for a bell, its group
 /// sleeps at a word of its page instead; see ``SignalListener``. A group that may only be read is looked at again and
 /// again: one load from a shared page each time.
 final class NotificationService: Sendable {
     /// How often a group is looked at when no bell has rung: a bell is a hint and may be lost.
-    private static let idleInterval = Duration.seconds(10)
+    static let idleInterval = Duration.seconds(10)
     /// How often a group is looked at that nobody can wake.
     static let lookInterval = Duration.milliseconds(100)
 
-    private struct Weak {
+    struct Weak {
         weak var group: LocalGroup?
     }
 
     /// A session whose process's end is waited for.
-    private struct Holder {
+    struct Holder {
         let session: Session
         let process: ProcessHandle
         let key: UInt64
@@ -29,14 +29,14 @@ final class NotificationService: Sendable {
     }
 
     /// What is waited for besides the ends of processes, which have the keys behind these.
-    private enum Key {
+    enum Key {
         static let counter: UInt64 = 0
         static let events: UInt64 = 1
         static let timer: UInt64 = 2
         static let last: UInt64 = 2
     }
 
-    private struct State {
+    struct State {
         var groups: [ObjectIdentifier: Weak] = [:]
         /// The bells that each group listens to, with the number of their watch; nil for one that cannot be watched.
         var bells: [ObjectIdentifier: [Int: Int32?]] = [:]
@@ -60,11 +60,11 @@ final class NotificationService: Sendable {
         }
     }
 
-    private let counter: EventCounter
-    private let timer: IntervalTimer
-    private let readiness: ReadinessSet
-    private let executor: NewsExecutor
-    private let state: Mutex<State>
+    let counter: EventCounter
+    let timer: IntervalTimer
+    let readiness: ReadinessSet
+    let executor: NewsExecutor
+    let state: Mutex<State>
 
     private static let instance = Mutex<NotificationService?>(nil)
 
@@ -135,20 +135,25 @@ final class NotificationService: Sendable {
             case .signals:
                 return bells
             case .looks:
-                if state.lookers.insert(id).inserted { setTimer(state) }
+                if state.lookers.insert(id).inserted, state.lookers.count == 1 { setTimer(state) }
                 return []
             }
         }
     }
 
+    /// Sets the timer for the looks of all, and for more frequent ones while a group listens that nobody can wake. Only when
+    /// the first of those comes and when the last goes: one that comes and goes must not put off the looks of the others.
     private func setTimer(_ state: State) {
-        let now = SystemClock().now()
+        let untilNextLook = max(SystemClock().now().duration(to: state.nextLook), .zero)
         if state.lookers.isEmpty {
-            timer.set(
-                first: state.nextLook > now ? now.duration(to: state.nextLook) : .zero, interval: Self.idleInterval)
+            timer.set(first: untilNextLook, interval: Self.idleInterval)
         } else {
-            timer.set(first: Self.lookInterval, interval: Self.lookInterval)
+            timer.set(first: min(untilNextLook, Self.lookInterval), interval: Self.lookInterval)
         }
+    }
+
+    private func removeLooker(_ id: ObjectIdentifier, _ state: inout State) {
+        if state.lookers.remove(id) != nil, state.lookers.isEmpty { setTimer(state) }
     }
 
     /// Whether a bell of the group that was to be watched could not be, or none could be.
@@ -159,7 +164,7 @@ final class NotificationService: Sendable {
     }
 
     /// Watches a bell; nil when the system does not let it.
-    private func begin(_ index: Int, of group: LocalGroup, _ state: inout State) -> Int32? {
+    func begin(_ index: Int, of group: LocalGroup, _ state: inout State) -> Int32? {
         guard let events = state.events, let file = try? Self.bell(index, in: group.directory.directory),
             let watch = try? events.watchWrites(to: file)
         else { return nil }
@@ -193,9 +198,7 @@ final class NotificationService: Sendable {
 
     /// Looks no longer at a group that nobody can wake.
     func stopLooking(at group: LocalGroup) {
-        state.withLock { state in
-            if state.lookers.remove(ObjectIdentifier(group)) != nil { setTimer(state) }
-        }
+        state.withLock { removeLooker(ObjectIdentifier(group), &$0) }
     }
 
     /// Waits for the ends of these sessions' processes, and of no others for this group.
@@ -235,7 +238,7 @@ final class NotificationService: Sendable {
             state.holders[id] = nil
             state.reported[id] = nil
             state.groups[id] = nil
-            if state.lookers.remove(id) != nil { setTimer(state) }
+            removeLooker(id, &state)
         }
     }
 
@@ -245,135 +248,5 @@ final class NotificationService: Sendable {
             state.listeners[watch] = nil
             state.events?.remove(watch)
         }
-    }
-
-    // MARK: - The thread
-
-    private func run() {
-        while true {
-            let ready = readiness.wait()
-            executor.run { serve(ready) }
-        }
-    }
-
-    /// Does what is due.
-    private func serve(_ ready: [UInt64]) {
-        var due: Set<ObjectIdentifier> = []
-        var closed: Set<ObjectIdentifier> = []
-        for key in ready where key <= Key.last {
-            switch key {
-            case Key.counter: counter.clear()
-            case Key.timer: timerRang(&due)
-            default:
-                if let events = state.withLock({ $0.events }) { collect(events.take(), &due, &closed) }
-            }
-        }
-        report(ends(ready.filter { $0 > Key.last }, closed))
-        for group in groups(due) { group.look() }
-    }
-
-    /// It is time to look at those who cannot be woken, or at all.
-    private func timerRang(_ due: inout Set<ObjectIdentifier>) {
-        timer.clear()
-        let isIdleLook = state.withLock { state in
-            due.formUnion(state.lookers)
-            let now = SystemClock().now()
-            // Without lookers the timer rings for nothing else, whenever this thread gets to run.
-            guard state.lookers.isEmpty || now >= state.nextLook else { return false }
-            state.nextLook = now.advanced(by: Self.idleInterval)
-            return true
-        }
-        guard isIdleLook, !FailPoint.isActive("look.idle") else { return }
-        takeStock(&due)
-        // Others may have held open what is free now.
-        if !Defect.forgottenSpace.isPresent { for group in groups(due) { group.keepSpareSpace() } }
-    }
-
-    /// The sessions whose processes have ended, of those that are waited for: by the keys of their processes, or because a
-    /// bell of their group was closed. Whoever dies closes its bells and locks some 15 ms before it is gone for the system.
-    private func ends(
-        _ keys: [UInt64], _ closed: Set<ObjectIdentifier>
-    ) -> [ObjectIdentifier: [SessionID]] {
-        guard !keys.isEmpty || !closed.isEmpty else { return [:] }
-        let holders = state.withLock { $0.holders }
-        let left = groupsByID(closed)
-        var ended: [ObjectIdentifier: [SessionID]] = [:]
-        for (id, holder) in holders.flatMap({ id, holders in holders.values.map { (id, $0) } }) {
-            let isSeen = keys.contains(holder.key) && !FailPoint.isActive("look.ends")
-            if isSeen || left[id]?.isGone(holder.session.id) == true {
-                ended[id, default: []].append(holder.session.id)
-            }
-        }
-        return ended
-    }
-
-    /// The groups whose bells rang.
-    ///
-    /// - Parameter closed: Those of which one was closed, as by a process that has died.
-    private func collect(
-        _ events: [FileEvents.Event], _ due: inout Set<ObjectIdentifier>, _ closed: inout Set<ObjectIdentifier>
-    ) {
-        state.withLock { state in
-            for event in events {
-                switch event {
-                case .changed(let watch): due.formUnion(state.listeners[watch] ?? [])
-                case .closed(let watch):
-                    due.formUnion(state.listeners[watch] ?? [])
-                    closed.formUnion(state.listeners[watch] ?? [])
-                case .overflow where Defect.overlookedOverflow.isPresent: break
-                case .overflow: due.formUnion(state.groups.keys)
-                case .ended: break
-                }
-            }
-        }
-    }
-
-    /// Everybody looks; and what the system did not give before is asked for again.
-    private func takeStock(_ due: inout Set<ObjectIdentifier>) {
-        let deaf = state.withLock { state in
-            state.reported = [:]
-            due.formUnion(state.groups.keys)
-            if state.events == nil, !state.deaf.isEmpty, let events = try? FileEvents(),
-                (try? readiness.addEdges(of: events.descriptor, key: Key.events)) != nil
-            {
-                state.events = events
-            }
-            return state.deaf
-        }
-        // Held out here, so that no group ends under the lock, which its end takes.
-        for group in groups(deaf) {
-            let id = ObjectIdentifier(group)
-            state.withLock { state in
-                var regained = Bells()
-                for (index, known) in state.bells[id] ?? [:] where known == nil {
-                    let watch = self.begin(index, of: group, &state)
-                    state.bells[id]?[index] = .some(watch)
-                    if watch != nil { regained.formUnion(Bells(index: index)) }
-                }
-                // Before this look of everybody, so that nothing is missed between the two ways of listening.
-                group.listenToBells(regained)
-            }
-        }
-    }
-
-    private func report(_ ended: [ObjectIdentifier: [SessionID]]) {
-        guard !ended.isEmpty else { return }
-        state.withLock { state in
-            for (id, sessions) in ended {
-                state.reported[id, default: []].formUnion(sessions)
-                for session in sessions { state.holders[id]?[session] = nil }
-            }
-        }
-        for (id, sessions) in ended {
-            for group in groups([id]) { group.end(sessions) }
-        }
-    }
-
-    private func groupsByID(_ ids: Set<ObjectIdentifier>) -> [ObjectIdentifier: LocalGroup] {
-        ids.isEmpty ? [:] : Dictionary(uniqueKeysWithValues: groups(ids).map { (ObjectIdentifier($0), $0) })
-    }
-
-    private func groups(_ ids: Set<ObjectIdentifier>) -> [LocalGroup] {
-        state.withLock { state in ids.compactMap { state.groups[$0]?.group } }
     }
 }

@@ -161,7 +161,8 @@ final class SocketThread: SerialExecutor, Sendable {
             case .deliver(let deliveries):
                 for delivery in deliveries { delivery.job.runSynchronously(on: delivery.executor) }
             case .wait:
-                let keys = readiness.wait()
+                // Somebody has closed the set, which nobody but this may: there is nothing left to hear.
+                guard let keys = readiness.wait() else { return }
                 state.withLock { $0.wake(thread, with: keys) }
             case .end(let mustWake):
                 if mustWake { counter.raise() }

@@ -33,7 +33,7 @@ public struct CheckReport: Hashable, Sendable {
     public func describe() -> String {
         let extent =
             unprovedThrough.map { "after revision \($0); what lies before it is unproved" } ?? "the whole history"
-        let rules = violations.isEmpty ? "C1-C6, C14 and C15 hold" : "violations: \(violations.count)"
+        let rules = violations.isEmpty ? "nothing breaks C1-C6, C14 or C15" : "violations: \(violations.count)"
         return "\(entryCount) entries, \(extent): \(rules); overlaps: \(overlaps), of superseded cores: "
             + "\(supersededOverlaps)."
     }

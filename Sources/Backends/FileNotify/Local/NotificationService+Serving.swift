@@ -1,0 +1,137 @@
+internal import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// What a thread does that waits for its process's groups.
+extension NotificationService {
+    func run() {
+        while let ready = readiness.wait() {
+            executor.runJobs { serve(ready) }
+        }
+    }
+
+    /// Does what is due.
+    private func serve(_ ready: [UInt64]) {
+        var due: Set<ObjectIdentifier> = []
+        var closed: Set<ObjectIdentifier> = []
+        for key in ready where key <= Key.last {
+            switch key {
+            case Key.counter: counter.clear()
+            case Key.timer: timerRang(&due)
+            default:
+                if let events = state.withLock({ $0.events }) { collect(events.take(), &due, &closed) }
+            }
+        }
+        report(ends(ready.filter { $0 > Key.last }, closed))
+        for (number, group) in groups(due).enumerated() {
+            // A look may take long: what those before it brought does not wait for it where another thread can run it.
+            if number > 0 { executor.offerJobs() }
+            group.look()
+        }
+    }
+
+    /// It is time to look at those who cannot be woken, or at all.
+    private func timerRang(_ due: inout Set<ObjectIdentifier>) {
+        timer.clear()
+        let isIdleLook = state.withLock { state in
+            due.formUnion(state.lookers)
+            let now = SystemClock().now()
+            // Without lookers the timer rings for nothing else, whenever this thread gets to run.
+            guard state.lookers.isEmpty || now >= state.nextLook else { return false }
+            state.nextLook = now.advanced(by: Self.idleInterval)
+            return true
+        }
+        guard isIdleLook, !FailPoint.isActive("look.idle") else { return }
+        takeStock(&due)
+        // Others may have held open what is free now.
+        if !Defect.forgottenSpace.isPresent { for group in groups(due) { group.keepSpareSpace() } }
+    }
+
+    /// The sessions whose processes have ended, of those that are waited for: by the keys of their processes, or because a
+    /// bell of their group was closed. Whoever dies closes its bells and locks some 15 ms before it is gone for the system.
+    private func ends(
+        _ keys: [UInt64], _ closed: Set<ObjectIdentifier>
+    ) -> [ObjectIdentifier: [SessionID]] {
+        guard !keys.isEmpty || !closed.isEmpty else { return [:] }
+        let holders = state.withLock { $0.holders }
+        let left = groupsByID(closed)
+        var ended: [ObjectIdentifier: [SessionID]] = [:]
+        for (id, holder) in holders.flatMap({ id, holders in holders.values.map { (id, $0) } }) {
+            let isSeen = keys.contains(holder.key) && !FailPoint.isActive("look.ends")
+            if isSeen || left[id]?.isGone(holder.session.id) == true {
+                ended[id, default: []].append(holder.session.id)
+            }
+        }
+        return ended
+    }
+
+    /// The groups whose bells rang.
+    ///
+    /// - Parameter closed: Those of which one was closed, as by a process that has died.
+    private func collect(
+        _ events: [FileEvents.Event], _ due: inout Set<ObjectIdentifier>, _ closed: inout Set<ObjectIdentifier>
+    ) {
+        state.withLock { state in
+            for event in events {
+                switch event {
+                case .changed(let watch): due.formUnion(state.listeners[watch] ?? [])
+                case .closed(let watch):
+                    due.formUnion(state.listeners[watch] ?? [])
+                    closed.formUnion(state.listeners[watch] ?? [])
+                case .overflow where Defect.overlookedOverflow.isPresent: break
+                case .overflow: due.formUnion(state.groups.keys)
+                case .ended: break
+                }
+            }
+        }
+    }
+
+    /// Everybody looks; and what the system did not give before is asked for again.
+    private func takeStock(_ due: inout Set<ObjectIdentifier>) {
+        let deaf = state.withLock { state in
+            state.reported = [:]
+            due.formUnion(state.groups.keys)
+            if state.events == nil, !state.deaf.isEmpty, let events = try? FileEvents(),
+                (try? readiness.addEdges(of: events.descriptor, key: Key.events)) != nil
+            {
+                state.events = events
+            }
+            return state.deaf
+        }
+        // Held out here, so that no group ends under the lock, which its end takes.
+        for group in groups(deaf) {
+            let id = ObjectIdentifier(group)
+            state.withLock { state in
+                var regained = Bells()
+                for (index, known) in state.bells[id] ?? [:] where known == nil {
+                    let watch = self.begin(index, of: group, &state)
+                    state.bells[id]?[index] = .some(watch)
+                    if watch != nil { regained.formUnion(Bells(index: index)) }
+                }
+                // Before this look of everybody, so that nothing is missed between the two ways of listening.
+                group.listenToBells(regained)
+            }
+        }
+    }
+
+    private func report(_ ended: [ObjectIdentifier: [SessionID]]) {
+        guard !ended.isEmpty else { return }
+        state.withLock { state in
+            for (id, sessions) in ended {
+                state.reported[id, default: []].formUnion(sessions)
+                for session in sessions { state.holders[id]?[session] = nil }
+            }
+        }
+        for (id, sessions) in ended {
+            for group in groups([id]) { group.end(sessions) }
+        }
+    }
+
+    private func groupsByID(_ ids: Set<ObjectIdentifier>) -> [ObjectIdentifier: LocalGroup] {
+        ids.isEmpty ? [:] : Dictionary(uniqueKeysWithValues: groups(ids).map { (ObjectIdentifier($0), $0) })
+    }
+
+    private func groups(_ ids: Set<ObjectIdentifier>) -> [LocalGroup] {
+        state.withLock { state in ids.compactMap { state.groups[$0]?.group } }
+    }
+}
