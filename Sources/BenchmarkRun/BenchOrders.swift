@@ -33,6 +33,7 @@ package final class BenchOrders: Sendable {
     /// |---|---|---|
     /// | `get`, `look` | reads a key so often, from the group or from what is known of it here | the time of each |
     /// | `put` | puts values of NUMBER bytes | the time of each |
+    /// | `get.pool`, `put.pool` | the same on Swift's pool, where `get` and `put` run where answers are heard | the time of each |
     /// | `puts` | puts values from several tasks at once | the time of all by their number, so often |
     /// | `fill` | makes keys up to this number, among which is read and put | nothing |
     /// | `oneway` | posts, and is answered by whoever does `echo`; on Swift's pool where NUMBER is 1 | how long each was on its way |
@@ -49,9 +50,11 @@ package final class BenchOrders: Sendable {
         guard let word = parts.first, parts.count > 1, let count = Int(parts[1]) else { return nil }
         let number = parts.count > 2 ? Int(parts[2]) : nil
         switch word {
-        case "get": return try await get(count, .linearizable)
+        case "get": return try await whereHeard { try await self.get(count, .linearizable) }
+        case "get.pool": return try await get(count, .linearizable)
         case "look": return try await get(count, .causal)
-        case "put": return try await put(count, byteCount: number ?? Self.valueByteCount)
+        case "put": return try await whereHeard { try await self.put(count, byteCount: number ?? Self.valueByteCount) }
+        case "put.pool": return try await put(count, byteCount: number ?? Self.valueByteCount)
         case "puts": return try await putTogether(count)
         case "fill":
             for index in 0..<count { try await group.put(Self.key(index), Self.value(Self.valueByteCount)) }
@@ -75,6 +78,12 @@ package final class BenchOrders: Sendable {
         case "herd": return try await drive(count, herd: number ?? 1)
         default: return nil
         }
+    }
+
+    /// Runs where answers are heard, when they come over a connection.
+    private func whereHeard(_ body: @escaping @Sendable () async throws -> [Double]) async throws -> [Double] {
+        guard group.capabilities.backend == "zmq" else { return try await body() }
+        return try await withTaskExecutorPreference(group.deliveryExecutor) { try await body() }
     }
 
     func begin(on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async throws -> Void) {

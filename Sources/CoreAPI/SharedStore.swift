@@ -23,9 +23,9 @@ public protocol SharedStore: Sendable {
     /// }
     /// ```
     ///
-    /// It runs one job at a time, of all groups of the process, and the stack has 512 KiB: code that blocks or computes
-    /// for long holds up the others that prefer it, and nobody else. Child tasks of such a task run there as well, and actors
-    /// without an executor of their own while it calls them; what `Task {}` begins does not.
+    /// It runs one job at a time, over files of all groups of the process, and the stack has 512 KiB: code that blocks or
+    /// computes for long holds up the others that prefer it, and nobody else. Child tasks of such a task run there as well, and
+    /// actors without an executor of their own while it calls them; what `Task {}` begins does not.
     var deliveryExecutor: (any TaskExecutor)? { get }
 
     /// The entry under a key; nil when there is none.

@@ -27,6 +27,14 @@ package protocol LocalOrder: AnyObject, Sendable {
 
     /// Records the end of every session that is known here to be dead.
     func endDead() async throws(SharedCoreError)
+
+    /// The only hub of the group begins or ends to serve. As long as it does, nobody else hears of every change by the way
+    /// that a hub does, so this process need not tell itself in that way what it records.
+    func setServing(_ isServing: Bool)
+}
+
+extension LocalOrder {
+    package func setServing(_ isServing: Bool) {}
 }
 
 /// What became of a request.

@@ -11,12 +11,12 @@ package final class Replica: Sendable {
         var state: StoreState
         var watches = WaiterTable<WatchCursor>()
         var observations = WaiterTable<ObservationCursor>()
-        var followers = WaiterTable<RevisionCursor>()
+        var followers = FollowerTable()
 
         mutating func takeReady(into woken: inout WokenWaiters) {
             watches.takeReady(in: &state, into: &woken.watches)
             observations.takeReady(in: &state, into: &woken.observations)
-            followers.takeReady(in: &state, into: &woken.followers)
+            followers.takeReady(at: state.revision, into: &woken.followers)
         }
     }
 
@@ -81,7 +81,6 @@ package final class Replica: Sendable {
         content.withLock { content in
             content.watches.finishAll(with: error, into: &woken.watches)
             content.observations.finishAll(with: error, into: &woken.observations)
-            content.followers.finishAll(with: error, into: &woken.followers)
         }
         woken.resume()
     }
@@ -145,25 +144,14 @@ package final class Replica: Sendable {
     }
 
     /// One who only wants to know that the order has gone on beyond a revision.
-    package func follow(after revision: Revision) -> Follower {
-        let id = content.withLock { content in
-            content.followers.add(
-                RevisionCursor(after: revision), of: SessionID(rawValue: 0), isParticipant: false)
-        }
-        return Follower(
-            next: { () async throws(SharedCoreError) -> Revision? in try await self.nextRevision(of: id) },
-            cancel: {
-                var woken = WokenWaiters()
-                _ = self.content.withLock { $0.followers.remove(id, into: &woken.followers) }
-                woken.resume()
-            })
-    }
-
-    private func nextRevision(of id: WaiterID) async throws(SharedCoreError) -> Revision? {
-        try await next(
-            take: { content, ticket, continuation in
-                content.followers.next(of: id, in: &content.state, ticket: ticket, continuation)
-            }, abandon: { content, ticket in content.followers.abandon(ticket, of: id) })
+    ///
+    /// - Parameter notify: Called each time that it has, by the thread that has found it out and outside of the lock. It may
+    ///   be called for nothing, also a last time after the follower is gone.
+    package func follow(after revision: Revision, _ notify: @escaping @Sendable () -> Void) -> Follower {
+        let id = content.withLock { $0.followers.add(after: revision, notify) }
+        // What was applied meanwhile was told to nobody.
+        wake()
+        return Follower { [weak self] in self?.content.withLock { $0.followers.remove(id) } }
     }
 
     private func nextWatchEvent(of id: WaiterID) async throws(SharedCoreError) -> PendingWatchEvent? {
@@ -208,12 +196,12 @@ package final class Replica: Sendable {
 private struct WokenWaiters {
     var watches: [WaiterTable<WatchCursor>.Woken] = []
     var observations: [WaiterTable<ObservationCursor>.Woken] = []
-    var followers: [WaiterTable<RevisionCursor>.Woken] = []
+    var followers: [@Sendable () -> Void] = []
 
     func resume() {
         Self.resume(watches)
         Self.resume(observations)
-        Self.resume(followers)
+        for notify in followers { notify() }
     }
 
     /// In the order in which they came, not that of a table: a simulation is the same each time.

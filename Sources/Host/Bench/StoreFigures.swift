@@ -71,13 +71,17 @@ struct StoreFigures: Sendable {
                 rival("futex in shared memory, in C", "oneway 100") { [programs, stage] in
                     try await programs.measuring(.limits, "futex", try stage.place("limit"))
                 })
-            // Over a connection they run there in any case.
+            // All who are connected to a hub hear of each post, so that two pairs would disturb each other.
             if !isBehindHub {
                 let onPool = ownMeter(order + " 1", in: place, of: stage.isolated(name + "-pool"))
                 meters.append(onPool)
                 beside.append(
                     .init(name: "whoever takes deliveries on Swift's pool") { try await onPool.take(order + " 1") })
             }
+        }
+        if isBehindHub, limit == .look || limit == .put {
+            let onPool = order.replacing(" ", with: ".pool ", maxReplacements: 1)
+            beside.append(.init(name: "whoever asks on Swift's pool") { try await own.take(onPool) })
         }
         let peerRivals = peers.map { peer in
             rival(peer.name, peer.order(for: order)) { [programs, stage] in

@@ -1,6 +1,18 @@
 internal import CoreAPI
 internal import StoreEngine
 
+extension Effect {
+    /// Whether something ends by it, or may end by itself later, for which whoever listens looks anew: at a time, or when a
+    /// process ends.
+    var beginsToEnd: Bool {
+        guard case .committed(_, _, let operations) = body else { return true }
+        return operations.contains { operation in
+            guard case .put(_, _, let lifetime) = operation else { return false }
+            return lifetime != .persistent
+        }
+    }
+}
+
 extension Bells {
     /// The bells that an effect rings, as far as they can be told before it is applied: all of them when it cannot.
     init(of effect: Effect) {

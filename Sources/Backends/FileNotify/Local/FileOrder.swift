@@ -2,6 +2,7 @@ package import CoreAPI
 internal import Platform
 package import Replica
 internal import StoreEngine
+internal import Synchronization
 
 /// The order of a group in files, for a hub to stand in front of.
 package final class FileOrder: LocalOrder {
@@ -50,6 +51,10 @@ package final class FileOrder: LocalOrder {
         return Recorded(outcome: written.outcome) { [local] () async throws(SharedCoreError) in
             try await local.durability.wait(for: written.journal, to: written.tail, in: local.directory)
         }
+    }
+
+    package func setServing(_ isServing: Bool) {
+        local.isHub.store(isServing, ordering: .sequentiallyConsistent)
     }
 
     package func endDead() async throws(SharedCoreError) {

@@ -210,7 +210,12 @@ extension LocalGroup {
                 try self.follower.advance(from: position, to: after, applying: applied, &state)
                 return Bells(of: effect, in: &state)
             }
-            if !Defect.earlyRing.isPresent { rung.formUnion(changed) }
+            if !Defect.earlyRing.isPresent {
+                // A hub that comes after this one looks at the journal when this one has ended: whatever was published before
+                // needs no bell. So the flag is read behind that.
+                let isHub = isHub.load(ordering: .sequentiallyConsistent)
+                rung.formUnion(isHub && !effect.beginsToEnd ? changed.subtracting(.everything) : changed)
+            }
         } catch {
             rung.formUnion(Bells(of: effect))
             throw SharedCoreError(

@@ -31,6 +31,8 @@ final class LocalGroup: Sendable {
     /// earlier.
     let newsOrder = Mutex(())
     let place = PlaceCheck()
+    /// Whether this process is the group's hub, and so the only one who listens to the bell of everything.
+    let isHub = Atomic(false)
 
     private init(
         directory: GroupDirectory, clock: any TimeSource, state: StoreState, follower: JournalFollower,

@@ -17,8 +17,10 @@ extension HubLink {
         requests = socket
         self.events = events
         try socket.connect()
-        duty.sources = [.socket(socket), .socket(events.socket)]
+        try watch(socket)
+        try watch(events.socket)
         duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
+        duty.deadline = { [unowned self] in self.assumeIsolated { $0.nextDeadline } }
         thread.take(duty)
         // Within a process there is no connection to report on; a hub that comes is heard of.
         if namedRun != nil { greet() }
@@ -34,8 +36,17 @@ extension HubLink {
         try socket.connect()
         stream = socket
         isListening = true
-        duty.sources.append(.socket(socket))
+        try watch(socket)
         if FailPoint.fails("link.armed") { isArmed = true }
+    }
+
+    private func watch(_ socket: Socket) throws(MessagingError) {
+        do throws(SystemCallError) {
+            try thread.watch(socket.descriptor)
+        } catch {
+            throw MessagingError(error.call, number: error.number, at: "\(endpoint)")
+        }
+        duty.sockets.append(socket)
     }
 
     private func configure(_ socket: Socket) throws(MessagingError) {
@@ -76,11 +87,12 @@ extension HubLink {
         nextConnection = nil
         nextGreeting = nil
         isArmed = false
+        for socket in duty.sockets { thread.forget(socket.descriptor) }
+        duty.sockets = []
         events?.close()
         requests?.close()
         stream?.close()
         (events, requests, stream) = (nil, nil, nil)
-        duty.sources = []
     }
 
     // MARK: - Hubs of this process

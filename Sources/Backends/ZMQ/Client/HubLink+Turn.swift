@@ -8,15 +8,15 @@ extension HubLink {
     /// How many messages are taken before the time is looked at again.
     private static let batchCount = 256
 
-    /// Takes what has come and does what is due; tells how long to wait at most.
-    func turn() -> Duration? {
+    /// Takes what has come and does what is due.
+    func turn() {
         while let event = events?.next() { notice(event) }
-        if case .ended = phase { return nil }
+        if case .ended = phase { return }
         var taken = 0
         while taken < Self.batchCount, let message = requests?.next(upTo: Self.snapshotFrameLimit) {
             taken += 1
             read(message)
-            if case .ended = phase { return nil }
+            if case .ended = phase { return }
         }
         while taken < Self.batchCount, let message = stream?.next(upTo: 1) {
             taken += 1
@@ -25,8 +25,6 @@ extension HubLink {
         release()
         flush()
         meetDeadlines()
-        if taken >= Self.batchCount { return .zero }
-        return untilNextDeadline()
     }
 
     /// The most frames of one answer: the records of a snapshot are 64 KiB or more, but for the first and the last ones.
@@ -288,9 +286,12 @@ extension HubLink {
         }
     }
 
-    private func untilNextDeadline() -> Duration? {
-        let next = (pending.values.map(\.deadline) + [nextGreeting, nextKeepAlive, nextConnection].compactMap(\.self))
-            .min()
-        return next.map { clock.now().duration(to: $0) }
+    /// When something is due at the latest.
+    var nextDeadline: BootInstant? {
+        var next = pending.values.lazy.map(\.deadline).min()
+        for due in [nextGreeting, nextKeepAlive, nextConnection] {
+            if let due { next = min(next ?? due, due) }
+        }
+        return next
     }
 }

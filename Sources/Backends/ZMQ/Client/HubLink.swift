@@ -103,35 +103,48 @@ actor HubLink {
 
     /// Asks the hub and waits for the answer, through losses of the connection.
     ///
-    /// - Throws: `outcomeUnknown` for a commit whose answer did not come.
+    /// It is not isolated: what is asked is sent from the caller's thread when the link's own waits, and the answer resumes
+    /// the caller where it runs. Each change of threads takes as long as one of the library's six.
     ///
-    /// - Parameter deadline: When the request is given up; nil for the usual time.
-    func ask(
-        _ question: PendingRequest.Question, by deadline: BootInstant? = nil
-    ) async throws(SharedCoreError) -> Reply.Body {
-        if case .ended(let error) = phase { throw error }
-        if let parting { throw parting }
-        if Task.isCancelled { throw .cancelled("request") }
-        lastNumber += 1
-        let number = lastNumber
-        let deadline = deadline ?? clock.now().advanced(by: options.requestTimeout)
+    /// - Throws: `outcomeUnknown` for a commit whose answer did not come.
+    nonisolated func ask(_ question: PendingRequest.Question) async throws(SharedCoreError) -> Reply.Body {
+        let ticket = RequestTicket()
+        let isCancelled = Task.isCancelled
         let answer: PendingRequest.Answer = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                pending[number] = PendingRequest(number: number, question: question, deadline: deadline) {
-                    continuation.resume(returning: $0)
+                thread.act {
+                    self.assumeIsolated { link in
+                        if isCancelled { ticket.isWithdrawn.store(true, ordering: .relaxed) }
+                        link.begin(question, ticket) { continuation.resume(returning: $0) }
+                    }
                 }
-                unsent.append(number)
-                flush()
             }
         } onCancel: {
-            Task { await self.withdraw(number) }
+            Task { await self.withdraw(ticket) }
         }
         return try answer.get()
     }
 
+    private func begin(
+        _ question: PendingRequest.Question, _ ticket: RequestTicket,
+        finish: @escaping (PendingRequest.Answer) -> Void
+    ) {
+        if case .ended(let error) = phase { return finish(.failure(error)) }
+        if let parting { return finish(.failure(parting)) }
+        if ticket.isWithdrawn.load(ordering: .relaxed) { return finish(.failure(.cancelled("request"))) }
+        lastNumber += 1
+        ticket.number.store(lastNumber, ordering: .relaxed)
+        pending[lastNumber] = PendingRequest(
+            number: lastNumber, question: question, deadline: clock.now().advanced(by: options.requestTimeout),
+            finish: finish)
+        unsent.append(lastNumber)
+        flush()
+    }
+
     /// The task of a request was cancelled: a commit that was sent is waited for a little, everything else is given up.
-    private func withdraw(_ number: UInt64) {
-        guard let request = pending[number] else { return }
+    private func withdraw(_ ticket: RequestTicket) {
+        ticket.isWithdrawn.store(true, ordering: .relaxed)
+        guard let request = pending[ticket.number.load(ordering: .relaxed)] else { return }
         if request.isSent, case .commit = request.question {
             request.deadline = min(request.deadline, clock.now().advanced(by: Self.cancellationGrace))
         } else {

@@ -18,16 +18,23 @@ public final class ZMQGroup: SharedGroup {
     public let capabilities: Capabilities
 
     let link: HubLink
+    private let deliveries: DeliveryExecutor
     private let replica: Replica
     private let life: SessionLife
     private let isClosed = Atomic(false)
 
     private init(link: HubLink, session: Session, capabilities: Capabilities, replica: Replica) {
         self.link = link
+        self.deliveries = DeliveryExecutor(of: link.thread)
         self.session = session
         self.life = SessionLife(of: session.id)
         self.capabilities = capabilities
         self.replica = replica
+    }
+
+    /// The threads that wait for the hub: whoever runs there is resumed by what the hub sends without a change of threads.
+    public var deliveryExecutor: (any TaskExecutor)? {
+        link.thread.beginCompanion() ? deliveries : nil
     }
 
     deinit {

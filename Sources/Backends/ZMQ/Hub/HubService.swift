@@ -49,7 +49,7 @@ actor HubService {
 
     /// Everything up to here was told to all who listen.
     var published: Revision
-    var followsNews: Task<Void, Never>?
+    var follower: Follower?
     /// When something was told for the last time, and when it is the next time if something waits for that.
     var pace = NewsPace()
     private var lastNews = BootInstant(nanoseconds: 0)
@@ -91,15 +91,16 @@ actor HubService {
                 throw SharedCoreError(error)
             }
         }
-        listenToDoors()
+        try listenToDoors()
         duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
+        duty.deadline = { [unowned self] in self.assumeIsolated { $0.nextTurn } }
         thread.take(duty)
         beginNames()
-        let follower = order.replica.follow(after: published)
-        // The task keeps the service until that stops, which whoever starts it sees to.
-        followsNews = Task {
-            while let _ = try? await follower.next() { self.publishNews() }
+        follower = order.replica.follow(after: published) { [weak self] in
+            guard let self else { return }
+            thread.act { self.assumeIsolated { $0.publishNews() } }
         }
+        order.setServing(true)
         return doors.map(\.endpoint)
     }
 
@@ -123,8 +124,8 @@ actor HubService {
 
     private func close() {
         isStopped = true
-        followsNews?.cancel()
-        followsNews = nil
+        follower = nil
+        order.setServing(false)
         duty.isOver = true
         // The next hub can take a name as soon as its door is closed.
         endNames()
@@ -137,7 +138,7 @@ actor HubService {
 
     // MARK: - The thread
 
-    private func turn() -> Duration? {
+    private func turn() {
         firstDoor = (firstDoor + 1) % max(doors.count, 1)
         for number in doors.indices {
             let index = (firstDoor + number) % doors.count
@@ -151,7 +152,9 @@ actor HubService {
                 answerSubscription(message, at: door)
             }
         }
-        for key in ends.take() { clientEnded(SessionID(rawValue: key)) }
+        while case let keys = ends.take(), !keys.isEmpty {
+            for key in keys { clientEnded(SessionID(rawValue: key)) }
+        }
         if !intake.isEmpty, !isServing {
             isServing = true
             Task { await self.serve() }
@@ -159,18 +162,19 @@ actor HubService {
         countLeases()
         publishDueNews()
         sendBeacon()
-        listenToDoors()
-        return untilNextTurn()
+        // Requests that nobody takes in are not waited for: they would not let the thread sleep.
+        duty.unwanted = isIntakeFull ? doors.map(\.requests) : []
     }
 
-    /// Requests that nobody takes in are not waited for: they would not let the thread sleep.
-    private func listenToDoors() {
-        var sources: [SocketThread.Source] = [.descriptor(ends.descriptor)]
-        for door in doors {
-            sources.append(.socket(door.stream))
-            if !isIntakeFull { sources.append(.socket(door.requests)) }
+    private func listenToDoors() throws(SharedCoreError) {
+        duty.sockets = doors.flatMap { [$0.stream, $0.requests] }
+        do throws(SystemCallError) {
+            try thread.watch(ends.descriptor)
+            for socket in duty.sockets { try thread.watch(socket.descriptor) }
+        } catch {
+            close()
+            throw SharedCoreError(error)
         }
-        duty.sources = sources
     }
 
     private func takeIn(_ message: IncomingMessage, at door: Int) {
@@ -200,12 +204,15 @@ actor HubService {
         isServing = false
     }
 
-    private func untilNextTurn() -> Duration? {
-        var pauses: [Duration] = []
-        if let nextNews { pauses.append(runningClock.now().duration(to: nextNews)) }
-        if let nextBeacon { pauses.append(runningClock.now().duration(to: nextBeacon)) }
-        if clients.values.contains(where: { $0.leaseLeft != nil }) { pauses.append(RunningTime.interval) }
-        return pauses.min()
+    /// When something is due at the latest.
+    private var nextTurn: BootInstant? {
+        var next = nextNews
+        if let nextBeacon { next = min(next ?? nextBeacon, nextBeacon) }
+        if clients.values.contains(where: { $0.leaseLeft != nil }) {
+            let count = runningClock.now().advanced(by: RunningTime.interval)
+            next = min(next ?? count, count)
+        }
+        return next
     }
 
     // MARK: - News

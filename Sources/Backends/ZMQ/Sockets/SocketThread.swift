@@ -4,70 +4,144 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// The one thread that a set of sockets belongs to, and the executor of the actor that uses them: whatever the actor
-/// does, it does here, so no socket is touched from two threads.
+/// The thread that a set of sockets belongs to, and the executor of the actor that uses them: whatever the actor does is
+/// done by one at a time, so no socket is touched by two threads at once.
 ///
 /// Between the actor's jobs the thread waits for the sockets, for descriptors, and for the time that the actor asked to
-/// be called at. A job that comes when the thread has ended, as to an actor whose sockets are closed, runs on a thread
-/// of its own.
+/// be called at. While it waits, another thread may act in its place (``act(_:)``), so that what is asked of the actor
+/// needs no change of threads. Where tasks prefer to run on it (``DeliveryExecutor``) there are two such threads, so that one
+/// is always there to wait. A job that comes when the threads have ended, as to an actor whose sockets are closed, runs on
+/// a thread of its own.
+///
+/// The library's descriptors tell of changes only, and so does the set that the threads wait at: each change wakes one of
+/// them.
 final class SocketThread: SerialExecutor, Sendable {
-    /// What is waited for beside the actor's jobs.
-    enum Source {
-        case socket(Socket)
-        case descriptor(Int32)
-    }
-
-    /// What the actor gives the thread: on what to wait, and what to do then. Only the thread touches it.
+    /// What the actor gives the thread: on what to wait, and what to do then. Only whoever acts for the actor touches it.
     final class Duty {
-        var sources: [Source] = []
-        /// Called before each wait, to take whatever is there; tells how long to wait at most.
-        var turn: () -> Duration? = { nil }
+        /// The sockets whose descriptors are watched.
+        var sockets: [Socket] = []
+        /// Those among them whose input is not to be taken now.
+        var unwanted: [Socket] = []
+        /// Called before each wait, to take whatever is there.
+        var turn: () -> Void = {}
+        /// Tells when to be called at the latest.
+        var deadline: () -> BootInstant? = { nil }
         var isOver = false
-    }
 
-    private struct State {
-        var jobs: [UnownedJob] = []
-        var hasThread = false
-        /// Whether the thread waits, so that it has to be woken.
-        var isWaiting = false
-        var duty: DutyBox?
-    }
-
-    /// Lets the duty stand in the state. `@unchecked Sendable`: only the thread uses what is in it, as ``take(_:)`` and
-    /// the executor see to.
-    private struct DutyBox: @unchecked Sendable {
-        let duty: Duty
+        /// Whether the library has something to read.
+        ///
+        /// A descriptor tells only that something has changed since the library was last asked, which is also done by sending.
+        /// So a socket is asked before each wait, unless that was done in vain since; `zmq_poll` would ask each four times.
+        func hasInput() -> Bool {
+            var hasInput = false
+            for socket in sockets where !unwanted.contains(where: { $0 === socket }) && socket.hasInput() {
+                hasInput = true
+            }
+            return hasInput
+        }
     }
 
     private let name: String
     private let counter: EventCounter
-    private let state = Mutex(State())
-    private let thread = Atomic<UInt>(0)
+    private let timer: IntervalTimer
+    private let readiness: ReadinessSet
+    private let clock = SystemClock()
+    private let state = Mutex(SocketThreadState())
+    /// Who acts for the actor.
+    private let holder = Atomic<UInt>(0)
 
     init(name: String) throws(SystemCallError) {
         self.name = name
         counter = try EventCounter()
+        timer = try IntervalTimer()
+        readiness = try ReadinessSet()
+        try readiness.addEdges(of: counter.descriptor, key: SocketThreadState.counterKey)
+        try readiness.addEdges(of: timer.descriptor, key: SocketThreadState.timerKey)
     }
 
+    /// Waits for a descriptor as well: for the actor, each time that it becomes readable.
+    func watch(_ descriptor: Int32) throws(SystemCallError) {
+        try readiness.addEdges(of: descriptor, key: UInt64(descriptor))
+    }
+
+    /// Waits for a descriptor no longer.
+    func forget(_ descriptor: Int32) {
+        readiness.remove(descriptor)
+    }
+
+    // MARK: - Work
+
     func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        let (mustStart, mustWake) = state.withLock { state in
-            state.jobs.append(job)
-            defer { state.hasThread = true }
-            return (!state.hasThread, state.isWaiting)
+        add(.job(UnownedJob(job)))
+    }
+
+    private func add(_ work: SocketThreadState.Work) {
+        perform(state.withLock { $0.add(work) })
+    }
+
+    /// Puts a job down for a thread to run that waits for news; see ``DeliveryExecutor``.
+    func deliver(_ job: UnownedJob, to executor: UnownedTaskExecutor) {
+        perform(state.withLock { $0.deliver(job, to: executor) })
+    }
+
+    private func perform(_ waking: SocketThreadState.Waking) {
+        switch waking {
+        case .none: break
+        case .raise: counter.raise()
+        case .start: start()
         }
-        if mustStart { start() } else if mustWake { counter.raise() }
     }
 
     func checkIsolated() {
-        precondition(thread.load(ordering: .relaxed) == UInt(pthread_self()), "Only the sockets' thread may do this.")
+        precondition(holder.load(ordering: .relaxed) == UInt(pthread_self()), "Only the sockets' thread may do this.")
     }
 
     /// Takes up a duty, until it says that it is over. For the actor alone.
     func take(_ duty: Duty) {
         checkIsolated()
-        let box = DutyBox(duty: duty)
+        let box = SocketThreadState.DutyBox(duty: duty)
         state.withLock { $0.duty = box }
+    }
+
+    /// Does something of the actor's, isolated to it: at once when the thread waits, in its place; else the thread does it
+    /// later, in its turn. For what is short and does not block.
+    func act(_ body: @escaping @Sendable () -> Void) {
+        guard let duty = state.withLock({ $0.takePlace() })?.duty else { return add(.body(body)) }
+        holder.store(UInt(pthread_self()), ordering: .relaxed)
+        body()
+        // Sending may have taken in what the sockets' descriptors had told of, or would have.
+        let mustWake = duty.isOver || duty.hasInput()
+        let deadline = duty.isOver ? nil : duty.deadline()
+        holder.store(0, ordering: .relaxed)
+        let hasWork = state.withLock { state in
+            setTimer(deadline, &state)
+            return state.leavePlace()
+        }
+        if mustWake || hasWork { counter.raise() }
+    }
+
+    /// Sees to it that a thread wakes at a time: one that is set for an earlier one stays, and sees then.
+    private func setTimer(_ deadline: BootInstant?, _ state: inout SocketThreadState) {
+        guard let deadline, state.wakeTime.map({ deadline < $0 }) ?? true else { return }
+        state.wakeTime = deadline
+        timer.set(first: clock.now().duration(to: deadline), interval: .zero)
+    }
+
+    // MARK: - The threads
+
+    /// Sees to it that one thread hears while another runs a task, before any task may run there; tells whether there are
+    /// two, or none because there is nothing to hear any more.
+    func beginCompanion() -> Bool {
+        state.withLock { state in
+            guard state.needsCompanion else { return true }
+            do throws(SystemCallError) {
+                try OwnedThread.start(name) { [self] in run() }
+                state.addCompanion()
+                return true
+            } catch {
+                return false
+            }
+        }
     }
 
     private func start() {
@@ -80,56 +154,70 @@ final class SocketThread: SerialExecutor, Sendable {
     }
 
     private func run() {
-        thread.store(UInt(pthread_self()), ordering: .relaxed)
+        let thread = pthread_self()
         while true {
-            let (jobs, duty) = state.withLock { state in
-                let jobs = state.jobs
-                state.jobs = []
-                if state.duty?.duty.isOver == true { state.duty = nil }
-                if jobs.isEmpty, state.duty == nil { state.hasThread = false }
-                return (jobs, state.duty?.duty)
+            switch state.withLock({ $0.nextStep(of: thread) }) {
+            case .serve: serve()
+            case .deliver(let deliveries):
+                for delivery in deliveries { delivery.job.runSynchronously(on: delivery.executor) }
+            case .wait:
+                // Somebody has closed the set, which nobody but this may: there is nothing left to hear.
+                guard let keys = readiness.wait() else { return }
+                state.withLock { $0.wake(thread, with: keys) }
+            case .end(let mustWake):
+                if mustWake { counter.raise() }
+                return
             }
-            for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
-            guard let duty else {
-                if jobs.isEmpty { return }
-                continue
-            }
-            // A job may have closed the sockets that would be looked at.
-            if duty.isOver { continue }
-            let pause = duty.turn()
-            if duty.isOver { continue }
-            let isIdle = state.withLock { state in
-                state.isWaiting = state.jobs.isEmpty
-                return state.isWaiting
-            }
-            wait(for: duty.sources, atMost: isIdle ? pause : .zero)
-            if isIdle { state.withLock { $0.isWaiting = false } }
         }
     }
 
-    /// Waits until something is there, a job comes, or the time is over. May return for nothing.
-    ///
-    /// The descriptor of a socket tells only that something has changed since the library was last asked, which is also
-    /// done by sending. So a socket is asked first, unless that was done in vain since; `zmq_poll` would ask each four times.
-    private func wait(for sources: [Source], atMost pause: Duration?) {
-        var entries = [pollfd(fd: counter.descriptor, events: Int16(POLLIN), revents: 0)]
-        var hasInput = false
-        for source in sources {
-            switch source {
-            case .socket(let socket):
-                if socket.hasInput() { hasInput = true }
-                entries.append(pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0))
-            case .descriptor(let descriptor):
-                entries.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
-            }
+    /// How often work that comes of work is done before the actor has its turn.
+    private static let roundLimit = 16
+
+    /// Does all that there is to do for the actor.
+    private func serve() {
+        var rounds = 0
+        while true {
+            holder.store(UInt(pthread_self()), ordering: .relaxed)
+            let (work, changed) = state.withLock { $0.takeWork() }
+            for item in work { perform(item) }
+            let duty = state.withLock { $0.duty }?.duty
+            for key in changed { note(key, duty) }
+            rounds = (rounds + 1) % Self.roundLimit
+            if rounds > 0, state.withLock({ !$0.work.isEmpty }) { continue }
+            // A job may have closed the sockets that would be looked at.
+            if let duty, !duty.isOver { duty.turn() }
+            if leave(duty) { return }
         }
-        // Rounded up: waking before the time would only mean to wait again.
-        let milliseconds = pause.map { Int32(clamping: ($0.clampedNanoseconds &+ 999_999) / 1_000_000) } ?? -1
-        // Interrupted or not: what is not ready now is looked at again at once.
-        guard poll(&entries, nfds_t(entries.count), hasInput ? 0 : max(milliseconds, -1)) > 0 else { return }
-        if entries[0].revents != 0 { counter.clear() }
-        for (source, entry) in zip(sources, entries.dropFirst()) where entry.revents != 0 {
-            if case .socket(let socket) = source { socket.signal() }
+    }
+
+    private func perform(_ work: SocketThreadState.Work) {
+        switch work {
+        case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+        case .body(let body): body()
+        }
+    }
+
+    private func note(_ key: UInt64, _ duty: Duty?) {
+        switch key {
+        case SocketThreadState.counterKey: counter.clear()
+        case SocketThreadState.timerKey: timer.clear()
+        default: duty?.sockets.first { UInt64($0.descriptor) == key }?.signal()
+        }
+    }
+
+    /// Leaves the actor's place when nothing is to be done.
+    private func leave(_ duty: Duty?) -> Bool {
+        let present = duty?.isOver == false ? duty : nil
+        let hasInput = present?.hasInput() == true
+        let deadline = present?.deadline()
+        holder.store(0, ordering: .relaxed)
+        return state.withLock { state in
+            if present == nil, state.duty?.duty === duty { state.duty = nil }
+            if hasInput || state.hasWork { return false }
+            setTimer(deadline, &state)
+            _ = state.leavePlace()
+            return true
         }
     }
 }

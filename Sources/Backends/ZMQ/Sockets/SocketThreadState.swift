@@ -1,0 +1,137 @@
+internal import CoreAPI
+internal import Glibc
+
+/// Who does what in a ``SocketThread``. Guarded by its lock.
+struct SocketThreadState {
+    enum Work {
+        case job(UnownedJob)
+        case body(@Sendable () -> Void)
+    }
+
+    /// A job of a task that prefers to run there.
+    struct Delivery {
+        let job: UnownedJob
+        let executor: UnownedTaskExecutor
+    }
+
+    /// Lets the duty stand in the state. `@unchecked Sendable`: only who acts for the actor uses what is in it.
+    struct DutyBox: @unchecked Sendable {
+        let duty: SocketThread.Duty
+    }
+
+    /// What a thread does next.
+    enum Step {
+        /// Acts for the actor, whose place it has.
+        case serve
+        /// Runs what prefers to run there.
+        case deliver([Delivery])
+        case wait
+        /// Ends; the other thread is to see that, too.
+        case end(mustWake: Bool)
+    }
+
+    /// Who has to be woken.
+    enum Waking {
+        case none
+        /// One of the threads.
+        case raise
+        /// There is none.
+        case start
+    }
+
+    /// What is waited for beside the actor's descriptors, which are their own keys.
+    static let counterKey = UInt64.max
+    static let timerKey = UInt64.max - 1
+
+    private(set) var work: [Work] = []
+    /// What has told of a change that nobody has looked at yet.
+    private var changed: [UInt64] = []
+    var duty: DutyBox?
+    /// Whether somebody acts for the actor.
+    private var isHeld = false
+    /// When the timer rings.
+    var wakeTime: BootInstant?
+    private var threadCount = 0
+    private var hasCompanion = false
+    /// The threads that look what is to be done before they wait.
+    private var awake: [pthread_t] = []
+    private var deliveries: [Delivery] = []
+    /// The thread that runs what is to be delivered.
+    private var runner: pthread_t?
+
+    /// Whether something is to be done for the actor.
+    var hasWork: Bool { !work.isEmpty || !changed.isEmpty }
+
+    mutating func add(_ item: Work) -> Waking {
+        work.append(item)
+        // Whoever has the place looks before leaving it. A thread that runs a job may do so for long.
+        return isHeld || awake.contains { $0 != runner } ? .none : waking()
+    }
+
+    mutating func deliver(_ job: UnownedJob, to executor: UnownedTaskExecutor) -> Waking {
+        deliveries.append(Delivery(job: job, executor: executor))
+        // Who runs one looks for the next, and so does who is awake and is to run it.
+        return runner != nil || !awake.isEmpty ? .none : waking()
+    }
+
+    /// A thread is there, or is about to be.
+    private mutating func waking() -> Waking {
+        if threadCount > 0 { return .raise }
+        threadCount = 1
+        return .start
+    }
+
+    /// Whether there is one thread to hear, and it would not hear while it runs a job. Those that have ended are started by who
+    /// needs them.
+    var needsCompanion: Bool { duty != nil && !hasCompanion }
+
+    mutating func addCompanion() {
+        hasCompanion = true
+        threadCount += 1
+    }
+
+    /// Another thread than these wants to act for the actor; nil when it has to wait for its turn.
+    mutating func takePlace() -> DutyBox? {
+        guard !isHeld, !hasWork, let duty else { return nil }
+        isHeld = true
+        return duty
+    }
+
+    /// Nobody acts for the actor any more; tells whether there is something to do.
+    mutating func leavePlace() -> Bool {
+        isHeld = false
+        return hasWork
+    }
+
+    mutating func takeWork() -> (work: [Work], changed: [UInt64]) {
+        defer { (work, changed) = ([], []) }
+        if changed.contains(Self.timerKey) { wakeTime = nil }
+        return (work, changed)
+    }
+
+    mutating func wake(_ thread: pthread_t, with keys: [UInt64]) {
+        if !awake.contains(thread) { awake.append(thread) }
+        changed += keys
+    }
+
+    mutating func nextStep(of thread: pthread_t) -> Step {
+        if runner == thread { runner = nil }
+        if !awake.contains(thread) { awake.append(thread) }
+        if hasWork, !isHeld {
+            isHeld = true
+            return .serve
+        }
+        if runner == nil, !deliveries.isEmpty {
+            runner = thread
+            defer { deliveries = [] }
+            return .deliver(deliveries)
+        }
+        awake.removeAll { $0 == thread }
+        if duty == nil, !isHeld {
+            threadCount -= 1
+            if threadCount == 0 { hasCompanion = false }
+            return .end(mustWake: threadCount > 0)
+        }
+        return .wait
+    }
+}

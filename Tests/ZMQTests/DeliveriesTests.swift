@@ -1,0 +1,138 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Glibc
+internal import Platform
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+
+@testable import ZMQBackend
+
+extension ZMQTests {
+    /// Tasks that run on the threads that wait for the hub.
+    @Suite("Tasks that run where the hub is heard")
+    struct DeliveriesTests {
+        /// What an observer has come to.
+        private final class Notes: Sendable {
+            let posts = Atomic<UInt64>(0)
+            let threads = Mutex<Set<String>>([])
+            let isReleased = Atomic(false)
+
+            func note(_ post: UInt64) {
+                let name = try? OpenFile(path: "/proc/thread-self/comm", .read).read(count: 16, at: 0)
+                let text = String(decoding: (name ?? []).filter { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+                threads.withLock { _ = $0.insert(text) }
+                posts.store(post, ordering: .sequentiallyConsistent)
+            }
+
+            /// Blocks its thread until it is released.
+            func block() {
+                while !isReleased.load(ordering: .sequentiallyConsistent) { usleep(1000) }
+            }
+        }
+
+        private func observe(
+            _ group: ZMQGroup, _ notes: Notes, on executor: (any TaskExecutor)?, blocking: Bool = false
+        ) async throws -> Task<Void, any Error> {
+            let posts = try await group.observe("name")
+            return Task(executorPreference: executor) {
+                for try await post in posts {
+                    notes.note(post.state)
+                    if blocking { notes.block() }
+                    // Goes away from the thread and comes back.
+                    if post.state.isMultiple(of: 3) { try await Task.sleep(for: .milliseconds(1)) }
+                }
+            }
+        }
+
+        private func eventually(_ what: String, _ notes: Notes, is post: UInt64) async throws {
+            try await CoreAPITesting.eventually("\(what) comes to \(post)") {
+                notes.posts.load(ordering: .sequentiallyConsistent) == post
+            }
+        }
+
+        @Test("N4: a task that prefers it is woken each time, and asks, on the threads that hear of the hub")
+        func hearsItself() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let (group, other) = (try await stage.client(), try await stage.client())
+            let (heard, asked) = (Notes(), Notes())
+            let executor = try #require(group.deliveryExecutor)
+            let task = try await observe(group, heard, on: executor)
+            for count in 1...100 as ClosedRange<UInt64> {
+                try await other.post("name", state: count)
+                try await eventually("the observer", heard, is: count)
+            }
+            try await withTaskExecutorPreference(executor) {
+                for count in 1...100 as ClosedRange<UInt64> {
+                    try await group.put("key", [UInt8(count)])
+                    #expect(try await group.get("key")?.value == [UInt8(count)])
+                    asked.note(count)
+                }
+            }
+            for notes in [heard, asked] { #expect(notes.threads.withLock { $0 } == ["sc-hub-link"]) }
+            task.cancel()
+            _ = try? await task.value
+            for group in [group, other] { await group.close() }
+            await hub.stop()
+        }
+
+        @Test("N9: a task that blocks there holds up nobody who runs elsewhere, and what runs there comes after it")
+        func blockedTask() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let (group, other) = (try await stage.client(), try await stage.client())
+            let executor = try #require(group.deliveryExecutor)
+            let (blocked, free, late) = (Notes(), Notes(), Notes())
+            defer { blocked.isReleased.store(true, ordering: .sequentiallyConsistent) }
+            var tasks = [
+                try await observe(group, blocked, on: executor, blocking: true),
+                try await observe(group, free, on: nil),
+            ]
+            try await other.post("name", state: 1)
+            try await eventually("the blocked one", blocked, is: 1)
+            tasks.append(try await observe(group, late, on: executor))
+            for count in 2...40 as ClosedRange<UInt64> {
+                // What the group is asked for is answered meanwhile.
+                try await within(Patience.usual, "a put") { try await group.put("key", [UInt8(count)]) }
+                try await other.post("name", state: count)
+                try await eventually("the other", free, is: count)
+            }
+            #expect(blocked.posts.load(ordering: .sequentiallyConsistent) == 1)
+            #expect(late.posts.load(ordering: .sequentiallyConsistent) == 0, "one job at a time")
+            blocked.isReleased.store(true, ordering: .sequentiallyConsistent)
+            for notes in [blocked, late] { try await eventually("each", notes, is: 40) }
+            for task in tasks { task.cancel() }
+            for task in tasks { _ = try? await task.value }
+            for group in [group, other] { await group.close() }
+            await hub.stop()
+        }
+
+        @Test("S13: who waits there hears that the group was closed, and goes on there")
+        func closedGroup() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let group = try await stage.client()
+            let executor = try #require(group.deliveryExecutor)
+            let turns = Notes()
+            let posts = try await group.observe("name")
+            let task = Task(executorPreference: executor) {
+                for try await _ in posts {}
+                for count in 1...100 as ClosedRange<UInt64> {
+                    // Comes back from a thread of Swift's pool.
+                    await Task.detached {}.value
+                    turns.note(count)
+                }
+            }
+            await group.close()
+            try await eventually("who waited", turns, is: 100)
+            #expect(turns.threads.withLock { $0 } == ["sc-hub-link"])
+            _ = try? await task.value
+            // Also what begins there only now.
+            try await within(Patience.usual, "a task runs") {
+                await Task(executorPreference: group.deliveryExecutor) { turns.note(101) }.value
+            }
+            await hub.stop()
+        }
+    }
+}

@@ -1,0 +1,59 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import Platform
+internal import TestSupport
+internal import Testing
+internal import ZMQBackend
+
+extension ZMQTests {
+    /// The bell by which a hub on files hears of what others write.
+    @Suite("A hub's own bell")
+    struct HubBellTests {
+        /// The bell of whoever wants to hear of everything.
+        private func events(of stage: HubStage) throws -> FileEvents {
+            let events = try FileEvents()
+            _ = try events.watchWrites(to: OpenFile(path: stage.files + "/bell-0", .read))
+            return events
+        }
+
+        @Test("a hub does not ring it for what it records itself, unless it has to look what may end; others do")
+        func ownNews() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let client = try await stage.client()
+            let other = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+            _ = try await other.answer()
+            try await other.tell("open \(stage.files)")
+            let bell = try events(of: stage)
+            for number in 0..<20 {
+                try await client.put("key", [UInt8(number)])
+                try await client.post("name")
+            }
+            #expect(bell.take().isEmpty)
+            try await client.put("expiring", [1], lifetime: .expiring(after: .seconds(3600)))
+            try await eventually("it looks when that is over") { !bell.take().isEmpty }
+            try await other.tell("put other 1")
+            try await eventually("it hears of what others write") { !bell.take().isEmpty }
+            try await eventually("so does its client") { try await client.get("other", consistency: .causal) != nil }
+            await client.close()
+            await hub.stop()
+        }
+
+        @Test("S8: what was put through a hub and is over goes in time, although nobody writes")
+        func expiry() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let client = try await stage.client()
+            // Nobody looks by itself.
+            FailPoint.arm("look.idle:fail")
+            defer { FailPoint.arm("") }
+            // The first is long, so that the time of the second is news.
+            try await client.put("long", [1], lifetime: .expiring(after: .seconds(3600)))
+            try await client.put("short", [1], lifetime: .expiring(after: .milliseconds(300)))
+            try await eventually("it is over") { try await client.get("short", consistency: .causal) == nil }
+            await client.close()
+            await hub.stop()
+        }
+    }
+}
