@@ -94,7 +94,7 @@ extension ZMQTests {
             tasks.append(try await observe(group, late, on: executor))
             for count in 2...40 as ClosedRange<UInt64> {
                 // What the group is asked for is answered meanwhile.
-                try await within(Patience.usual, "a put") { try await group.put("key", [UInt8(count)]) }
+                _ = try await within(Patience.usual, "a put") { try await group.put("key", [UInt8(count)]) }
                 try await other.post("name", state: count)
                 try await eventually("the other", free, is: count)
             }

@@ -258,7 +258,10 @@ extension HubLink {
         for request in Array(pending.values) where request.deadline <= now {
             let fault = SharedCoreError(
                 .unavailable, "The hub does not answer.", at: "\(endpoint)", cause: lastTrouble)
-            finish(request, with: .failure(request.error(for: fault)))
+            // Whoever still waits gets no answer that a look would not show.
+            finish(
+                request,
+                with: request.isWithdrawn ? request.lastAnswer(for: fault) : .failure(request.error(for: fault)))
         }
         if let due = nextGreeting, due <= now {
             nextGreeting = nil

@@ -146,6 +146,7 @@ actor HubLink {
         ticket.isWithdrawn.store(true, ordering: .relaxed)
         guard let request = pending[ticket.number.load(ordering: .relaxed)] else { return }
         if request.isSent, case .commit = request.question {
+            request.isWithdrawn = true
             request.deadline = min(request.deadline, clock.now().advanced(by: Self.cancellationGrace))
         } else {
             finish(request, with: .failure(.cancelled("request")))

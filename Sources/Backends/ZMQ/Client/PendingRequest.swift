@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Platform
+internal import StoreEngine
 
 /// A request that waits to be sent or to be answered. The link's thread alone uses it.
 final class PendingRequest {
@@ -19,6 +20,8 @@ final class PendingRequest {
     let question: Question
     /// When it is given up.
     var deadline: BootInstant
+    /// Whether its task was cancelled.
+    var isWithdrawn = false
     /// How often it was sent.
     var sendCount = 0
     /// Whether the hub may have it.
@@ -38,8 +41,8 @@ final class PendingRequest {
         finish(answer)
     }
 
-    /// What a request ends with when the link does. A commit that was answered is known to be done, or refused, though the
-    /// replica will never reflect it: nobody can look at it any more.
+    /// What a request ends with that is not waited for any more. A commit that was answered is known to be done, or refused,
+    /// though the replica does not reflect it yet.
     func lastAnswer(for fault: SharedCoreError) -> Answer {
         if case .commit = question, let held, !FailPoint.fails("link.heldAtEnd") { return .success(held.reply) }
         return .failure(error(for: fault))
@@ -48,6 +51,8 @@ final class PendingRequest {
     /// The error of a request that is given up.
     func error(for fault: SharedCoreError) -> SharedCoreError {
         guard isSent, case .commit = question else { return fault }
+        // It is known not to have taken effect; what it was refused for is still to be seen.
+        if case .outcome(.refused, _, _)? = held?.reply { return fault }
         return SharedCoreError(
             .outcomeUnknown, "The hub's answer did not come: the commit may or may not have taken effect.",
             at: fault.location, cause: "\(fault)")
