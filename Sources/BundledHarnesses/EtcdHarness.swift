@@ -21,6 +21,14 @@
 
         package var commitCost: CommitCost { .high }
 
+        package var faultPlaces: FaultPlaces {
+            #if FAIL_POINTS
+                FaultPlaces(beforePublication: ["etcd.beforeSend"], afterPublication: ["etcd.afterAnswer"])
+            #else
+                FaultPlaces()
+            #endif
+        }
+
         package func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
             EtcdTestGroup(
                 place: place, name: String(UInt64.random(in: 0...UInt64.max), radix: 36), settings: settings)

@@ -77,6 +77,7 @@
                     await seat.leave(feed, releasing: false)
                     throw SharedCoreError(.unavailable, "The cluster's news do not arrive.", at: "open")
                 }
+                await feed.endDead()
                 return EtcdGroup(feed: feed, seat: seat, session: session, capabilities: capabilities)
             } catch {
                 cluster.feeds.release(feed)
@@ -99,7 +100,7 @@
         }
 
         public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
-            try await within { () throws(SharedCoreError) in
+            try await within(seat.commits) { () throws(SharedCoreError) in
                 guard !Task.isCancelled else { throw .cancelled("commit") }
                 try await self.feed.expire()
                 try self.read { state throws(SharedCoreError) in try state.checkLimits(of: transaction) }
@@ -110,6 +111,11 @@
         public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
             try await bringUpToDate(.linearizable)
             try read { _ in }
+            if case .after(let revision) = start {
+                try await within(seat.reads) { () throws(SharedCoreError) in
+                    try await self.feed.recall(after: revision)
+                }
+            }
             let watch = feed.replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {})
             // A close ends the watches that it finds.
             try requireOpen { watch.cancel() }
@@ -122,6 +128,7 @@
         }
 
         public func sessions() async throws(SharedCoreError) -> [Session] {
+            await feed.endDead()
             try await bringUpToDate(.linearizable)
             return try read { state in state.sessions.values.map(\.session).sorted { $0.id < $1.id } }
         }
@@ -129,9 +136,12 @@
         public func close() async {
             guard isClosed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
             else { return }
-            seat.calls.cancelAll()
+            seat.reads.cancelAll()
             feed.replica.finish(session.id, with: nil)
-            await seat.leave(feed)
+            // The end of the session keeps out what is still on its way, so the commits learn what became of them. Where
+            // the cluster is away, nobody waits for it.
+            let isOver = await seat.leave(feed)
+            if !isOver { seat.commits.cancelAll() }
         }
 
         // MARK: - Notifier
@@ -157,7 +167,7 @@
         // MARK: - Private
 
         private func bringUpToDate(_ consistency: ReadConsistency) async throws(SharedCoreError) {
-            try await within { () throws(SharedCoreError) in
+            try await within(seat.reads) { () throws(SharedCoreError) in
                 if consistency == .linearizable { try await self.feed.catchUp() }
                 try await self.feed.expire()
             }
@@ -174,10 +184,10 @@
 
         /// Makes a call of the user's, which the group's close ends.
         private func within<Answer: Sendable>(
-            _ body: @escaping @Sendable () async throws(SharedCoreError) -> Answer
+            _ calls: OpenCalls, _ body: @escaping @Sendable () async throws(SharedCoreError) -> Answer
         ) async throws(SharedCoreError) -> Answer {
             try requireOpen()
-            let result = await seat.calls.run { () -> Result<Answer, SharedCoreError> in
+            let result = await calls.run { () -> Result<Answer, SharedCoreError> in
                 do throws(SharedCoreError) { return .success(try await body()) } catch { return .failure(error) }
             }
             switch result {
@@ -185,6 +195,9 @@
             case .failure(let error): throw told(error)
             }
         }
+
+        /// Whether the user has closed the group.
+        var isClosing: Bool { isClosed.load(ordering: .acquiring) }
 
         private func requireOpen(orElse undo: () -> Void = {}) throws(SharedCoreError) {
             guard isClosed.load(ordering: .acquiring) else { return }

@@ -10,7 +10,10 @@
     final class Seat: Sendable {
         let id: SessionID
         let lease: Int64
-        let calls = OpenCalls()
+        /// What a close ends at once.
+        let reads = OpenCalls()
+        /// What a close lets find out what became of it.
+        let commits = OpenCalls()
         private let record: SessionRecord
         private let content: Mutex<Content>
 
@@ -99,19 +102,31 @@
             return answer.header.revision
         }
 
-        func leave(_ feed: GroupFeed, releasing: Bool = true) async {
+        /// Ends the session.
+        ///
+        /// - Returns: Whether it is over. Otherwise the lease runs out.
+        @discardableResult
+        func leave(_ feed: GroupFeed, releasing: Bool = true) async -> Bool {
             feed.cluster.leases.remove(lease)
-            await Self.revoke(lease, on: feed.cluster)
+            let isOver = await Self.revoke(lease, on: feed.cluster)
             if releasing { feed.cluster.feeds.release(feed) }
+            return isOver
         }
 
         /// Ends a lease; one that cannot be ended now runs out.
-        private static func revoke(_ lease: Int64, on cluster: Cluster) async {
+        @discardableResult
+        static func revoke(_ lease: Int64, on cluster: Cluster) async -> Bool {
             // Also for a caller that was cancelled: the session is over when this returns, if the cluster is there.
             await Task {
-                _ = try? await cluster.call(within: .seconds(3), at: "close") { connection, options in
-                    try await Etcdserverpb_Lease.Client(wrapping: connection).leaseRevoke(
-                        request: ClientRequest(message: .with { $0.id = lease }), options: options)
+                do throws(EtcdFailure) {
+                    _ = try await cluster.persist(within: .seconds(3)) { connection, options in
+                        try await Etcdserverpb_Lease.Client(wrapping: connection).leaseRevoke(
+                            request: ClientRequest(message: .with { $0.id = lease }), options: options)
+                    }
+                    return true
+                } catch {
+                    if case .leaseEnded = error { return true }
+                    return false
                 }
             }.value
         }

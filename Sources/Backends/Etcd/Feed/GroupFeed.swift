@@ -2,6 +2,7 @@
     internal import CoreAPI
     internal import FoundationEssentials
     internal import GRPCCore
+    internal import Platform
     internal import Replica
     internal import StoreEngine
     internal import Synchronization
@@ -59,6 +60,39 @@
             feed.register()
             feed.scheduleExpiry()
             return feed
+        }
+
+        /// Fetches the changes since a revision that is older than what is known here, as far as the cluster keeps them and
+        /// memory allows. What is not to be had any more stays out: a watch says so.
+        func recall(after revision: Revision) async throws(SharedCoreError) {
+            guard replica.read({ revision < $0.history.floor }) else { return }
+            let load: GroupLoad
+            do throws(EtcdFailure) {
+                // A cluster's first revision is 1, and 0 asks for the present.
+                load = try await GroupLoad.read(
+                    keys, from: cluster, at: max(1, revision.etcd), clock: clock, limits: settings.limits,
+                    historyByteCount: settings.historyByteCount, within: settings.requestTimeout)
+            } catch {
+                switch error {
+                case .compacted: return
+                default: throw error.harmless(at: "watch")
+                }
+            }
+            let past = GroupFeed(keys, on: cluster, settings: settings, load: load)
+            past.register()
+            defer { past.end() }
+            let present = try await past.catchUp()
+            let former = past.replica.change { state -> StoreState in
+                if state.revision < present {
+                    // Nothing happened in this group up to there.
+                    state.apply(
+                        Effect(
+                            revision: present, time: clock.now(),
+                            body: .committed(SessionID(rawValue: 0), requestNumber: nil, [])))
+                }
+                return state
+            }
+            replica.change { $0.keepHistory(of: former) }
         }
 
         /// Reads a group where it stands now, anew when that is compacted away meanwhile.
@@ -153,7 +187,10 @@
         ///
         /// Every commit and every opening writes the head; a session's end, which a lease brings about, does not. So there are
         /// two signs: the head's revision, and how many of the sessions that were open then are left.
-        func catchUp() async throws(SharedCoreError) {
+        ///
+        /// - Returns: A revision up to which everything is reflected.
+        @discardableResult
+        func catchUp() async throws(SharedCoreError) -> Revision {
             let answer = try await cluster.transaction(
                 .make(then: [.get(keys.head), .count(in: keys.all(.session))]), within: settings.requestTimeout,
                 at: "read")
@@ -165,12 +202,28 @@
                 if Task.isCancelled { throw .cancelled("read") }
                 throw SharedCoreError(.unavailable, "The cluster's news do not arrive.", at: "read")
             }
+            return Revision(etcd: answer.header.revision)
         }
 
         private static func reflects(_ head: Revision, _ sessionCount: Int, _ state: StoreState) -> Bool {
             guard state.revision >= head else { return false }
             if state.sessions.count <= sessionCount { return true }
             return state.sessions.keys.count { $0.rawValue <= head.rawValue } <= sessionCount
+        }
+
+        /// Ends the sessions of processes of this machine that are seen to be dead, without waiting for their leases.
+        func endDead() async {
+            let present = ProcessIdentity.current.bootID
+            let dead = replica.read { state in
+                state.sessions.values.compactMap { known -> Int64? in
+                    guard let mark = EtcdSessionMark(known.backendData), known.session.process.bootID == present,
+                        mark.namespace != 0, mark.namespace == ProcessIdentity.currentNamespace,
+                        known.session.process.liveness == .dead
+                    else { return nil }
+                    return mark.lease
+                }
+            }
+            for lease in dead { await Seat.revoke(lease, on: cluster) }
         }
 
         // MARK: - Expiry
