@@ -247,6 +247,9 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
             path: "Tests/NetworkWatcher", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore-etcd-trials", dependencies: ["CoreAPI", "Platform", etcdBackend],
+            path: "Tests/EtcdTrials", swiftSettings: settings),
         // What the pages show, compiled; linked by nothing.
         .target(
             name: "Listings",

@@ -108,7 +108,8 @@
                     ))
             }
             var reader = SnapshotReader(limits: limits, historyByteCount: historyByteCount)
-            try reader.read(.begin(Revision(etcd: revision)))
+            // A cluster begins with revision 1, at which nothing stands: no more than at 0.
+            try reader.read(.begin(revision == 1 ? .zero : Revision(etcd: revision)))
             try reader.read(.sessions(participants))
             try reader.read(.entries(entries))
             try reader.read(.topics(topics))
