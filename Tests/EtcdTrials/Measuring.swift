@@ -24,7 +24,7 @@
             try await told(group, bare)
             let start = ContinuousClock.now
             for _ in 0..<rounds { _ = try await group.get("k", consistency: .causal) }
-            print("get, causal: \(Self.microseconds(start.duration(to: .now)) / Double(rounds)) us")
+            Swift.print("get, causal: \(Self.microseconds(start.duration(to: .now)) / Double(rounds)) us")
             await group.close()
             await bare.remove()
             for count in [1, 10, 100, 1000] {
