@@ -36,9 +36,8 @@
 
         private func told(_ group: EtcdGroup, _ bare: BareCalls) async throws {
             let (news, sender) = AsyncStream<Void>.makeStream()
-            let watching = Task { try await bare.watch { sender.yield() } }
+            let watching = try await bare.watch { sender.yield() }
             var bareNews = news.makeAsyncIterator()
-            _ = await bareNews.next()
             let watch = try await group.watch(.all, from: .now)
             // Both wait for what is told, after the same put as above.
             var own: [Double] = []

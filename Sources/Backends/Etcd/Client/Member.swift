@@ -30,8 +30,6 @@
                         // A member that is away is another one's turn soon; nobody waits minutes for it.
                         config.backoff = .init(
                             initial: .milliseconds(100), max: .seconds(1), multiplier: 1.6, jitter: 0.2)
-                        // What is asked for one after another must not wait for more of it.
-                        config.connection.flushCoalescing = nil
                     })
                 connection = GRPCClient(transport: transport)
             } catch {
