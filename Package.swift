@@ -88,6 +88,8 @@ let package = Package(
         .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
         .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
         // The contract.
@@ -121,6 +123,8 @@ let package = Package(
                 etcdOnly("GRPCNIOTransportHTTP2Posix", of: "grpc-swift-nio-transport"),
                 etcdOnly("GRPCProtobuf", of: "grpc-swift-protobuf"),
                 etcdOnly("SwiftProtobuf", of: "swift-protobuf"),
+                etcdOnly("NIOCore", of: "swift-nio"),
+                etcdOnly("NIOSSL", of: "swift-nio-ssl"),
             ],
             path: "Sources/Backends/Etcd", exclude: ["Protocol"], swiftSettings: settings),
         room("BackendRegistry", knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", zmqBackend, etcdBackend]),

@@ -2,6 +2,8 @@
     internal import CoreAPI
     internal import GRPCCore
     internal import GRPCNIOTransportHTTP2Posix
+    internal import NIOCore
+    internal import NIOSSL
 
     /// A connection to one member of a cluster.
     final class Member: Sendable {
@@ -30,6 +32,16 @@
                         // A member that is away is another one's turn soon; nobody waits minutes for it.
                         config.backoff = .init(
                             initial: .milliseconds(100), max: .seconds(1), multiplier: 1.6, jitter: 0.2)
+                        config.channelDebuggingCallbacks.onCreateTCPConnection = { channel in
+                            channel.eventLoop.makeCompletedFuture {
+                                let pipeline = channel.pipeline.syncOperations
+                                if let security = try? pipeline.handler(type: NIOSSLClientHandler.self) {
+                                    try pipeline.addHandler(PingAnswers(), position: .after(security))
+                                } else {
+                                    try pipeline.addHandler(PingAnswers(), position: .first)
+                                }
+                            }
+                        }
                     })
                 connection = GRPCClient(transport: transport)
             } catch {
