@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
-	release bench bench-brief without-zmq api-breakage format lint dependencies clean
+	release bench bench-brief without-zmq etcd api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -24,8 +24,9 @@ simulate: dependencies
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
 
 # Everything slow: the formatter's rules, the documentation, the tests at length, a brief measurement, the build without
-# ZeroMQ, the examples, the suite on two kinds of file system, the sanitizers, the Debian package, for root in a fresh system.
-check-all: lint docs at-length bench-brief without-zmq examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
+# ZeroMQ, the backend on etcd, the examples, the suite on two kinds of file system, the sanitizers, the Debian package, for root
+# in a fresh system.
+check-all: lint docs at-length bench-brief without-zmq etcd examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
 	@[ "$(IS_ROOT)" ] || echo "The Debian package was made, but not tried: as root, make try-deb does that." >&2
 
 # The tests three times over, the suite with the optimized build, the demo again and again.
@@ -112,6 +113,11 @@ without-zmq: dependencies
 	$(SWIFT) build -j $(JOBS) --scratch-path .build/without-zmq --disable-default-traits --product sharedcore
 	! ldd .build/without-zmq/debug/sharedcore | grep libzmq
 	.build/without-zmq/debug/sharedcore --backend zmq config validate 2>&1 | grep 'this build does not have'
+
+# The backend on etcd: the suite, the demo and the trials on members that are started here. The first build of gRPC takes long.
+etcd: dependencies
+	@Scripts/install-dependencies etcd-server
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/try-etcd
 
 # Whether an adopter's code still compiles that did with the last release, or with what BASELINE names.
 BASELINE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)

@@ -31,6 +31,14 @@ func tests(_ name: String, of rooms: [Target.Dependency], beside data: [String] 
 /// The backend over ZeroMQ, where the package is built with it: it needs libzmq.
 let zmqBackend = Target.Dependency.target(name: "ZMQBackend", condition: .when(traits: ["ZMQ"]))
 
+/// The backend on etcd, where the package is built with it: nothing of it is fetched otherwise.
+let etcdBackend = Target.Dependency.target(name: "EtcdBackend", condition: .when(traits: ["Etcd"]))
+
+/// What is fetched and linked with the trait `Etcd` alone.
+func etcdOnly(_ product: String, of package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["Etcd"]))
+}
+
 let package = Package(
     name: "SharedCore",
     products: [
@@ -41,6 +49,7 @@ let package = Package(
         .library(name: "InMemoryBackend", targets: ["InMemoryBackend"]),
         .library(name: "FileNotifyBackend", targets: ["FileNotifyBackend"]),
         .library(name: "ZMQBackend", targets: ["ZMQBackend"]),
+        .library(name: "EtcdBackend", targets: ["EtcdBackend"]),
         .library(name: "BackendRegistry", targets: ["BackendRegistry"]),
         .library(name: "Mailboxes", targets: ["Mailboxes"]),
         .library(name: "Wormholes", targets: ["Wormholes"]),
@@ -63,6 +72,7 @@ let package = Package(
     traits: [
         .default(enabledTraits: ["ZMQ"]),
         .trait(name: "ZMQ", description: "The backend over ZeroMQ, for which libzmq must be installed."),
+        .trait(name: "Etcd", description: "The backend on etcd, which is reached with gRPC."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -73,6 +83,13 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        // For the trait `Etcd` alone; without it they are not fetched.
+        .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
+        .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
+        .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
         // The contract.
@@ -98,7 +115,19 @@ let package = Package(
                 "CoreAPI", "StoreEngine", "Replica", "ByteCoding", "Platform", "CZMQ", "FileNotifyBackend",
                 "InMemoryBackend",
             ]),
-        room("BackendRegistry", knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", zmqBackend]),
+        .target(
+            name: "EtcdBackend",
+            dependencies: [
+                "CoreAPI", "StoreEngine", "Replica", "ByteCoding", "Platform",
+                etcdOnly("GRPCCore", of: "grpc-swift-2"),
+                etcdOnly("GRPCNIOTransportHTTP2Posix", of: "grpc-swift-nio-transport"),
+                etcdOnly("GRPCProtobuf", of: "grpc-swift-protobuf"),
+                etcdOnly("SwiftProtobuf", of: "swift-protobuf"),
+                etcdOnly("NIOCore", of: "swift-nio"),
+                etcdOnly("NIOSSL", of: "swift-nio-ssl"),
+            ],
+            path: "Sources/Backends/Etcd", exclude: ["Protocol"], swiftSettings: settings),
+        room("BackendRegistry", knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", zmqBackend, etcdBackend]),
 
         // What processes do together.
         room("Mailboxes", knows: ["CoreAPI", "ByteCoding"]),
@@ -123,7 +152,10 @@ let package = Package(
 
         room(
             "BundledHarnesses",
-            knows: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", zmqBackend, "Platform"]),
+            knows: [
+                "CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", zmqBackend, etcdBackend,
+                "Platform",
+            ]),
 
         room("CoreAPITestingAdapters", knows: ["CoreAPITesting"]),
 
@@ -173,7 +205,7 @@ let package = Package(
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
                 "Coordination", "CBus", "KeeperWire", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
-                "BenchmarkRun", zmqBackend,
+                "BenchmarkRun", zmqBackend, etcdBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -219,6 +251,9 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
             path: "Tests/NetworkWatcher", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore-etcd-trials", dependencies: ["CoreAPI", "Platform", etcdBackend],
+            path: "Tests/EtcdTrials", swiftSettings: settings),
         // What the pages show, compiled; linked by nothing.
         .target(
             name: "Listings",

@@ -13,14 +13,17 @@ public struct BackendRegistry: Sendable {
     /// A registry without any backend.
     public init() {}
 
-    /// The backends that come with the package: `memory`, with a memory of its own, `file`, and `zmq` where the package is
-    /// built with it.
+    /// The backends that come with the package: `memory`, with a memory of its own, `file`, and `zmq` and `etcd` where the
+    /// package is built with them.
     public static func bundled() -> BackendRegistry {
         var registry = BackendRegistry()
         registry.register(MemoryFactory())
         registry.register(FileFactory())
         #if ZMQ
             registry.register(ZMQFactory())
+        #endif
+        #if Etcd
+            registry.register(EtcdFactory())
         #endif
         return registry
     }

@@ -33,6 +33,9 @@ extension FileHarness {
                 #if ZMQ
                     if words.first == "zmq" { return try await ZMQHarness.open(words.dropFirst(), as: description) }
                 #endif
+                #if Etcd
+                    if words.first == "etcd" { return try await EtcdHarness.open(words.dropFirst(), as: description) }
+                #endif
                 var options = FileGroupOptions()
                 for word in words.dropFirst() {
                     switch word {

@@ -14,7 +14,7 @@ struct Rooms {
         for (index, start) in starts.enumerated() {
             let end = index + 1 < starts.count ? starts[index + 1].range.lowerBound : manifest.endIndex
             let text = manifest[start.range.upperBound..<end].split(separator: "\n")
-                .filter { !$0.contains(".product(") }.joined(separator: "\n")
+                .filter { !$0.contains(".product(") && !$0.contains("etcdOnly(") }.joined(separator: "\n")
             guard !text.contains(#"path: "Tests/"#) else { continue }
             // What is known only where a trait is enabled is known.
             let list = text.replacing(#/traits: \[.*?\]/#, with: "")
@@ -22,6 +22,7 @@ struct Rooms {
             let quoted = list?.list ?? ""
             var names = Set(quoted.matches(of: #/"(\w[\w-]*)"/#).map { String($0.1) })
             if quoted.contains("zmqBackend") { names.insert("ZMQBackend") }
+            if quoted.contains("etcdBackend") { names.insert("EtcdBackend") }
             known[String(start.name)] = names
         }
         return Rooms(known: known)

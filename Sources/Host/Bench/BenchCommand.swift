@@ -54,6 +54,13 @@ struct BenchCommand: HostCommand {
                 }
             }
         #endif
+        #if Etcd
+            if backend == "etcd" {
+                return try await ScratchKeys.holding(directory.path, in: context) {
+                    try await measure(in: directory.path, context: $0)
+                }
+            }
+        #endif
         try await measure(
             in: directory.path, context: context.with(DemoCommand.settings(in: directory.path)))
     }

@@ -22,6 +22,9 @@ struct BenchFigures: Sendable {
         case "zmq":
             // Its hub syncs to the disk or does not, and it serves one group.
             names.filter { !$0.contains(".disk") && !GrowthFigures.names.contains($0) }
+        case "etcd":
+            // What it syncs is its servers' matter, and its groups are not directories that others use directly.
+            names.filter { !$0.contains(".disk") && !GrowthFigures.names.contains($0) }
         default: names
         }
     }

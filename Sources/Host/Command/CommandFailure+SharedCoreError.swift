@@ -12,7 +12,12 @@ extension CommandFailure {
         _ error: SharedCoreError, with resolution: Resolution
     ) throws(CommandFailure) -> CommandFailure {
         let failure = CommandFailure(error)
-        let setting = try resolution.value(Settings.backend) == "zmq" ? Settings.zmqEndpoint : Settings.directory
+        let setting =
+            switch try resolution.value(Settings.backend) {
+            case "zmq": Settings.zmqEndpoint
+            case "etcd": Settings.etcdEndpoints
+            default: Settings.directory
+            }
         let found = try resolution.find(setting.erased)
         let place = found.map { "\($0.origin): \(setting.name) is “\($0.text)”" } ?? "\(setting.name) is by default"
         // A path that is no path is the configuration's fault, not that of the command's arguments.

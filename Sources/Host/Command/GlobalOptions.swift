@@ -6,7 +6,7 @@ struct GlobalOptions: ParsableArguments {
     @Option(name: .customLong("config"), help: "The configuration file, YAML or JSON.")
     var file: String?
 
-    @Option(help: "The transport: memory, file or zmq.")
+    @Option(help: "The transport: memory, file, zmq or etcd.")
     var backend: String?
 
     @Option(help: "The name of the group.")

@@ -15,6 +15,9 @@ extension Resolution {
                 if try value(Settings.zmqStorage) == "memory" { configuration.durability = nil }
             }
         #endif
+        #if Etcd
+            if backend == "etcd" { configuration.settings = try etcdSettings() }
+        #endif
         return configuration
     }
 }

@@ -50,6 +50,9 @@ extension Resolution {
         case Settings.pushSocket.name: try pushSocket() ?? "none"
         case Settings.zmqSecretKey.name: try absolutePath(Settings.zmqSecretKey)
         case Settings.zmqClientKeys.name: try absolutePath(Settings.zmqClientKeys)
+        case Settings.etcdAuthorities.name: try absolutePath(Settings.etcdAuthorities)
+        case Settings.etcdCertificate.name: try absolutePath(Settings.etcdCertificate)
+        case Settings.etcdKey.name: try absolutePath(Settings.etcdKey)
         #if ZMQ
             case Settings.zmqEndpoint.name where try value(Settings.backend) == "zmq": try hubEndpoint().description
         #endif

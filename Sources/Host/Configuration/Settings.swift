@@ -5,7 +5,7 @@ internal import Lifecycle
 /// The table of everything that can be configured. This is the one place that knows the keys.
 enum Settings {
     static let backend = Setting(
-        "backend", .choice(["memory", "file", "zmq"]), default: .text("file"),
+        "backend", .choice(["memory", "file", "zmq", "etcd"]), default: .text("file"),
         "The transport that agrees on the order and carries the news.")
     static let group = Setting(
         "group", .groupName, default: .text("default"),
@@ -37,6 +37,27 @@ enum Settings {
     static let zmqClientKeys = Setting(
         "zmq.clientKeys", .path, default: .none,
         "The file with the public keys of the clients that the hub lets in, one a line.")
+    static let etcdEndpoints = Setting(
+        "etcd.endpoints", .text, default: .text("127.0.0.1:2379"),
+        "The members of the etcd cluster, host:port with commas between them.")
+    static let etcdPrefix = Setting(
+        "etcd.prefix", .text, default: .text("/sharedcore"),
+        "What stands in front of all keys that are written to etcd.")
+    static let etcdLease = Setting(
+        "etcd.lease", .positiveDuration, default: .text("3s"),
+        "How long a participant may be silent before its session on etcd ends, in whole seconds.")
+    static let etcdTLS = Setting(
+        "etcd.tls.mode", .choice(["auto", "on", "off"]), default: .text("auto"),
+        "Whether connections to etcd are secured; auto does when one of the files is given.")
+    static let etcdAuthorities = Setting(
+        "etcd.tls.ca", .path, default: .none,
+        "The file, PEM, with the certificates by which etcd's members are judged; the system's unless it is given.")
+    static let etcdCertificate = Setting(
+        "etcd.tls.certificate", .path, default: .none,
+        "The file, PEM, with the certificate that is shown to etcd.")
+    static let etcdKey = Setting(
+        "etcd.tls.key", .path, default: .none,
+        "The file, PEM, with the key of that certificate.")
     static let handoverDeadline = Setting(
         "handover.deadline", .positiveDuration, default: .text("500ms"),
         "How long an Executor may take to let go when Main asks.")
@@ -130,6 +151,8 @@ enum Settings {
     private static let single: [AnySetting] = [
         backend.erased, group.erased, directory.erased, durability.erased, zmqEndpoint.erased, zmqHub.erased,
         zmqStorage.erased, zmqLease.erased, zmqSecretKey.erased, zmqHubKey.erased, zmqClientKeys.erased,
+        etcdEndpoints.erased, etcdPrefix.erased, etcdLease.erased, etcdTLS.erased, etcdAuthorities.erased,
+        etcdCertificate.erased, etcdKey.erased,
         handoverDeadline.erased, handoverHardMaximum.erased, handoverOnDeadline.erased, executorBudget.erased,
         executorWarning.erased, executorMemory.erased, executorLimit.erased, executorAttempts.erased,
         executorPause.erased, executorCommand.erased, inboxLifetime.erased, coreMaildir.erased,

@@ -8,6 +8,9 @@ internal import Glibc
 internal import Platform
 internal import ProgramOutput
 
+#if Etcd
+    internal import EtcdBackend
+#endif
 #if ZMQ
     internal import ZMQBackend
 #endif
@@ -62,6 +65,9 @@ struct ConformanceCommand: HostCommand {
         case "memory": return MemoryHarness()
         #if ZMQ
             case "zmq": return try zmqHarness(in: directory, for: resolution, durability: durability, peer: peer)
+        #endif
+        #if Etcd
+            case "etcd": return EtcdHarness(at: try resolution.etcdPlace(), peer: peer)
         #endif
         default: return FileHarness(durability: durability, in: directory, peer: peer)
         }

@@ -49,6 +49,13 @@ struct DemoCommand: HostCommand {
                 }
             }
         #endif
+        #if Etcd
+            if backend == "etcd" {
+                return try await ScratchKeys.holding(directory.path, in: context) { context in
+                    try await play(on: server, startDuration, options, reporter, in: context)
+                }
+            }
+        #endif
         let own = context.with(Self.settings(in: directory.path))
         return try await play(on: server, startDuration, options, reporter, in: own)
     }

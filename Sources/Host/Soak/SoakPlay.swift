@@ -31,6 +31,13 @@ struct SoakPlay: Sendable {
                 }
             }
         #endif
+        #if Etcd
+            if backend == "etcd" {
+                return try await ScratchKeys.holding(directory.path, in: context) { context in
+                    try await playWithProcesses(server, in: context, progress: progress)
+                }
+            }
+        #endif
         return try await playWithProcesses(
             server, in: context.with(DemoCommand.settings(in: directory.path)), progress: progress)
     }

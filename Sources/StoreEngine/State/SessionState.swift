@@ -20,6 +20,11 @@ public struct SessionState: Sendable {
     /// The commits of its last deliveries that took effect, the numbers rising.
     public internal(set) var deliveries: [Delivery] = []
 
+    package init(session: Session, backendData: [UInt8]) {
+        self.session = session
+        self.backendData = backendData
+    }
+
     /// A request that was brought by a hub, and what became of it.
     public struct Delivery: Hashable, Sendable {
         /// The number that the connection gave the request.

@@ -1,8 +1,8 @@
-internal import CoreAPI
+package import CoreAPI
 
 extension StoreState {
     /// Refuses what is larger than the store accepts. What only removes is never refused.
-    func checkLimits(of transaction: Transaction) throws(SharedCoreError) {
+    package func checkLimits(of transaction: Transaction) throws(SharedCoreError) {
         let stepCount = transaction.guards.count + transaction.operations.count
         guard stepCount <= Self.stepLimit else {
             throw SharedCoreError(

@@ -10,7 +10,7 @@ public struct StoredEntry: Sendable {
     /// When an expiring entry's time is over, in the present run of the machine.
     public let expiry: BootInstant?
 
-    init(
+    package init(
         value: StoredValue, revision: Revision, creationRevision: Revision, lifetime: Lifetime, origin: SessionID,
         expiry: BootInstant?
     ) {

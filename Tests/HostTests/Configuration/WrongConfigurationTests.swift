@@ -16,7 +16,7 @@ struct WrongConfigurationTests {
         arguments: [
             Fault(
                 file: "backend: flie",
-                parts: ["c.yaml:1:10", "backend", "“flie”", "memory, file or zmq", "“file”?"]),
+                parts: ["c.yaml:1:10", "backend", "“flie”", "memory, file, zmq or etcd", "“file”?"]),
             Fault(file: "\nbakend: file", parts: ["c.yaml:2:1", "unknown key “bakend”", "“backend”?"]),
             Fault(
                 file: "handover:\n  dedline: 1s", parts: ["c.yaml:2:3", "“handover.dedline”", "“handover.deadline”?"]),
@@ -45,7 +45,7 @@ struct WrongConfigurationTests {
             Fault(file: "- backend", parts: ["c.yaml:1:1", "a mapping of keys to values"]),
             Fault(file: "backend: file\nbackend: memory", parts: ["given twice", "“backend”"]),
             Fault(file: "handover.deadline: 1\nhandover: {deadline: 2}", parts: ["c.yaml:2:12", "given twice"]),
-            Fault(file: "backend: etcd", parts: ["c.yaml:1:10", "“etcd”", "memory, file or zmq"]),
+            Fault(file: "backend: redis", parts: ["c.yaml:1:10", "“redis”", "memory, file, zmq or etcd"]),
             Fault(file: String(repeating: "[", count: 20_000), parts: ["c.yaml", "neither YAML nor JSON"]),
             Fault(file: String(repeating: "#", count: 70_000), parts: ["c.yaml", "at most 65536 bytes"]),
         ])

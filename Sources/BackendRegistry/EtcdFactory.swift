@@ -1,0 +1,59 @@
+#if Etcd
+    public import CoreAPI
+    public import EtcdBackend
+
+    /// Opens groups that live on etcd.
+    ///
+    /// | key | meaning | default |
+    /// |---|---|---|
+    /// | `etcd.endpoints` | the members, `host:port` with commas between them | `127.0.0.1:2379` |
+    /// | `etcd.prefix` | what stands in front of all keys | `/sharedcore` |
+    /// | `etcd.lease` | the seconds that a participant may be silent | `3` |
+    /// | `etcd.tls.mode` | `on` secures connections, `off` does not | `on` when one of the files is given |
+    /// | `etcd.tls.ca` | the PEM file of the certificates by which members are judged | the system's |
+    /// | `etcd.tls.certificate`, `etcd.tls.key` | the PEM files of the client's own certificate and its key | none |
+    public struct EtcdFactory: BackendFactory {
+        public let name = "etcd"
+
+        public init() {}
+
+        public func open(
+            _ configuration: BackendConfiguration, as description: SessionDescription
+        ) async throws(SharedCoreError) -> any SharedGroup {
+            let settings = configuration.settings
+            var options = EtcdGroupOptions(requirements: configuration.requirements)
+            if let prefix = settings["etcd.prefix"] { options.prefix = prefix }
+            if let text = settings["etcd.lease"] {
+                guard let seconds = Int(text), (1...86_400).contains(seconds) else {
+                    throw SharedCoreError(
+                        .invalidArgument, "A lease on etcd has between 1 and 86400 whole seconds, not “\(text)”.",
+                        at: "etcd.lease")
+                }
+                options.lease = .seconds(seconds)
+            }
+            return try await EtcdGroup.open(
+                Self.place(of: settings), group: configuration.group, as: description, options: options)
+        }
+
+        /// Where a configuration's cluster is.
+        ///
+        /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what are no endpoints.
+        public static func place(of settings: [String: String]) throws(SharedCoreError) -> EtcdPlace {
+            var endpoints: [EtcdPlace.Endpoint] = []
+            for text in (settings["etcd.endpoints"] ?? "127.0.0.1:2379").split(separator: ",") {
+                endpoints.append(try EtcdPlace.Endpoint(String(text.drop { $0 == " " })))
+            }
+            let files = ["etcd.tls.ca", "etcd.tls.certificate", "etcd.tls.key"].map { settings[$0] }
+            let isSecure =
+                switch settings["etcd.tls.mode"] {
+                case "on": true
+                case "off": false
+                default: files.contains { $0 != nil }
+                }
+            return try EtcdPlace(
+                endpoints,
+                security: isSecure
+                    ? EtcdPlace.Security(authorities: files[0], certificate: files[1], key: files[2]) : nil)
+        }
+    }
+#endif

@@ -1,0 +1,87 @@
+#if Etcd
+    package import CoreAPI
+    internal import FoundationEssentials
+    internal import GRPCCore
+    internal import SwiftProtobuf
+    internal import Synchronization
+
+    /// The calls of etcd's that a put, a get and a watch would be without this backend, made by hand over the same library and
+    /// the same connection: what the backend's own are measured beside.
+    package final class BareCalls: Sendable {
+        private let cluster: Cluster
+        private let root: Data
+
+        package init(at place: EtcdPlace) throws(SharedCoreError) {
+            cluster = try Clusters.cluster(at: place)
+            root = Data("/sharedcore-bare/\(UInt64.random(in: 0...UInt64.max))/".utf8)
+        }
+
+        private final class Place: Sendable {
+            let revision: Atomic<Int64>
+
+            init(_ revision: Int64) {
+                self.revision = Atomic(revision)
+            }
+        }
+
+        private func key(_ name: String) -> Data { root + Data(name.utf8) }
+
+        private static func range(_ start: Data) -> Range<KeyBound> {
+            KeyBound(start)..<KeyBound(start.dropLast() + [0x30])
+        }
+
+        package func put(_ name: String, _ value: [UInt8]) async throws {
+            let request = Etcdserverpb_TxnRequest.make(then: [.put(key(name), Data(value))])
+            _ = try await cluster.transaction(request, within: .seconds(10), at: "measuring")
+        }
+
+        package func get(_ name: String) async throws -> [UInt8]? {
+            try await range(of: key(name)).kvs.first.map { [UInt8]($0.value) }
+        }
+
+        private func range(of key: Data) async throws -> Etcdserverpb_RangeResponse {
+            try await cluster.call(within: .seconds(10), at: "measuring") { connection, options in
+                try await Etcdserverpb_KV.Client(wrapping: connection).range(
+                    request: ClientRequest(message: .with { $0.key = key }), options: options)
+            }
+        }
+
+        /// Begins to tell of every change, until the task that it returns is cancelled.
+        package func watch(_ told: @escaping @Sendable () -> Void) async throws -> Task<Void, Never> {
+            let range = Self.range(root)
+            let next = Place(try await self.range(of: root).header.revision + 1)
+            return Task { [cluster] in
+                while !Task.isCancelled {
+                    // The library may break a connection at any time.
+                    try? await Etcdserverpb_Watch.Client(wrapping: cluster.member.connection).watch(
+                        request: StreamingClientRequest { writer in
+                            let start = next.revision.load(ordering: .relaxed)
+                            try await writer.write(
+                                .with {
+                                    $0.createRequest = .with {
+                                        $0.key = range.lowerBound.bytes
+                                        $0.rangeEnd = range.upperBound.bytes
+                                        $0.startRevision = start
+                                    }
+                                })
+                            // The stream of requests stays open as long as the watch is to.
+                            try await Task.sleep(for: .seconds(86_400))
+                        }, options: Cluster.options(timeout: nil)
+                    ) { response in
+                        for try await message in response.messages {
+                            for event in message.events {
+                                next.revision.store(event.kv.modRevision + 1, ordering: .relaxed)
+                                told()
+                            }
+                        }
+                    }
+                }
+            }
+        }
+
+        package func remove() async {
+            _ = try? await cluster.transaction(
+                .make(then: [.delete(Self.range(root))]), within: .seconds(10), at: "measuring")
+        }
+    }
+#endif

@@ -1,0 +1,128 @@
+#if Etcd
+    internal import CoreAPI
+    internal import GRPCCore
+    internal import Synchronization
+
+    /// A process's way to one cluster: one member at a time, one stream for all watches, one for all leases.
+    final class Cluster: Sendable {
+        let place: EtcdPlace
+        private let chosen: Mutex<Member>
+        private let parts = Mutex<(watches: WatchStream, leases: LeaseKeeper)?>(nil)
+
+        /// The groups that this process follows.
+        let feeds = FeedTable()
+
+        /// How long one try of a call waits for its answer, before the next member is asked.
+        static let attemptTimeout = Duration.seconds(2)
+        private static let pause = Duration.milliseconds(50)
+        /// What a message may take: a whole group may come in one.
+        static let messageByteCount = 256 << 20
+
+        init(_ place: EtcdPlace) throws(SharedCoreError) {
+            self.place = place
+            chosen = Mutex(try Member(at: 0, of: place))
+        }
+
+        deinit {
+            parts.withLock {
+                $0?.watches.end()
+                $0?.leases.end()
+            }
+            chosen.withLock { $0.end() }
+        }
+
+        var member: Member { chosen.withLock { $0 } }
+
+        /// The stream of all watches.
+        var watches: WatchStream { running.watches }
+        /// What keeps all leases alive.
+        var leases: LeaseKeeper { running.leases }
+
+        private var running: (watches: WatchStream, leases: LeaseKeeper) {
+            parts.withLock { parts in
+                if let parts { return parts }
+                let made = (WatchStream(), LeaseKeeper())
+                made.0.start(on: self)
+                made.1.start(on: self)
+                parts = made
+                return made
+            }
+        }
+
+        /// Takes the next member in the place of one that does not do.
+        func leave(_ member: Member) {
+            let left = chosen.withLock { chosen -> Bool in
+                guard chosen === member,
+                    let next = try? Member(at: (member.position + 1) % place.endpoints.count, of: place)
+                else { return false }
+                chosen = next
+                return true
+            }
+            guard left else { return }
+            parts.withLock { $0 }?.watches.restart()
+            member.end()
+        }
+
+        static func options(timeout: Duration?) -> CallOptions {
+            var options = CallOptions.defaults
+            options.timeout = timeout
+            options.waitForReady = false
+            // The transport holds answers to this one, too.
+            options.maxRequestMessageBytes = messageByteCount
+            options.maxResponseMessageBytes = messageByteCount
+            return options
+        }
+
+        /// One try of a call.
+        func attempt<Answer: Sendable>(
+            timeout: Duration = attemptTimeout,
+            _ body: @Sendable (Member.Connection, CallOptions) async throws -> Answer
+        ) async throws(EtcdFailure) -> Answer {
+            let member = member
+            do {
+                return try await body(member.connection, Self.options(timeout: timeout))
+            } catch {
+                let failure = EtcdFailure(error)
+                if case .unclear = failure, !Task.isCancelled { leave(member) }
+                throw failure
+            }
+        }
+
+        /// A call that may be made several times: it is until it is answered.
+        func call<Answer: Sendable>(
+            within timeout: Duration, at location: String,
+            _ body: @Sendable (Member.Connection, CallOptions) async throws -> Answer
+        ) async throws(SharedCoreError) -> Answer {
+            do throws(EtcdFailure) {
+                return try await persist(within: timeout, body)
+            } catch {
+                if Task.isCancelled { throw .cancelled(location) }
+                throw error.harmless(at: location)
+            }
+        }
+
+        /// As ``call(within:at:_:)``, with the failure as it was.
+        func persist<Answer: Sendable>(
+            within timeout: Duration, _ body: @Sendable (Member.Connection, CallOptions) async throws -> Answer
+        ) async throws(EtcdFailure) -> Answer {
+            let end = ContinuousClock.now.advanced(by: timeout)
+            while true {
+                do throws(EtcdFailure) {
+                    return try await attempt(body)
+                } catch {
+                    guard case .unclear = error, !Task.isCancelled, ContinuousClock.now < end else { throw error }
+                    try? await Task.sleep(for: Self.pause)
+                }
+            }
+        }
+
+        func transaction(
+            _ request: Etcdserverpb_TxnRequest, within timeout: Duration, at location: String
+        ) async throws(SharedCoreError) -> Etcdserverpb_TxnResponse {
+            try await call(within: timeout, at: location) { connection, options in
+                try await Etcdserverpb_KV.Client(wrapping: connection).txn(
+                    request: ClientRequest(message: request), options: options)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,56 @@
+#if Etcd
+    internal import CoreAPI
+    internal import GRPCCore
+
+    /// Why a call to a cluster came to nothing, by what it leaves open.
+    enum EtcdFailure: Error {
+        /// It was refused and did nothing.
+        case refused(SharedCoreError)
+        /// The lease that it used is over; it did nothing.
+        case leaseEnded
+        /// What it asked for lies before what the cluster keeps.
+        case compacted
+        /// No answer came, or one that leaves open whether it took effect.
+        case unclear(String)
+
+        init(_ error: any Error) {
+            guard let error = error as? RPCError else {
+                self = .unclear("\(error)")
+                return
+            }
+            let text = error.message
+            switch error.code {
+            case .notFound where text.contains("lease"): self = .leaseEnded
+            case .outOfRange: self = .compacted
+            case .invalidArgument where text.contains("too large") || text.contains("too many"),
+                .resourceExhausted where text.contains("larger than max"):
+                self = .refused(
+                    SharedCoreError(
+                        .limitExceeded, "The cluster takes no request of this size.", at: "etcd", cause: text))
+            case .resourceExhausted where text.contains("space"):
+                self = .refused(
+                    SharedCoreError(.storageFull, "The cluster's space is used up.", at: "etcd", cause: text))
+            case .permissionDenied, .unauthenticated, .failedPrecondition:
+                self = .refused(
+                    SharedCoreError(
+                        .forbidden, "The cluster does not let this client do that.", at: "etcd", cause: text))
+            case .invalidArgument, .unimplemented, .notFound:
+                self = .refused(
+                    SharedCoreError(
+                        .system, "The cluster refuses the request.", at: "etcd", cause: "\(error.code): \(text)"))
+            default: self = .unclear("\(error.code): \(text)")
+            }
+        }
+
+        /// What to tell where nothing can have taken effect.
+        func harmless(at location: String) -> SharedCoreError {
+            switch self {
+            case .refused(let error): error
+            case .leaseEnded: SharedCoreError(.unavailable, "The lease is over.", at: location)
+            case .compacted: SharedCoreError(.unavailable, "What was asked for is compacted away.", at: location)
+            case .unclear(let cause):
+                SharedCoreError(.unavailable, "The cluster does not answer.", at: location, cause: cause)
+            }
+        }
+    }
+#endif

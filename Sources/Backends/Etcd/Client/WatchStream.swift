@@ -1,0 +1,127 @@
+#if Etcd
+    internal import CoreAPI
+    internal import GRPCCore
+    internal import SwiftProtobuf
+    internal import Synchronization
+
+    /// Who hears of what happens in a range of keys.
+    protocol WatchListener: AnyObject, Sendable {
+        /// What is watched.
+        var range: Range<KeyBound> { get }
+        /// The revision from which on nothing is known yet.
+        var nextRevision: Int64 { get }
+        /// Takes events, all of each revision, in their order.
+        func take(_ events: [Mvccpb_Event])
+        /// What follows ``nextRevision`` is compacted away: the listener is asked to begin anew, and to register again.
+        func lost()
+        /// The cluster refuses the watch.
+        func refused(_ reason: String)
+    }
+
+    /// The one stream over which a process watches everything, made anew when it breaks.
+    final class WatchStream: Sendable {
+        private struct Content {
+            var listeners: [Int64: any WatchListener] = [:]
+            var lastID: Int64 = 0
+            var requests: AsyncStream<Etcdserverpb_WatchRequest>.Continuation?
+            var task: Task<Void, Never>?
+            var stream: Task<Void, Never>?
+        }
+
+        private let content = Mutex(Content())
+
+        func start(on cluster: Cluster) {
+            let task = Task { [weak self, weak cluster] in
+                while !Task.isCancelled {
+                    guard let self, let member = cluster?.member else { return }
+                    let began = ContinuousClock.now
+                    await self.run(on: member)
+                    guard !Task.isCancelled else { return }
+                    cluster?.leave(member)
+                    // One that breaks at once is not asked again at once.
+                    if began.duration(to: .now) < .seconds(1) { try? await Task.sleep(for: .milliseconds(100)) }
+                }
+            }
+            content.withLock { $0.task = task }
+        }
+
+        func end() {
+            content.withLock {
+                $0.task?.cancel()
+                $0.stream?.cancel()
+            }
+        }
+
+        /// Breaks the stream, so that it is made anew with the member that is chosen then.
+        func restart() {
+            content.withLock { $0.stream?.cancel() }
+        }
+
+        /// Begins to tell a listener; what it returns ends that.
+        func add(_ listener: any WatchListener) -> Int64 {
+            content.withLock { content in
+                content.lastID += 1
+                content.listeners[content.lastID] = listener
+                content.requests?.yield(Self.creation(content.lastID, for: listener))
+                return content.lastID
+            }
+        }
+
+        func remove(_ id: Int64) {
+            content.withLock { content in
+                guard content.listeners.removeValue(forKey: id) != nil else { return }
+                content.requests?.yield(.with { $0.cancelRequest = .with { $0.watchID = id } })
+            }
+        }
+
+        private static func creation(_ id: Int64, for listener: any WatchListener) -> Etcdserverpb_WatchRequest {
+            .with {
+                $0.createRequest = .with {
+                    $0.key = listener.range.lowerBound.bytes
+                    $0.rangeEnd = listener.range.upperBound.bytes
+                    $0.startRevision = listener.nextRevision
+                    $0.watchID = id
+                }
+            }
+        }
+
+        private func run(on member: Member) async {
+            let (requests, sender) = AsyncStream<Etcdserverpb_WatchRequest>.makeStream()
+            let stream = Task {
+                do {
+                    try await Etcdserverpb_Watch.Client(wrapping: member.connection).watch(
+                        request: StreamingClientRequest { writer in
+                            for await request in requests { try await writer.write(request) }
+                        }, options: Cluster.options(timeout: nil)
+                    ) { response in
+                        for try await message in response.messages { self.take(message) }
+                    }
+                } catch {
+                    // Whatever broke it, the next one goes on from where the listeners stand.
+                }
+            }
+            content.withLock { content in
+                content.stream = stream
+                content.requests = sender
+                for (id, listener) in content.listeners { sender.yield(Self.creation(id, for: listener)) }
+            }
+            await withTaskCancellationHandler {
+                await stream.value
+            } onCancel: {
+                stream.cancel()
+            }
+            sender.finish()
+            content.withLock { $0.requests = nil }
+        }
+
+        private func take(_ message: Etcdserverpb_WatchResponse) {
+            guard let listener = content.withLock({ $0.listeners[message.watchID] }) else { return }
+            if message.canceled {
+                content.withLock { _ = $0.listeners.removeValue(forKey: message.watchID) }
+                if message.compactRevision > 0 { listener.lost() } else { listener.refused(message.cancelReason) }
+            } else if !message.events.isEmpty {
+                listener.take(message.events)
+            }
+        }
+    }
+#endif

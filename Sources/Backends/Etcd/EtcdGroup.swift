@@ -1,0 +1,214 @@
+#if Etcd
+    public import CoreAPI
+    internal import GRPCCore
+    internal import Replica
+    internal import StoreEngine
+    internal import Synchronization
+
+    /// A participant of a group that lives on etcd, whose processes may be on several machines.
+    ///
+    /// ```swift
+    /// let place = try EtcdPlace([.init("10.0.0.1:2379"), .init("10.0.0.2:2379"), .init("10.0.0.3:2379")])
+    /// let group = try await EtcdGroup.open(place, group: "chat", as: SessionDescription(role: .main))
+    /// try await group.put("status", Array("ready".utf8))
+    /// ```
+    ///
+    /// Revisions are etcd's, so they rise over all groups of a cluster. A session is a lease. Every process keeps a replica of
+    /// each of its groups, so a read with ``ReadConsistency/causal`` asks nobody. Letting go of the last reference ends the
+    /// session, as closing does.
+    public final class EtcdGroup: SharedGroup {
+        public let session: Session
+        public let capabilities: Capabilities
+
+        let feed: GroupFeed
+        let seat: Seat
+        private let isClosed = Atomic(false)
+
+        private init(feed: GroupFeed, seat: Seat, session: Session, capabilities: Capabilities) {
+            self.feed = feed
+            self.seat = seat
+            self.session = session
+            self.capabilities = capabilities
+        }
+
+        deinit {
+            guard !isClosed.load(ordering: .acquiring) else { return }
+            let (feed, seat) = (feed, seat)
+            Task { await seat.leave(feed) }
+        }
+
+        /// Joins a group.
+        ///
+        /// - Parameters:
+        ///   - place: Where the cluster is.
+        ///   - group: The group's name.
+        ///   - description: What the participant says of itself.
+        ///   - options: How it uses the cluster.
+        /// - Throws: ``SharedCoreError/Code/unavailable`` when the cluster does not answer in time,
+        ///   ``SharedCoreError/Code/forbidden`` when it does not let this client in,
+        ///   ``SharedCoreError/Code/incompatible`` when the group is kept in another layout,
+        ///   ``SharedCoreError/Code/unsupported`` when a requirement is not met.
+        public static func open(
+            _ place: EtcdPlace, group: String, as description: SessionDescription = SessionDescription(),
+            options: EtcdGroupOptions = EtcdGroupOptions()
+        ) async throws(SharedCoreError) -> EtcdGroup {
+            let capabilities = Capabilities(
+                backend: "etcd",
+                features: [
+                    .multipleProcesses, .stoppedWritersTolerated, .linearizableReads, .resumableWatches,
+                    .previousValues,
+                    .deduplicatedRequests,
+                ],
+                durability: .disk, limits: options.limits)
+            try capabilities.satisfy(options.requirements)
+            let cluster = try Clusters.cluster(at: place)
+            let keys = Keyspace(prefix: options.prefix, group: group)
+            let feed = try await cluster.feeds.feed(
+                of: keys, on: cluster,
+                settings: GroupFeed.Settings(
+                    clock: options.clock, limits: options.limits, historyByteCount: options.historyByteCount,
+                    requestTimeout: options.requestTimeout))
+            do throws(SharedCoreError) {
+                let seat = try await Seat.take(in: feed, as: description, lease: options.lease)
+                // What is there of others is brought up to date as the opening is waited for.
+                guard try await feed.reach(Revision(rawValue: seat.id.rawValue)),
+                    let session = feed.replica.read({ $0.sessions[seat.id]?.session })
+                else {
+                    await seat.leave(feed, releasing: false)
+                    throw SharedCoreError(.unavailable, "The cluster's news do not arrive.", at: "open")
+                }
+                await feed.endDead()
+                return EtcdGroup(feed: feed, seat: seat, session: session, capabilities: capabilities)
+            } catch {
+                cluster.feeds.release(feed)
+                throw error
+            }
+        }
+
+        // MARK: - Store
+
+        public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
+            try await bringUpToDate(consistency)
+            return try read { state throws(SharedCoreError) in try state.entry(key)?.entry(for: key) }
+        }
+
+        public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+            try await bringUpToDate(consistency)
+            return try read { state throws(SharedCoreError) in
+                try Snapshot(revision: state.revision, stored: state.selection([prefix]))
+            }
+        }
+
+        public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
+            try await within(seat.commits) { () throws(SharedCoreError) in
+                guard !Task.isCancelled else { throw .cancelled("commit") }
+                try await self.feed.expire()
+                try self.read { state throws(SharedCoreError) in try state.checkLimits(of: transaction) }
+                return try await self.record(transaction).get()
+            }
+        }
+
+        public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+            try await bringUpToDate(.linearizable)
+            try read { _ in }
+            if case .after(let revision) = start {
+                try await within(seat.reads) { () throws(SharedCoreError) in
+                    try await self.feed.recall(after: revision)
+                }
+            }
+            let watch = feed.replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {})
+            // A close ends the watches that it finds.
+            try requireOpen { watch.cancel() }
+            return watch
+        }
+
+        public func sync() async throws(SharedCoreError) {
+            try await bringUpToDate(.linearizable)
+            try read { _ in }
+        }
+
+        public func sessions() async throws(SharedCoreError) -> [Session] {
+            await feed.endDead()
+            try await bringUpToDate(.linearizable)
+            return try read { state in state.sessions.values.map(\.session).sorted { $0.id < $1.id } }
+        }
+
+        public func close() async {
+            guard isClosed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
+            else { return }
+            seat.reads.cancelAll()
+            feed.replica.finish(session.id, with: nil)
+            // The end of the session keeps out what is still on its way, so the commits learn what became of them. Where
+            // the cluster is away, nobody waits for it.
+            let isOver = await seat.leave(feed)
+            if !isOver { seat.commits.cancelAll() }
+        }
+
+        // MARK: - Notifier
+
+        @discardableResult
+        public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
+            try await commit(Transaction(operations: [.post(name, state: state)])).revision
+        }
+
+        public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
+            try await bringUpToDate(.linearizable)
+            try read { _ in }
+            let observation = feed.replica.observe(name, for: session.id, catchUp: {}, onCancel: {})
+            try requireOpen { observation.cancel() }
+            return observation
+        }
+
+        public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
+            try await bringUpToDate(.linearizable)
+            return try read { state in state.topic(name) }
+        }
+
+        // MARK: - Private
+
+        private func bringUpToDate(_ consistency: ReadConsistency) async throws(SharedCoreError) {
+            try await within(seat.reads) { () throws(SharedCoreError) in
+                if consistency == .linearizable { try await self.feed.catchUp() }
+                try await self.feed.expire()
+            }
+        }
+
+        func read<Result>(
+            _ body: (inout StoreState) throws(SharedCoreError) -> sending Result
+        ) throws(SharedCoreError) -> sending Result {
+            try feed.replica.read { state throws(SharedCoreError) in
+                guard state.sessions[self.session.id] != nil else { throw self.told(.sessionEnded(self.session.id)) }
+                return try body(&state)
+            }
+        }
+
+        /// Makes a call of the user's, which the group's close ends.
+        private func within<Answer: Sendable>(
+            _ calls: OpenCalls, _ body: @escaping @Sendable () async throws(SharedCoreError) -> Answer
+        ) async throws(SharedCoreError) -> Answer {
+            try requireOpen()
+            let result = await calls.run { () -> Result<Answer, SharedCoreError> in
+                do throws(SharedCoreError) { return .success(try await body()) } catch { return .failure(error) }
+            }
+            switch result {
+            case .success(let answer): return answer
+            case .failure(let error): throw told(error)
+            }
+        }
+
+        /// Whether the user has closed the group.
+        var isClosing: Bool { isClosed.load(ordering: .acquiring) }
+
+        private func requireOpen(orElse undo: () -> Void = {}) throws(SharedCoreError) {
+            guard isClosed.load(ordering: .acquiring) else { return }
+            undo()
+            throw .closed("etcd")
+        }
+
+        /// What the application is told: a call that meets its own handle's close may find the session gone, or be ended.
+        private func told(_ error: SharedCoreError) -> SharedCoreError {
+            let isOfClosing = [.sessionEnded, .cancelled, .unavailable].contains(error.code)
+            return isOfClosing && isClosed.load(ordering: .acquiring) ? .closed("etcd") : error
+        }
+    }
+#endif

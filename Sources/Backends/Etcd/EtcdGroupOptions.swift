@@ -1,0 +1,41 @@
+#if Etcd
+    public import CoreAPI
+    public import Platform
+
+    /// How a participant uses a cluster.
+    public struct EtcdGroupOptions: Sendable {
+        /// What stands in front of all keys of all groups.
+        public var prefix: String
+        /// How long a participant may be silent before its session ends, in whole seconds; etcd takes no less than two by
+        /// default.
+        public var lease: Duration
+        /// How long a call waits for the cluster, through losses of connections and of the leader. A commit of which is not
+        /// known then what became of it is ``SharedCoreError/Code/outcomeUnknown``.
+        public var requestTimeout: Duration
+        /// The sizes that requests are held to.
+        public var limits: Limits
+        /// The bytes of memory for changes that are kept for watches that resume or fall behind.
+        public var historyByteCount: Int
+        /// What the caller relies on.
+        public var requirements: Requirements
+        /// The clock by which entries expire.
+        public var clock: any TimeSource
+
+        /// What fits a request of 1.5 MiB, the most that a server takes unless it is told otherwise.
+        public static let standardLimits = Limits(valueByteCount: 1 << 20, transactionByteCount: 1_310_720)
+
+        public init(
+            prefix: String = "/sharedcore", lease: Duration = .seconds(3), requestTimeout: Duration = .seconds(10),
+            limits: Limits = Self.standardLimits, historyByteCount: Int = 256 << 10, requirements: Requirements = .none,
+            clock: any TimeSource = SystemClock()
+        ) {
+            self.prefix = prefix
+            self.lease = lease
+            self.requestTimeout = requestTimeout
+            self.limits = limits
+            self.historyByteCount = historyByteCount
+            self.requirements = requirements
+            self.clock = clock
+        }
+    }
+#endif

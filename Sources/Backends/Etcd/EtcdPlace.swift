@@ -1,0 +1,78 @@
+#if Etcd
+    public import CoreAPI
+
+    /// Where a cluster is, and how its members are reached.
+    public struct EtcdPlace: Hashable, Sendable {
+        /// One member's door for clients.
+        public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
+            public let host: String
+            public let port: Int
+
+            /// Reads `host:port`, `[address]:port` or either with `http://` or `https://` in front.
+            ///
+            /// - Throws: ``SharedCoreError/Code/invalidArgument`` for anything else.
+            public init(_ text: String) throws(SharedCoreError) {
+                var rest = text[...]
+                for scheme in ["http://", "https://"] where rest.hasPrefix(scheme) {
+                    rest = rest.dropFirst(scheme.count)
+                }
+                if rest.last == "/" { rest = rest.dropLast() }
+                guard let colon = rest.lastIndex(of: ":"), let port = Int(rest[rest.index(after: colon)...]),
+                    (1...65_535).contains(port)
+                else { throw Self.unreadable(text) }
+                var host = rest[..<colon]
+                if host.first == "[", host.last == "]" {
+                    host = host.dropFirst().dropLast()
+                } else if host.contains(":") {
+                    throw Self.unreadable(text)
+                }
+                guard !host.isEmpty, !host.contains(where: { "/[]@ ".contains($0) }) else {
+                    throw Self.unreadable(text)
+                }
+                self.host = String(host)
+                self.port = port
+            }
+
+            public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+            private static func unreadable(_ text: String) -> SharedCoreError {
+                SharedCoreError(
+                    .invalidArgument, "An endpoint of etcd is written host:port, as 127.0.0.1:2379.",
+                    at: "endpoint \(text)")
+            }
+        }
+
+        /// How a connection is secured: the paths of PEM files.
+        public struct Security: Hashable, Sendable {
+            /// The certificates by which the members' are judged; nil takes the system's.
+            public var authorities: String?
+            /// The client's own certificate and key; nil shows none.
+            public var certificate: String?
+            public var key: String?
+
+            public init(authorities: String? = nil, certificate: String? = nil, key: String? = nil) {
+                self.authorities = authorities
+                self.certificate = certificate
+                self.key = key
+            }
+        }
+
+        /// The members, of which one at a time is used; another when it does not answer.
+        public let endpoints: [Endpoint]
+        /// Nil for connections in the clear.
+        public let security: Security?
+
+        /// - Throws: ``SharedCoreError/Code/invalidArgument`` when no endpoint is given, or a certificate without its key.
+        public init(_ endpoints: [Endpoint], security: Security? = nil) throws(SharedCoreError) {
+            guard !endpoints.isEmpty else {
+                throw SharedCoreError(.invalidArgument, "A cluster has one endpoint at least.", at: "endpoints")
+            }
+            if let security, (security.certificate == nil) != (security.key == nil) {
+                throw SharedCoreError(
+                    .invalidArgument, "A certificate and its key are given together.", at: "certificate")
+            }
+            self.endpoints = endpoints
+            self.security = security
+        }
+    }
+#endif

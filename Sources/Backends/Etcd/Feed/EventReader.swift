@@ -1,0 +1,138 @@
+#if Etcd
+    internal import CoreAPI
+    internal import FoundationEssentials
+    internal import StoreEngine
+
+    /// Makes effects of the events of revisions: what etcd tells of a commit, together with what the head says of it.
+    struct EventReader {
+        let keys: Keyspace
+        let clock: any TimeSource
+
+        /// What a revision came to.
+        struct Reading {
+            let effect: Effect
+            /// The number that the sender gave it; nil for what no participant committed.
+            var delivery: (session: SessionID, number: UInt64, commit: Commit)?
+            /// The keys whose creation etcd took for a change.
+            var madeAgain: [Key] = []
+            /// The counts of posts that were more than one in their commit.
+            var extras: [NotificationName: UInt64] = [:]
+        }
+
+        /// - Parameters:
+        ///   - revision: Where the events stand.
+        ///   - sessionOf: The session that a lease belongs to.
+        func read(
+            _ events: ArraySlice<Mvccpb_Event>, at revision: Int64, sessionOf: (Int64) -> SessionID?
+        ) throws(SharedCoreError) -> Reading {
+            let place = Revision(etcd: revision)
+            var parts = Parts()
+            for event in events { try parts.take(event, in: keys) }
+
+            guard let head = parts.head else {
+                if let lease = parts.endedLease, let session = sessionOf(lease) {
+                    return Reading(effect: Effect(revision: place, time: clock.now(), body: .sessionEnded(session)))
+                }
+                // Nothing that a participant does, such as keys that somebody removed by hand.
+                let operations = try parts.operations(in: keys)
+                return Reading(
+                    effect: Effect(
+                        revision: place, time: clock.now(),
+                        body: .committed(SessionID(rawValue: 0), requestNumber: nil, operations)))
+            }
+            let time = head.time.local(to: clock)
+            switch head.kind {
+            case .opened:
+                guard let (lease, record) = parts.opened else { throw .unreadable("the opening of a session") }
+                let mark = EtcdSessionMark(lease: lease, namespace: record.namespace)
+                return Reading(
+                    effect: Effect(
+                        revision: place, time: record.openedAt, body: .sessionOpened(record.opening(mark))))
+            case .expired:
+                return Reading(effect: Effect(revision: place, time: time, body: .expired(parts.removed)))
+            case .committed:
+                let body = Effect.Body.committed(head.origin, requestNumber: nil, try parts.operations(in: keys))
+                return Reading(
+                    effect: Effect(revision: place, time: time, body: body),
+                    delivery: (head.origin, head.delivery, Commit(revision: place, changed: head.changed)),
+                    madeAgain: Array(parts.madeAgain), extras: parts.extras)
+            }
+        }
+
+        /// The events of one revision, sorted.
+        private struct Parts {
+            var head: HeadRecord?
+            var opened: (lease: Int64, record: SessionRecord)?
+            var endedLease: Int64?
+            var madeAgain: Set<Key> = []
+            var extras: [NotificationName: UInt64] = [:]
+            private var states: [NotificationName: UInt64] = [:]
+            private var steps: [Step] = []
+
+            private enum Step {
+                case put(Key, EntryRecord)
+                case delete(Key)
+                case post(NotificationName, PostRecord)
+            }
+
+            var removed: [Key] {
+                steps.compactMap { if case .delete(let key) = $0 { key } else { nil } }
+            }
+
+            mutating func take(_ event: Mvccpb_Event, in keys: Keyspace) throws(SharedCoreError) {
+                let pair = event.kv
+                guard let (kind, name) = keys.split(pair.key) else { throw .unreadable("a key") }
+                let isPut = event.type == .put
+                switch kind {
+                case .head where isPut: head = try HeadRecord(pair.value)
+                case .session:
+                    guard let lease = Keyspace.lease(ofSession: name) else { throw .unreadable("a session's key") }
+                    if !isPut {
+                        endedLease = lease
+                    } else if pair.version == 1 {
+                        opened = (lease, try SessionRecord(pair.value))
+                    }
+                case .entry:
+                    let key = try Key(etcd: name)
+                    steps.append(isPut ? .put(key, try EntryRecord(pair.value)) : .delete(key))
+                case .creation where isPut: madeAgain.insert(try Key(etcd: name))
+                case .name where isPut:
+                    steps.append(.post(try NotificationName(etcd: name), try PostRecord(pair.value)))
+                case .state where isPut: states[try NotificationName(etcd: name)] = try PostRecord.number(pair.value)
+                case .extra where isPut: extras[try NotificationName(etcd: name)] = try PostRecord.number(pair.value)
+                case .head, .creation, .name, .state, .extra, .layout, .result: break
+                }
+            }
+
+            func operations(in keys: Keyspace) throws(SharedCoreError) -> [Effect.Operation] {
+                var operations: [Effect.Operation] = []
+                for step in steps {
+                    switch step {
+                    case .put(let key, let record):
+                        if madeAgain.contains(key) { operations.append(.delete(key)) }
+                        operations.append(.put(key, .inline(record.value), record.lifetime))
+                    case .delete(let key): operations.append(.delete(key))
+                    case .post(let name, let record):
+                        for _ in 1..<record.count { operations.append(.post(name, state: nil)) }
+                        operations.append(.post(name, state: states[name]))
+                    }
+                }
+                return operations
+            }
+        }
+    }
+
+    extension Key {
+        init(etcd name: [UInt8]) throws(SharedCoreError) {
+            guard let text = String(validating: name, as: UTF8.self) else { throw .unreadable("a key") }
+            self = try Key(text)
+        }
+    }
+
+    extension NotificationName {
+        init(etcd name: [UInt8]) throws(SharedCoreError) {
+            guard let text = String(validating: name, as: UTF8.self) else { throw .unreadable("a notification's name") }
+            self = try NotificationName(text)
+        }
+    }
+#endif

@@ -1,0 +1,398 @@
+#if Etcd
+    internal import CoreAPI
+    internal import FoundationEssentials
+    internal import GRPCCore
+    internal import Platform
+    internal import Replica
+    internal import StoreEngine
+    internal import Synchronization
+
+    /// A group as this process knows it: a replica that a watch keeps up to date, for all participants of the process.
+    final class GroupFeed: Sendable {
+        struct Settings: Sendable {
+            let clock: any TimeSource
+            let limits: Limits
+            let historyByteCount: Int
+            let requestTimeout: Duration
+        }
+
+        private struct Content {
+            var nextRevision: Int64
+            var sessions: [Int64: SessionID]
+            var madeAgain: [Key: Revision]
+            var extras: [NotificationName: (value: UInt64, revision: Int64)]
+            /// What became of requests whose senders have not heard of it yet.
+            var deliveries: [Delivery: Commit?] = [:]
+            /// Raised when the state was taken anew, so that some deliveries may have been missed.
+            var generation = 0
+            var watch: Int64?
+            var failure: SharedCoreError?
+            var isEnded = false
+        }
+
+        struct Delivery: Hashable {
+            let session: SessionID
+            let number: UInt64
+        }
+
+        let keys: Keyspace
+        let cluster: Cluster
+        let settings: Settings
+        let replica: Replica
+        private let waiters = Waiters()
+        private let content: Mutex<Content>
+        private let timer = Mutex<(due: BootInstant, task: Task<Void, Never>)?>(nil)
+
+        var clock: any TimeSource { settings.clock }
+
+        /// Reads a group and begins to follow it.
+        static func open(_ keys: Keyspace, on cluster: Cluster, settings: Settings) async throws(SharedCoreError)
+            -> GroupFeed
+        {
+            let load: GroupLoad
+            do throws(EtcdFailure) {
+                load = try await Self.load(keys, from: cluster, settings: settings)
+            } catch {
+                if Task.isCancelled { throw .cancelled("open") }
+                throw error.harmless(at: "open")
+            }
+            let feed = GroupFeed(keys, on: cluster, settings: settings, load: load)
+            feed.register()
+            feed.scheduleExpiry()
+            return feed
+        }
+
+        /// Fetches the changes since a revision that is older than what is known here, as far as the cluster keeps them and
+        /// memory allows. What is not to be had any more stays out: a watch says so.
+        func recall(after revision: Revision) async throws(SharedCoreError) {
+            guard replica.read({ revision < $0.history.floor }) else { return }
+            let load: GroupLoad
+            do throws(EtcdFailure) {
+                // A cluster's first revision is 1, and 0 asks for the present.
+                load = try await GroupLoad.read(
+                    keys, from: cluster, at: max(1, revision.etcd), clock: clock, limits: settings.limits,
+                    historyByteCount: settings.historyByteCount, within: settings.requestTimeout)
+            } catch {
+                switch error {
+                case .compacted: return
+                default: throw error.harmless(at: "watch")
+                }
+            }
+            let past = GroupFeed(keys, on: cluster, settings: settings, load: load)
+            past.register()
+            defer { past.end() }
+            let present = try await past.catchUp()
+            let former = past.replica.change { state -> StoreState in
+                if state.revision < present {
+                    // Nothing happened in this group up to there.
+                    state.apply(
+                        Effect(
+                            revision: present, time: clock.now(),
+                            body: .committed(SessionID(rawValue: 0), requestNumber: nil, [])))
+                }
+                return state
+            }
+            replica.change { $0.keepHistory(of: former) }
+        }
+
+        /// Reads a group where it stands now, anew when that is compacted away meanwhile.
+        private static func load(
+            _ keys: Keyspace, from cluster: Cluster, settings: Settings
+        ) async throws(EtcdFailure) -> GroupLoad {
+            while true {
+                do throws(EtcdFailure) {
+                    return try await GroupLoad.read(
+                        keys, from: cluster, clock: settings.clock, limits: settings.limits,
+                        historyByteCount: settings.historyByteCount, within: settings.requestTimeout)
+                } catch {
+                    guard case .compacted = error else { throw error }
+                }
+            }
+        }
+
+        private init(_ keys: Keyspace, on cluster: Cluster, settings: Settings, load: GroupLoad) {
+            self.keys = keys
+            self.cluster = cluster
+            self.settings = settings
+            replica = Replica(load.state)
+            content = Mutex(
+                Content(
+                    nextRevision: load.revision + 1, sessions: load.sessions, madeAgain: load.madeAgain,
+                    extras: load.extras))
+        }
+
+        /// Ends the watch. Nobody uses the feed any more.
+        func end() {
+            let watch = content.withLock { content -> Int64? in
+                content.isEnded = true
+                return content.watch
+            }
+            if let watch { cluster.watches.remove(watch) }
+            timer.withLock { $0?.task.cancel() }
+        }
+
+        /// Whether it can tell nothing any more.
+        var hasFailed: Bool { content.withLock { $0.failure != nil } }
+
+        // MARK: - Knowledge for those who commit
+
+        /// Where a key was made again in a way that etcd takes for a change.
+        func madeAgain(_ key: Key) -> Revision? { content.withLock { $0.madeAgain[key] } }
+
+        /// The count of further posts of a name, and where it was written last.
+        func extra(_ name: NotificationName) -> (value: UInt64, revision: Int64) {
+            content.withLock { $0.extras[name] } ?? (0, 0)
+        }
+
+        /// Notes that the answer to a request is waited for, so that its commit is recognized among the events.
+        func expect(_ delivery: Delivery) -> Int {
+            content.withLock { content in
+                content.deliveries[delivery] = .some(nil)
+                return content.generation
+            }
+        }
+
+        func forget(_ delivery: Delivery) {
+            content.withLock { _ = $0.deliveries.removeValue(forKey: delivery) }
+        }
+
+        /// The commit that a request came to, as far as the replica has seen.
+        ///
+        /// - Parameter generation: What ``expect(_:)`` gave. When it is over, what is not seen may have been missed.
+        func commit(of delivery: Delivery, since generation: Int) -> (commit: Commit?, isSure: Bool) {
+            content.withLock { ($0.deliveries[delivery] ?? nil, $0.generation == generation) }
+        }
+
+        // MARK: - Waiting
+
+        /// Waits until the replica is such; false when it is not in time.
+        func wait(
+            within timeout: Duration? = nil, until condition: @escaping Waiters.Condition
+        ) async throws(SharedCoreError) -> Bool {
+            if let failure = content.withLock({ $0.failure }) { throw failure }
+            let holds = await waiters.wait(until: condition, within: timeout ?? settings.requestTimeout) {
+                [replica] condition in
+                replica.read { condition(&$0) }
+            }
+            if let failure = content.withLock({ $0.failure }) { throw failure }
+            return holds
+        }
+
+        /// Waits until the replica stands at a revision of a commit.
+        func reach(_ revision: Revision) async throws(SharedCoreError) -> Bool {
+            try await wait { $0.revision >= revision }
+        }
+
+        /// Brings the replica to where the group stands now, or further.
+        ///
+        /// Every commit and every opening writes the head; a session's end, which a lease brings about, does not. So there are
+        /// two signs: the head's revision, and how many of the sessions that were open then are left.
+        ///
+        /// - Returns: A revision up to which everything is reflected.
+        @discardableResult
+        func catchUp() async throws(SharedCoreError) -> Revision {
+            let answer = try await cluster.transaction(
+                .make(then: [.get(keys.head), .count(in: keys.all(.session))]), within: settings.requestTimeout,
+                at: "read")
+            guard answer.responses.count == 2 else { throw .unreadable("an answer") }
+            let head = Revision(etcd: answer.responses[0].responseRange.kvs.first?.modRevision ?? 0)
+            let sessionCount = Int(answer.responses[1].responseRange.count)
+            let isThere = try await wait { Self.reflects(head, sessionCount, $0) }
+            guard isThere else {
+                if Task.isCancelled { throw .cancelled("read") }
+                throw SharedCoreError(.unavailable, "The cluster's news do not arrive.", at: "read")
+            }
+            return Revision(etcd: answer.header.revision)
+        }
+
+        private static func reflects(_ head: Revision, _ sessionCount: Int, _ state: StoreState) -> Bool {
+            guard state.revision >= head else { return false }
+            if state.sessions.count <= sessionCount { return true }
+            return state.sessions.keys.count { $0.rawValue <= head.rawValue } <= sessionCount
+        }
+
+        /// Ends the sessions of processes of this machine that are seen to be dead, without waiting for their leases.
+        func endDead() async {
+            let present = ProcessIdentity.current.bootID
+            let dead = replica.read { state in
+                state.sessions.values.compactMap { known -> Int64? in
+                    guard let mark = EtcdSessionMark(known.backendData), known.session.process.bootID == present,
+                        mark.namespace != 0, mark.namespace == ProcessIdentity.currentNamespace,
+                        known.session.process.liveness == .dead
+                    else { return nil }
+                    return mark.lease
+                }
+            }
+            for lease in dead { await Seat.revoke(lease, on: cluster) }
+        }
+
+        // MARK: - Expiry
+
+        /// Removes what is due, and waits until the replica reflects it.
+        func expire() async throws(SharedCoreError) {
+            while true {
+                let now = clock.now()
+                let due = replica.read { state -> [(key: Key, revision: Revision)] in
+                    guard let next = state.nextExpiry(), next <= now,
+                        case .expired(let keys)? = state.expiry(at: now)?.body
+                    else { return [] }
+                    return keys.prefix(Etcdserverpb_RequestOp.groupSize - 1).compactMap { key in
+                        state.entry(key).map { (key, $0.revision) }
+                    }
+                }
+                guard let first = due.first else { return }
+                let removals = due.map { key, revision in
+                    Etcdserverpb_RequestOp.transaction(
+                        if: [.modified(keys.entry(key), at: revision.etcd)], then: [.delete(keys.entry(key))])
+                }
+                let head = HeadRecord(.expired, of: SessionID(rawValue: 0), at: Moment(now: clock))
+                _ = try await cluster.transaction(
+                    // Of all participants that are here at that moment one does it.
+                    .make(
+                        if: [.modified(keys.entry(first.key), at: first.revision.etcd)],
+                        then: removals + [.put(keys.head, head.bytes)]),
+                    within: settings.requestTimeout, at: "expiry")
+                let isGone = try await wait { state in state.entry(first.key)?.revision != first.revision }
+                guard isGone else {
+                    throw SharedCoreError(.unavailable, "The cluster's news do not arrive.", at: "expiry")
+                }
+            }
+        }
+
+        private func scheduleExpiry() {
+            guard let instant = replica.read({ $0.nextExpiry() }) else { return }
+            timer.withLock { timer in
+                if let timer, timer.due <= instant { return }
+                timer?.task.cancel()
+                timer = (
+                    instant,
+                    Task { [weak self, clock] in
+                        do { try await clock.sleep(until: instant) } catch { return }
+                        await self?.timerFired(instant)
+                    }
+                )
+            }
+        }
+
+        private func timerFired(_ instant: BootInstant) async {
+            timer.withLock { timer in
+                if timer?.due == instant { timer = nil }
+            }
+            do throws(SharedCoreError) {
+                try await expire()
+            } catch {
+                // Away: whoever reads tries again, and so does the timer.
+                try? await Task.sleep(for: .milliseconds(250))
+            }
+            guard !content.withLock({ $0.isEnded }) else { return }
+            scheduleExpiry()
+        }
+
+        // MARK: - Following
+
+        private func register() {
+            let isEnded = content.withLock { $0.isEnded }
+            guard !isEnded else { return }
+            let id = cluster.watches.add(self)
+            let unwanted = content.withLock { content -> Bool in
+                content.watch = id
+                return content.isEnded
+            }
+            if unwanted { cluster.watches.remove(id) }
+        }
+
+        private func fail(_ error: SharedCoreError) {
+            content.withLock { $0.failure = error }
+            replica.fail(with: error)
+            waiters.resume { _ in true }
+        }
+
+        private func tellWaiters() {
+            waiters.resume { condition in replica.read { condition(&$0) } }
+        }
+
+        /// Takes the group as it stands now in the place of what was known: who watches is told of a snapshot.
+        private func begin(anewWith load: GroupLoad) {
+            content.withLock { content in
+                content.nextRevision = load.revision + 1
+                content.sessions = load.sessions
+                content.madeAgain = load.madeAgain
+                content.extras = load.extras
+                content.generation += 1
+            }
+            replica.update { $0 = load.state }
+            tellWaiters()
+            register()
+            scheduleExpiry()
+        }
+    }
+
+    extension GroupFeed: WatchListener {
+        var range: Range<KeyBound> { keys.whole }
+        var nextRevision: Int64 { content.withLock { $0.nextRevision } }
+
+        func take(_ events: [Mvccpb_Event]) {
+            let reader = EventReader(keys: keys, clock: clock)
+            do throws(SharedCoreError) {
+                var rest = events[...]
+                var effects: [Effect] = []
+                while let revision = rest.first?.kv.modRevision {
+                    let end = rest.firstIndex { $0.kv.modRevision != revision } ?? rest.endIndex
+                    if revision >= nextRevision { effects.append(try take(rest[..<end], at: revision, with: reader)) }
+                    rest = rest[end...]
+                }
+                replica.update { state in
+                    for effect in effects { state.apply(effect) }
+                }
+            } catch {
+                fail(error)
+                return
+            }
+            tellWaiters()
+            scheduleExpiry()
+        }
+
+        private func take(
+            _ events: ArraySlice<Mvccpb_Event>, at revision: Int64, with reader: EventReader
+        ) throws(SharedCoreError) -> Effect {
+            try content.withLock { content throws(SharedCoreError) in
+                let reading = try reader.read(events, at: revision) { content.sessions[$0] }
+                content.nextRevision = revision + 1
+                let place = Revision(etcd: revision)
+                if case .sessionOpened(let opening) = reading.effect.body,
+                    let mark = EtcdSessionMark(opening.backendData)
+                {
+                    content.sessions[mark.lease] = SessionID(rawValue: place.rawValue)
+                }
+                if case .sessionEnded(let id) = reading.effect.body {
+                    content.sessions = content.sessions.filter { $0.value != id }
+                }
+                for key in reading.madeAgain { content.madeAgain[key] = place }
+                for (name, value) in reading.extras { content.extras[name] = (value, revision) }
+                if let (session, number, commit) = reading.delivery {
+                    let delivery = Delivery(session: session, number: number)
+                    if content.deliveries[delivery] != nil { content.deliveries[delivery] = .some(commit) }
+                }
+                return reading.effect
+            }
+        }
+
+        func lost() {
+            Task {
+                do throws(EtcdFailure) {
+                    self.begin(anewWith: try await Self.load(keys, from: cluster, settings: settings))
+                } catch {
+                    if case .refused(let error) = error { return fail(error) }
+                    guard !content.withLock({ $0.isEnded }) else { return }
+                    lost()
+                }
+            }
+        }
+
+        func refused(_ reason: String) {
+            fail(
+                SharedCoreError(
+                    .forbidden, "The cluster refuses to tell what happens in the group.", at: "etcd", cause: reason))
+        }
+    }
+#endif

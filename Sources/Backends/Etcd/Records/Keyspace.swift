@@ -1,0 +1,123 @@
+#if Etcd
+    internal import CoreAPI
+    internal import FoundationEssentials
+
+    /// The keys of etcd that hold one group: a root, a letter that says what it is, and a name.
+    ///
+    /// No root is a prefix of another one's keys: the group's name has no `/` in it that counts.
+    struct Keyspace: Hashable, Sendable {
+        enum Kind: UInt8 {
+            /// `c`: written when an entry is removed and made again in one transaction, which etcd takes for a change. The
+            /// revision of this key is that of the entry's creation then.
+            case creation = 0x63
+            case entry = 0x65
+            /// `h`: written by every commit; its value says what the events of the commit do not.
+            case head = 0x68
+            /// `n`: written by every commit that posts a name. Its version counts them.
+            case name = 0x6e
+            /// `r`: what became of a numbered request.
+            case result = 0x72
+            case session = 0x73
+            /// `t`: the state of a name.
+            case state = 0x74
+            /// `v`: the version of this layout.
+            case layout = 0x76
+            /// `x`: how many posts of a name were more than one in their commit.
+            case extra = 0x78
+        }
+
+        /// The version of the layout that is written and read.
+        static let layoutVersion = Data("1".utf8)
+
+        let root: Data
+
+        init(prefix: String, group: String) {
+            let name = group.utf8.reduce(into: [UInt8]()) { name, byte in
+                switch byte {
+                case UInt8(ascii: "/"): name += Array("%2F".utf8)
+                case UInt8(ascii: "%"): name += Array("%25".utf8)
+                default: name.append(byte)
+                }
+            }
+            root = Data(Array(prefix.utf8) + [0x2f] + name + [0x2f])
+        }
+
+        var head: Data { key(.head) }
+        var layout: Data { key(.layout) }
+
+        func entry(_ key: Key) -> Data { self.key(.entry, key.text.utf8) }
+        func creation(_ key: Key) -> Data { self.key(.creation, key.text.utf8) }
+        func name(_ name: NotificationName) -> Data { key(.name, name.text.utf8) }
+        func state(_ name: NotificationName) -> Data { key(.state, name.text.utf8) }
+        func extra(_ name: NotificationName) -> Data { key(.extra, name.text.utf8) }
+        func session(_ lease: Int64) -> Data { key(.session, Self.digits(UInt64(bitPattern: lease))) }
+        func result(_ lease: Int64, _ number: UInt64) -> Data { key(.result, Self.resultName(lease, number)) }
+        /// What comes behind the results of a session.
+        func resultsEnd(_ lease: Int64) -> Data { key(.result, Self.digits(UInt64(bitPattern: lease)) + [0x30]) }
+
+        func key(_ kind: Kind, _ name: some Sequence<UInt8> = EmptyCollection()) -> Data {
+            var key = root
+            key.append(kind.rawValue)
+            key.append(0x2f)
+            key.append(contentsOf: name)
+            return key
+        }
+
+        /// All keys of a kind.
+        func all(_ kind: Kind) -> Range<KeyBound> {
+            let start = key(kind)
+            return KeyBound(start)..<KeyBound(Self.successor(ofPrefix: start))
+        }
+
+        /// All keys of the group.
+        var whole: Range<KeyBound> { KeyBound(root)..<KeyBound(Self.successor(ofPrefix: root)) }
+
+        /// What a key is, and its name.
+        func split(_ key: Data) -> (kind: Kind, name: [UInt8])? {
+            guard key.count >= root.count + 2, key.starts(with: root) else { return nil }
+            let rest = [UInt8](key.dropFirst(root.count))
+            guard let kind = Kind(rawValue: rest[0]), rest[1] == 0x2f else { return nil }
+            return (kind, Array(rest[2...]))
+        }
+
+        /// The first key behind all that begin with these bytes, which end in `/`.
+        private static func successor(ofPrefix prefix: Data) -> Data {
+            var end = prefix
+            end[end.endIndex - 1] += 1
+            return end
+        }
+
+        private static func resultName(_ lease: Int64, _ number: UInt64) -> [UInt8] {
+            digits(UInt64(bitPattern: lease)) + [0x2f] + digits(number)
+        }
+
+        private static func digits(_ number: UInt64) -> [UInt8] {
+            let digits = Array(String(number, radix: 16).utf8)
+            return [UInt8](repeating: 0x30, count: 16 - digits.count) + digits
+        }
+
+        /// The number that ends a result's name.
+        static func number(ofResult name: [UInt8]) -> UInt64? {
+            guard name.count == 33 else { return nil }
+            return UInt64(String(decoding: name[17...], as: UTF8.self), radix: 16)
+        }
+
+        /// The lease that is a session's name.
+        static func lease(ofSession name: [UInt8]) -> Int64? {
+            UInt64(String(decoding: name, as: UTF8.self), radix: 16).map { Int64(bitPattern: $0) }
+        }
+    }
+
+    /// A key of etcd as the end of a range: keys are in the order of their bytes.
+    struct KeyBound: Hashable, Comparable, Sendable {
+        let bytes: Data
+
+        init(_ bytes: Data) {
+            self.bytes = bytes
+        }
+
+        static func < (left: KeyBound, right: KeyBound) -> Bool {
+            left.bytes.lexicographicallyPrecedes(right.bytes)
+        }
+    }
+#endif

@@ -1,0 +1,47 @@
+#if Etcd
+    internal import ByteCoding
+    internal import CoreAPI
+    internal import FoundationEssentials
+
+    /// The value of a name's key: who posted last, and how often in that commit.
+    struct PostRecord {
+        var origin: SessionID
+        var count: UInt64
+
+        var bytes: Data {
+            var writer = ByteWriter()
+            writer.integer(origin.rawValue)
+            writer.integer(count)
+            return Data(writer.bytes)
+        }
+
+        init(origin: SessionID, count: UInt64) {
+            self.origin = origin
+            self.count = count
+        }
+
+        init(_ bytes: Data) throws(SharedCoreError) {
+            var reader = ByteReader([UInt8](bytes))
+            do throws(ByteCodingError) {
+                origin = SessionID(rawValue: try reader.integer())
+                count = try reader.integer()
+                guard count > 0 else { throw .malformed }
+            } catch {
+                throw .unreadable("a notification")
+            }
+        }
+
+        /// The value of a key that is a number: a name's state, or the count of its further posts.
+        static func number(_ value: UInt64) -> Data {
+            var writer = ByteWriter()
+            writer.word(value)
+            return Data(writer.bytes)
+        }
+
+        static func number(_ bytes: Data) throws(SharedCoreError) -> UInt64 {
+            var reader = ByteReader([UInt8](bytes))
+            guard let value = try? reader.word() else { throw .unreadable("a number") }
+            return value
+        }
+    }
+#endif

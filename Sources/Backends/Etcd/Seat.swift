@@ -1,0 +1,168 @@
+#if Etcd
+    internal import CoreAPI
+    internal import FoundationEssentials
+    internal import GRPCCore
+    internal import StoreEngine
+    internal import SwiftProtobuf
+    internal import Synchronization
+
+    /// A participant's place in a group: its session, which is a key that lives with a lease.
+    final class Seat: Sendable {
+        let id: SessionID
+        let lease: Int64
+        /// What a close ends at once.
+        let reads = OpenCalls()
+        /// What a close lets find out what became of it.
+        let commits = OpenCalls()
+        private let record: SessionRecord
+        private let content: Mutex<Content>
+
+        private struct Content {
+            /// Where the session's key was written last. Every request compares it, so that writing the key again keeps
+            /// out the requests that are still on their way.
+            var stamp: Int64
+            var lastDelivery: UInt64 = 0
+            /// The numbers of the requests whose results are kept, the oldest first.
+            var numbers: [UInt64] = []
+        }
+
+        private init(id: SessionID, lease: Int64, record: SessionRecord) {
+            self.id = id
+            self.lease = lease
+            self.record = record
+            content = Mutex(Content(stamp: Int64(clamping: id.rawValue)))
+        }
+
+        /// Where the session's key was written last.
+        var stamp: Int64 {
+            get { content.withLock { $0.stamp } }
+            set { content.withLock { $0.stamp = max($0.stamp, newValue) } }
+        }
+
+        func nextDelivery() -> UInt64 {
+            content.withLock { content in
+                content.lastDelivery += 1
+                return content.lastDelivery
+            }
+        }
+
+        /// Notes that the result of a numbered request is kept.
+        func keep(_ number: UInt64) {
+            content.withLock { content in
+                guard !content.numbers.contains(number) else { return }
+                content.numbers.append(number)
+                if content.numbers.count > SessionState.keptResultCount { content.numbers.removeFirst() }
+            }
+        }
+
+        /// The oldest number whose result is kept when there is one more.
+        var oldestKept: UInt64? {
+            content.withLock { content in
+                content.numbers.count < SessionState.keptResultCount
+                    ? nil : content.numbers[content.numbers.count - SessionState.keptResultCount + 1]
+            }
+        }
+
+        // MARK: - Joining and leaving
+
+        static func take(
+            in feed: GroupFeed, as description: SessionDescription, lease duration: Duration
+        ) async throws(SharedCoreError) -> Seat {
+            let cluster = feed.cluster
+            let timeout = feed.settings.requestTimeout
+            let seconds = max(1, Int64(duration.components.seconds))
+            let grant = try await cluster.call(within: timeout, at: "open") { connection, options in
+                try await Etcdserverpb_Lease.Client(wrapping: connection).leaseGrant(
+                    request: ClientRequest(message: .with { $0.ttl = seconds }), options: options)
+            }
+            guard grant.error.isEmpty, grant.id != 0 else {
+                throw SharedCoreError(.unavailable, "The cluster grants no lease.", at: "open", cause: grant.error)
+            }
+            do throws(SharedCoreError) {
+                let record = SessionRecord(description, clock: feed.clock)
+                let revision = try await feed.enter(record, lease: grant.id)
+                cluster.leases.add(grant.id, lasting: .seconds(max(1, grant.ttl)))
+                return Seat(id: SessionID(rawValue: UInt64(clamping: revision)), lease: grant.id, record: record)
+            } catch {
+                await Self.revoke(grant.id, on: cluster)
+                throw error
+            }
+        }
+
+        /// Writes the session's key again: what was sent before and has not arrived does nothing any more.
+        ///
+        /// - Returns: Where the key stands then; nil when the session is over.
+        func fence(in feed: GroupFeed, within timeout: Duration) async throws(SharedCoreError) -> Int64? {
+            let key = feed.keys.session(lease)
+            let request = Etcdserverpb_TxnRequest.make(
+                if: [.created(key, at: Int64(clamping: id.rawValue))], then: [.put(key, record.bytes, lease: lease)])
+            let answer = try await feed.cluster.transaction(request, within: timeout, at: "commit")
+            guard answer.succeeded else { return nil }
+            stamp = answer.header.revision
+            return answer.header.revision
+        }
+
+        /// Ends the session.
+        ///
+        /// - Returns: Whether it is over. Otherwise the lease runs out.
+        @discardableResult
+        func leave(_ feed: GroupFeed, releasing: Bool = true) async -> Bool {
+            feed.cluster.leases.remove(lease)
+            let isOver = await Self.revoke(lease, on: feed.cluster)
+            if releasing { feed.cluster.feeds.release(feed) }
+            return isOver
+        }
+
+        /// Ends a lease; one that cannot be ended now runs out.
+        @discardableResult
+        static func revoke(_ lease: Int64, on cluster: Cluster) async -> Bool {
+            // Also for a caller that was cancelled: the session is over when this returns, if the cluster is there.
+            await Task {
+                do throws(EtcdFailure) {
+                    _ = try await cluster.persist(within: .seconds(3)) { connection, options in
+                        try await Etcdserverpb_Lease.Client(wrapping: connection).leaseRevoke(
+                            request: ClientRequest(message: .with { $0.id = lease }), options: options)
+                    }
+                    return true
+                } catch {
+                    if case .leaseEnded = error { return true }
+                    return false
+                }
+            }.value
+        }
+    }
+
+    extension GroupFeed {
+        /// Opens a session, and the group when nobody has before.
+        ///
+        /// - Returns: The revision of the opening.
+        fileprivate func enter(_ record: SessionRecord, lease: Int64) async throws(SharedCoreError) -> Int64 {
+            let key = keys.session(lease)
+            let head = HeadRecord(.opened, of: SessionID(rawValue: 0), at: Moment(now: clock))
+            let steps: [Etcdserverpb_RequestOp] = [.put(key, record.bytes, lease: lease), .put(keys.head, head.bytes)]
+            let layout = Keyspace.layoutVersion
+            for _ in 0..<3 {
+                let request = Etcdserverpb_TxnRequest.make(
+                    if: [.value(keys.layout, is: layout), .absent(key)], then: steps,
+                    else: [.get(keys.layout), .get(key)])
+                let answer = try await cluster.transaction(request, within: settings.requestTimeout, at: "open")
+                if answer.succeeded { return answer.header.revision }
+                let found = FoundKeys(answer.responses)
+                // A try of which no answer came.
+                if let pair = found[key] { return pair.createRevision }
+                if let pair = found[keys.layout] {
+                    guard pair.value == layout else {
+                        throw SharedCoreError(
+                            .incompatible, "The group is kept in a layout that this version does not know.", at: "etcd")
+                    }
+                    continue
+                }
+                let first = Etcdserverpb_TxnRequest.make(
+                    if: [.absent(keys.layout)], then: [.put(keys.layout, layout)] + steps)
+                let made = try await cluster.transaction(first, within: settings.requestTimeout, at: "open")
+                if made.succeeded { return made.header.revision }
+            }
+            throw SharedCoreError(.unavailable, "The group could not be opened.", at: "etcd")
+        }
+    }
+#endif

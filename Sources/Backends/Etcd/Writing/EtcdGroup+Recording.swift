@@ -1,0 +1,277 @@
+#if Etcd
+    internal import CoreAPI
+    internal import FoundationEssentials
+    internal import GRPCCore
+    internal import Platform
+    internal import StoreEngine
+
+    extension EtcdGroup {
+        /// Gets a transaction its place in the order, and waits until the replica reflects it.
+        func record(_ transaction: Transaction) async throws(SharedCoreError) -> RequestOutcome {
+            let plan = TransactionPlan(transaction.operations)
+            let guards = try GuardPlan(transaction.guards)
+            let end = ContinuousClock.now.advanced(by: feed.settings.requestTimeout)
+            var found: FoundKeys?
+            while true {
+                let delivery = GroupFeed.Delivery(session: session.id, number: seat.nextDelivery())
+                let generation = feed.expect(delivery)
+                defer { feed.forget(delivery) }
+                let request = request(
+                    of: plan, guards, number: transaction.requestNumber, delivery: delivery.number, knowing: found)
+                do throws(EtcdFailure) {
+                    #if FAIL_POINTS
+                        FailPoint.hit("etcd.beforeSend")
+                    #endif
+                    let answer = try await feed.cluster.attempt(timeout: .seconds(5)) { connection, options in
+                        try await Etcdserverpb_KV.Client(wrapping: connection).txn(
+                            request: ClientRequest(message: request), options: options)
+                    }
+                    #if FAIL_POINTS
+                        FailPoint.hit("etcd.afterAnswer")
+                    #endif
+                    if answer.succeeded {
+                        if let number = transaction.requestNumber { seat.keep(number) }
+                        return try await settle(commit(in: answer, of: plan))
+                    }
+                    let knowledge = FoundKeys(answer.responses)
+                    found = knowledge
+                    if let outcome = try await self.judge(knowledge, of: transaction, guards) { return outcome }
+                } catch {
+                    switch error {
+                    case .refused(let refusal): throw refusal
+                    case .leaseEnded: throw .sessionEnded(session.id)
+                    case .compacted: throw error.harmless(at: "commit")
+                    case .unclear(let cause):
+                        if let commit = try await resolve(delivery, since: generation, until: end, cause) {
+                            if let number = transaction.requestNumber { seat.keep(number) }
+                            return .committed(commit)
+                        }
+                    }
+                }
+                guard ContinuousClock.now < end, !Task.isCancelled else {
+                    throw SharedCoreError(.unavailable, "The cluster did not take the request in time.", at: "commit")
+                }
+            }
+        }
+
+        // MARK: - What is sent
+
+        private func request(
+            of plan: TransactionPlan, _ guards: GuardPlan, number: UInt64?, delivery: UInt64, knowing found: FoundKeys?
+        ) -> Etcdserverpb_TxnRequest {
+            let keys = feed.keys
+            let sessionKey = keys.session(seat.lease)
+            var compares: [Etcdserverpb_Compare] = [.modified(sessionKey, at: seat.stamp)]
+            var looks: [Etcdserverpb_RequestOp] = [.get(sessionKey)]
+            if let number {
+                let later = KeyBound(keys.result(seat.lease, number))..<KeyBound(keys.resultsEnd(seat.lease))
+                compares.append(.empty(later))
+                looks.append(.first(in: later))
+            }
+            compares += guards.compares(in: keys) { key in
+                guard let found, let entry = found[keys.entry(key)], let again = found[keys.creation(key)] else {
+                    return feed.madeAgain(key)
+                }
+                return again.modRevision > entry.createRevision ? Revision(etcd: again.modRevision) : nil
+            }
+            for key in guards.keys { looks += [.get(keys.entry(key)), .get(keys.creation(key))] }
+            var extras: [NotificationName: UInt64] = [:]
+            for name in plan.repeatedNames {
+                let key = keys.extra(name)
+                var known = feed.extra(name)
+                if let pair = found?[key], pair.modRevision > known.revision {
+                    known = ((try? PostRecord.number(pair.value)) ?? known.value, pair.modRevision)
+                }
+                extras[name] = known.value
+                compares.append(.modified(key, at: known.revision))
+                looks.append(.get(key))
+            }
+            return .make(
+                if: compares, then: steps(of: plan, number: number, delivery: delivery, extras: extras), else: looks)
+        }
+
+        private func steps(
+            of plan: TransactionPlan, number: UInt64?, delivery: UInt64, extras: [NotificationName: UInt64]
+        ) -> [Etcdserverpb_RequestOp] {
+            let keys = feed.keys
+            func ending(changed: Bool) -> [Etcdserverpb_RequestOp] {
+                var steps: [Etcdserverpb_RequestOp] = []
+                if let number {
+                    let result = ResultRecord.committed(changed: changed)
+                    steps.append(.put(keys.result(seat.lease, number), result.bytes, lease: seat.lease))
+                    if let oldest = seat.oldestKept, oldest < number {
+                        steps.append(
+                            .delete(
+                                KeyBound(keys.result(seat.lease, 0))..<KeyBound(keys.result(seat.lease, oldest))))
+                    }
+                }
+                let head = HeadRecord(
+                    .committed, of: session.id, delivery: delivery, changed: changed, at: Moment(now: feed.clock))
+                return steps + [.put(keys.head, head.bytes)]
+            }
+            let changes = changing(plan, extras: extras)
+            guard !plan.alwaysChanges else { return Etcdserverpb_RequestOp.grouped(changes + ending(changed: true)) }
+            let removed = plan.removed(in: keys)
+            let nothing = number == nil ? [.get(keys.head)] : ending(changed: false)
+            guard !removed.isEmpty else { return nothing }
+            let all = Etcdserverpb_RequestOp.grouped(changes + ending(changed: true))
+            return [whenAnyIsThere(removed[...], then: all, else: nothing)]
+        }
+
+        /// Steps that are taken when one of the ranges has something in it, others when none has.
+        private func whenAnyIsThere(
+            _ ranges: ArraySlice<Range<KeyBound>>, then steps: [Etcdserverpb_RequestOp],
+            else nothing: [Etcdserverpb_RequestOp]
+        ) -> Etcdserverpb_RequestOp {
+            .transaction(
+                if: ranges.prefix(Etcdserverpb_RequestOp.groupSize).map { .empty($0) }, then: nothing, else: steps)
+        }
+
+        private func changing(
+            _ plan: TransactionPlan, extras: [NotificationName: UInt64]
+        ) -> [Etcdserverpb_RequestOp] {
+            let keys = feed.keys
+            let kept = plan.steps.contains { if case .deletePrefix = $0 { true } else { false } } ? plan.putKeys : []
+            return plan.steps.flatMap { step -> [Etcdserverpb_RequestOp] in
+                switch step {
+                case .put(let key, let value, let lifetime, let again):
+                    let lifetime = lifetime.recordable
+                    let lease = lifetime == .session ? seat.lease : 0
+                    let record = EntryRecord(
+                        lifetime: lifetime, origin: session.id, written: Moment(now: feed.clock), value: value)
+                    let put = Etcdserverpb_RequestOp.put(keys.entry(key), record.bytes, lease: lease)
+                    return again ? [put, .put(keys.creation(key), FoundationEssentials.Data())] : [put]
+                case .delete(let key): return [.delete(keys.entry(key))]
+                case .deletePrefix(let prefix): return keys.selected(by: prefix, without: kept).map { .delete($0) }
+                case .post(let name, let count, let state):
+                    let record = PostRecord(origin: session.id, count: count)
+                    var steps = [Etcdserverpb_RequestOp.put(keys.name(name), record.bytes)]
+                    if let state { steps.append(.put(keys.state(name), PostRecord.number(state))) }
+                    if count > 1 {
+                        steps.append(.put(keys.extra(name), PostRecord.number((extras[name] ?? 0) + count - 1)))
+                    }
+                    return steps
+                case .nothing: return []
+                }
+            }
+        }
+
+        // MARK: - What comes back
+
+        /// The commit that an answer tells of.
+        private func commit(in answer: Etcdserverpb_TxnResponse, of plan: TransactionPlan) -> Commit {
+            if plan.alwaysChanges { return Commit(revision: Revision(etcd: answer.header.revision), changed: true) }
+            let inner = answer.responses.first
+            // Nothing was there of what was to be removed, or nothing was to be removed.
+            let unchanged: [Etcdserverpb_ResponseOp]
+            if case .responseTxn(let transaction)? = inner?.response {
+                if !transaction.succeeded {
+                    return Commit(revision: Revision(etcd: answer.header.revision), changed: true)
+                }
+                unchanged = transaction.responses
+            } else {
+                unchanged = answer.responses
+            }
+            let isRecorded = unchanged.contains { if case .responsePut? = $0.response { true } else { false } }
+            let head = unchanged.first?.responseRange.kvs.first?.modRevision ?? 0
+            return Commit(revision: Revision(etcd: isRecorded ? answer.header.revision : head), changed: false)
+        }
+
+        /// Waits until the replica reflects a commit.
+        private func settle(_ commit: Commit) async throws(EtcdFailure) -> RequestOutcome {
+            do throws(SharedCoreError) {
+                if try await feed.reach(commit.revision) { return .committed(commit) }
+            } catch {
+                throw .refused(error)
+            }
+            // Nobody reads here any more.
+            if isClosing { return .committed(commit) }
+            throw .refused(
+                SharedCoreError(
+                    .outcomeUnknown, "The commit took effect, but the cluster's news of it do not arrive.", at: "commit"
+                ))
+        }
+
+        /// What became of a request that took no effect; nil when it is to be made again.
+        private func judge(
+            _ found: FoundKeys, of transaction: Transaction, _ guards: GuardPlan
+        ) async throws(EtcdFailure) -> RequestOutcome? {
+            do throws(SharedCoreError) {
+                let keys = feed.keys
+                guard let own = found[keys.session(seat.lease)] else { throw .sessionEnded(session.id) }
+                if let number = transaction.requestNumber, let kept = found.all(.result, in: keys).first {
+                    return try result(of: number, in: kept)
+                }
+                if own.modRevision != seat.stamp {
+                    seat.stamp = own.modRevision
+                    return nil
+                }
+                guard let failure = try guards.firstFailure(on: found, in: keys) else { return nil }
+                guard let number = transaction.requestNumber else { return .refused(failure) }
+                return try await keepRefusal(failure, of: number)
+            } catch {
+                throw .refused(error)
+            }
+        }
+
+        private func result(
+            of number: UInt64, in kept: (name: [UInt8], pair: Mvccpb_KeyValue)
+        ) throws(SharedCoreError) -> RequestOutcome {
+            guard let found = Keyspace.number(ofResult: kept.name) else { throw .unreadable("a result's key") }
+            guard found == number else {
+                throw SharedCoreError(
+                    .invalidArgument,
+                    "Request \(number) comes after a later one and is not among the \(SessionState.keptResultCount) results "
+                        + "that are kept. The numbers of a session rise.", at: "session \(session.id)")
+            }
+            return try ResultRecord(kept.pair.value).outcome(at: kept.pair.modRevision)
+        }
+
+        /// Keeps that a numbered request was refused, so that a retry is as well; nil when somebody was before.
+        private func keepRefusal(
+            _ failure: GuardFailure, of number: UInt64
+        ) async throws(SharedCoreError) -> RequestOutcome? {
+            let keys = feed.keys
+            let key = keys.result(seat.lease, number)
+            let later = KeyBound(key)..<KeyBound(keys.resultsEnd(seat.lease))
+            let request = Etcdserverpb_TxnRequest.make(
+                if: [.modified(keys.session(seat.lease), at: seat.stamp), .empty(later)],
+                then: [.put(key, ResultRecord.refused(failure).bytes, lease: seat.lease)])
+            let answer = try await feed.cluster.transaction(
+                request, within: feed.settings.requestTimeout, at: "commit")
+            guard answer.succeeded else { return nil }
+            seat.keep(number)
+            return .refused(failure)
+        }
+
+        /// Finds out what became of a request without an answer.
+        ///
+        /// The session's key is written again, which keeps the request out if it is still on its way. Then whatever became of it
+        /// stands before that in the order, and the replica has seen it.
+        ///
+        /// - Returns: The commit; nil when it is sure that there was none.
+        private func resolve(
+            _ delivery: GroupFeed.Delivery, since generation: Int, until end: ContinuousClock.Instant, _ cause: String
+        ) async throws(SharedCoreError) -> Commit? {
+            func unknown() -> SharedCoreError {
+                SharedCoreError(
+                    .outcomeUnknown, "It is not known whether the commit took effect: no answer came.", at: "commit",
+                    cause: cause)
+            }
+            do throws(SharedCoreError) {
+                let left = ContinuousClock.now.duration(to: end)
+                if let place = try await seat.fence(in: feed, within: left) {
+                    guard try await feed.reach(Revision(etcd: place)) else { throw unknown() }
+                } else {
+                    // The session is over, and with it nothing of its requests can come any more.
+                    try await feed.catchUp()
+                }
+            } catch {
+                throw unknown()
+            }
+            let (commit, isSure) = feed.commit(of: delivery, since: generation)
+            if commit == nil, !isSure { throw unknown() }
+            return commit
+        }
+    }
+#endif

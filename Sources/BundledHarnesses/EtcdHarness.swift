@@ -1,0 +1,86 @@
+#if Etcd
+    internal import CoreAPI
+    package import CoreAPITesting
+    package import EtcdBackend
+    internal import Platform
+
+    /// Tries groups on a cluster, under a prefix of their own.
+    package struct EtcdHarness: ConformanceHarness {
+        package let name: String
+        package let peer: PeerProgram?
+        private let place: EtcdPlace
+
+        /// - Parameters:
+        ///   - place: A cluster in which keys may be written and removed.
+        ///   - peer: The program that plays a second process.
+        package init(at place: EtcdPlace, peer: PeerProgram?) {
+            self.place = place
+            self.peer = peer
+            name = "etcd with \(place.endpoints.count) endpoint\(place.endpoints.count == 1 ? "" : "s")"
+        }
+
+        package var commitCost: CommitCost { .high }
+
+        package var faultPlaces: FaultPlaces {
+            #if FAIL_POINTS
+                FaultPlaces(beforePublication: ["etcd.beforeSend"], afterPublication: ["etcd.afterAnswer"])
+            #else
+                FaultPlaces()
+            #endif
+        }
+
+        package func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
+            EtcdTestGroup(
+                place: place, name: String(UInt64.random(in: 0...UInt64.max), radix: 36), settings: settings)
+        }
+
+        fileprivate static let prefix = "/sharedcore-conformance"
+
+        /// The cases stop participants for as long as they take; leases that run out are tried by Scripts/try-etcd.
+        fileprivate static let lease = Duration.seconds(600)
+    }
+
+    /// One group under a name of its own.
+    private struct EtcdTestGroup: ConformanceGroup {
+        let place: EtcdPlace
+        let name: String
+        let settings: GroupSettings
+
+        var address: String {
+            "etcd \(name) " + place.endpoints.map(\.description).joined(separator: " ")
+        }
+
+        func open(
+            _ description: SessionDescription, requiring requirements: Requirements
+        ) async throws(SharedCoreError) -> any SharedGroup {
+            try await EtcdGroup.open(
+                place, group: name, as: description,
+                options: EtcdGroupOptions(
+                    prefix: EtcdHarness.prefix, lease: EtcdHarness.lease,
+                    limits: settings.limits ?? EtcdGroupOptions.standardLimits,
+                    historyByteCount: settings.historyByteCount ?? 1 << 20, requirements: requirements,
+                    clock: settings.clock ?? SystemClock()))
+        }
+
+        func remove() async {
+            // A group that could not be removed is in nobody's way: each has a name of its own.
+            try? await EtcdGroup.erase(name, at: place, prefix: EtcdHarness.prefix)
+        }
+    }
+
+    extension EtcdHarness {
+        /// Opens what an address names that begins with `etcd`.
+        static func open(
+            _ words: ArraySlice<String>, as description: SessionDescription
+        ) async throws(SharedCoreError) -> any SharedGroup {
+            guard let name = words.first else {
+                throw SharedCoreError(.invalidArgument, "The address names no group.", at: "address")
+            }
+            var endpoints: [EtcdPlace.Endpoint] = []
+            for word in words.dropFirst() { endpoints.append(try EtcdPlace.Endpoint(word)) }
+            return try await EtcdGroup.open(
+                EtcdPlace(endpoints), group: name, as: description,
+                options: EtcdGroupOptions(prefix: prefix, lease: lease, requestTimeout: .seconds(60)))
+        }
+    }
+#endif

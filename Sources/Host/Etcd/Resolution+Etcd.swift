@@ -1,0 +1,35 @@
+#if Etcd
+    internal import BackendRegistry
+    internal import CoreAPI
+    internal import EtcdBackend
+
+    extension Resolution {
+        /// What is configured of etcd, as the backend is told.
+        func etcdSettings() throws(CommandFailure) -> [String: String] {
+            var settings = [
+                Settings.etcdEndpoints.name: try value(Settings.etcdEndpoints),
+                Settings.etcdPrefix.name: try value(Settings.etcdPrefix),
+                // What is not whole seconds is longer than was asked for, never shorter.
+                Settings.etcdLease.name: String(try value(Settings.etcdLease).wholeSeconds),
+                Settings.etcdTLS.name: try value(Settings.etcdTLS),
+            ]
+            for setting in [Settings.etcdAuthorities, Settings.etcdCertificate, Settings.etcdKey] {
+                settings[setting.name] = try absolutePath(setting)
+            }
+            return settings
+        }
+
+        /// Where the configured cluster is.
+        func etcdPlace() throws -> EtcdPlace {
+            try EtcdFactory.place(of: etcdSettings())
+        }
+    }
+
+    extension Duration {
+        /// The seconds, rounded up.
+        fileprivate var wholeSeconds: Int64 {
+            let (seconds, attoseconds) = components
+            return seconds + (attoseconds > 0 ? 1 : 0)
+        }
+    }
+#endif

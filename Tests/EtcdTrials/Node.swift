@@ -1,0 +1,61 @@
+#if Etcd
+    internal import EtcdBackend
+    internal import Glibc
+    internal import Platform
+
+    /// A member of a cluster on this machine, which a trial kills, stops and starts.
+    final class Node {
+        let name: String
+        let endpoint: EtcdPlace.Endpoint
+        private let arguments: [String]
+        private let path: String
+        private let log: String
+        private var program: StartedProgram?
+
+        /// - Parameters:
+        ///   - index: Which of the members it is.
+        ///   - ports: The ports of all members, for clients and among themselves.
+        ///   - path: The program.
+        ///   - directory: Where it keeps its files.
+        init(_ index: Int, of ports: [(client: Int, peer: Int)], path: String, in directory: String) throws {
+            self.path = path
+            name = "n\(index)"
+            endpoint = try EtcdPlace.Endpoint("127.0.0.1:\(ports[index].client)")
+            log = "\(directory)/\(name).log"
+            let client = "http://127.0.0.1:\(ports[index].client)"
+            let peer = "http://127.0.0.1:\(ports[index].peer)"
+            let all = ports.enumerated().map { "n\($0.offset)=http://127.0.0.1:\($0.element.peer)" }
+            arguments = [
+                "--name", name, "--data-dir", "\(directory)/\(name)", "--listen-client-urls", client,
+                "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+                "--initial-cluster", all.joined(separator: ","), "--log-level", "error",
+            ]
+        }
+
+        deinit {
+            kill()
+        }
+
+        func start() throws {
+            let output = try OpenFile(path: log, .create)
+            program = try StartedProgram(
+                path, arguments, streams: [OpenFile(path: "/dev/null", .read), output, output])
+        }
+
+        var processID: Int32? { program?.pid }
+
+        func stop() { signal(SIGSTOP) }
+        func resume() { signal(SIGCONT) }
+
+        func kill() {
+            guard let program else { return }
+            program.kill()
+            _ = try? program.waitForEnd()
+            self.program = nil
+        }
+
+        private func signal(_ number: Int32) {
+            if let program { Glibc.kill(program.pid, number) }
+        }
+    }
+#endif

@@ -1,0 +1,159 @@
+#if Etcd
+    internal import CoreAPI
+    internal import EtcdBackend
+    internal import Glibc
+    internal import Platform
+
+    /// What becomes of a group when its cluster is in trouble. Each trial gives a sentence of what it saw.
+    struct Trials {
+        let cluster: TrialCluster
+        /// This program, which plays the holder of a session.
+        let own: String
+
+        static var all: [(name: String, run: (Trials) async throws -> String)] {
+            [
+                (
+                    "each member killed in turn, the leader among them",
+                    {
+                        try await $0.eachInTurn {
+                            $0.kill()
+                        } after: {
+                            try $0.start()
+                        }
+                    }
+                ),
+                (
+                    "each member frozen in turn, the leader among them",
+                    {
+                        try await $0.eachInTurn {
+                            $0.stop()
+                        } after: {
+                            $0.resume()
+                        }
+                    }
+                ),
+                ("the quorum lost and regained", { try await $0.quorumLost() }),
+                ("a compaction while a watch is broken", { try await $0.compacted() }),
+                ("a lease that runs out while a member is frozen", { try await $0.leaseRunsOut() }),
+            ]
+        }
+
+        private func writers(_ count: Int, lease: Duration = .seconds(3)) async throws -> Writers {
+            var handles: [EtcdGroup] = []
+            for number in 0..<count { handles.append(try await cluster.open("writer \(number)", lease: lease)) }
+            return Writers(handles)
+        }
+
+        private func close(_ handles: [EtcdGroup]) async {
+            for handle in handles { await handle.close() }
+        }
+
+        /// Commits go on while one member after the other is away; sessions live, and no answer is wrong.
+        private func eachInTurn(
+            _ trouble: (Node) -> Void, after: (Node) throws -> Void
+        ) async throws -> String {
+            let reader = try await cluster.open("reader")
+            let record = WatchRecord(try await reader.watch())
+            let writers = try await writers(4)
+            try await writers.goOn()
+            for node in cluster.nodes {
+                trouble(node)
+                try await writers.goOn()
+                try after(node)
+                try await cluster.answers(node)
+                try await writers.goOn()
+            }
+            let told = try await writers.judge(with: reader)
+            let snapshot = try await reader.list()
+            try await eventually("the watch has told everything") { record.breach != nil || record.equals(snapshot) }
+            try expect(record.breach == nil, record.breach ?? "")
+            let sessions = try await reader.sessions()
+            for writer in writers.handles {
+                try expect(sessions.contains(writer.session), "the session of \(writer.session.name) is over")
+            }
+            await close(writers.handles + [reader])
+            return told + ", lagged \(record.laggedCount) times"
+        }
+
+        /// Without a quorum nothing is taken and nothing is answered wrong; with it all goes on.
+        private func quorumLost() async throws -> String {
+            let reader = try await cluster.open("reader", lease: .seconds(60), timeout: .seconds(4))
+            let writers = try await writers(4, lease: .seconds(60))
+            try await writers.goOn()
+            for node in cluster.nodes.prefix(2) { node.stop() }
+            let before = writers.doubtCount
+            try await eventually("commits are told that it is not known") { writers.doubtCount >= before + 4 }
+            do throws(SharedCoreError) {
+                _ = try await reader.get("w/0/1")
+                throw SharedCoreError(.system, "A read without a quorum was answered.", at: "trial")
+            } catch {
+                try expect(error.code == .unavailable, "a read without a quorum: \(error)")
+            }
+            let known = try await reader.get("w/0/1", consistency: .causal)
+            try expect(known != nil, "what is known here is told without the cluster")
+            for node in cluster.nodes.prefix(2) { node.resume() }
+            try await writers.goOn()
+            let told = try await writers.judge(with: reader)
+            await close(writers.handles + [reader])
+            return told
+        }
+
+        /// A watch whose way was broken, while what it missed was compacted away, is told of a snapshot that is right.
+        private func compacted() async throws -> String {
+            let last = cluster.nodes[2]
+            let others = try EtcdPlace(cluster.nodes.prefix(2).map(\.endpoint))
+            let writer = try await cluster.open("writer", at: others)
+            let reader = try await cluster.open(
+                "reader", lease: .seconds(60), timeout: .seconds(30), at: try EtcdPlace([last.endpoint]))
+            let record = WatchRecord(try await reader.watch("c"))
+            for number in 0..<20 { try await writer.put(Key("c/\(number)"), [1]) }
+            try await eventually("the watch has told of 20 entries") { record.entries.count == 20 }
+            let laggedBefore = record.laggedCount
+            last.kill()
+            for number in 10..<40 { try await writer.put(Key("c/\(number)"), [2]) }
+            for number in 0..<5 { try await writer.delete(Key("c/\(number)")) }
+            try await writer.compact()
+            try last.start()
+            let snapshot = try await writer.list("c")
+            try await eventually("the watch converges") { record.breach != nil || record.equals(snapshot) }
+            try expect(record.breach == nil, record.breach ?? "")
+            try expect(record.laggedCount == laggedBefore + 1, "lagged is told once, not \(record.laggedCount) times")
+            try expect(record.entries.count == 35, "\(record.entries.count) entries instead of 35")
+            try await writer.put("c/after", [3])
+            try await eventually("the watch goes on") { record.entries["c/after"] != nil }
+            await close([writer, reader])
+            return "lagged told once, then \(record.entries.count) entries"
+        }
+
+        /// A killed participant's session ends though a member is frozen; those who live keep theirs.
+        private func leaseRunsOut() async throws -> String {
+            let reader = try await cluster.open("reader")
+            let record = WatchRecord(try await reader.watch("held"))
+            var waits: [String] = []
+            for (number, node) in cluster.nodes.enumerated() {
+                let key = try Key("held/\(number)")
+                let holder = try StartedProgram(
+                    own, ["holder", cluster.group, key.text] + cluster.place.endpoints.map(\.description),
+                    streams: [
+                        OpenFile(path: "/dev/null", .read), OpenFile(path: "/dev/null", .write),
+                        OpenFile(path: "/dev/null", .write),
+                    ])
+                try await eventually("the holder holds") { record.breach != nil || record.entries[key] != nil }
+                node.stop()
+                holder.kill()
+                _ = try? holder.waitForEnd()
+                let killed = ContinuousClock.now
+                try await eventually("what it held is gone") { record.breach != nil || record.entries[key] == nil }
+                waits.append("\(killed.duration(to: .now))")
+                node.resume()
+                try expect(record.breach == nil, record.breach ?? "")
+                try expect(record.endedSessionKeys.last == key, "\(key) went otherwise than with its session")
+                try await cluster.answers(node)
+                let alive = try await reader.sessions().contains(reader.session)
+                try expect(alive, "the reader's session is over")
+            }
+            await close([reader])
+            return "gone after " + waits.joined(separator: ", ")
+        }
+    }
+#endif

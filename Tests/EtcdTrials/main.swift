@@ -1,0 +1,63 @@
+#if Etcd
+    internal import CoreAPI
+    internal import EtcdBackend
+    internal import Glibc
+    internal import Platform
+
+    // What becomes of groups on etcd when the cluster is in trouble: `PROGRAM-OF-ETCD DIRECTORY [TRIAL-NUMBER...]`. As `holder
+    // GROUP KEY ENDPOINT...` it is a participant that holds a key until it is killed; `measure ENDPOINT...` measures.
+    let words = Array(CommandLine.arguments.dropFirst())
+    if words.first == "holder", words.count > 3 {
+        do {
+            let place = try EtcdPlace(try words[3...].map { try EtcdPlace.Endpoint($0) })
+            let group = try await EtcdGroup.open(place, group: words[1], as: SessionDescription(name: "holder"))
+            try await group.put(Key(words[2]), [1], lifetime: .session)
+            while true { try await Task.sleep(for: .seconds(3600)) }
+        } catch {
+            exit(1)
+        }
+    }
+    if words.first == "measure", words.count > 1 {
+        do {
+            let place = try EtcdPlace(try words[1...].map { try EtcdPlace.Endpoint($0) })
+            try await Measuring(at: place).run()
+            exit(0)
+        } catch {
+            print("\(error)")
+            exit(1)
+        }
+    }
+    guard words.count >= 2 else {
+        print("The path of etcd and a directory are missing.")
+        exit(64)
+    }
+    var failedCount = 0
+    do {
+        let cluster = try await TrialCluster(program: words[0], in: words[1])
+        let trials = Trials(cluster: cluster, own: try OwnProgram.path)
+        let wanted = words.dropFirst(2).compactMap { Int($0) }
+        for (number, trial) in Trials.all.enumerated() where wanted.isEmpty || wanted.contains(number + 1) {
+            cluster.takeNewGroup()
+            do {
+                print("passed  \(number + 1). \(trial.name): \(try await trial.run(trials))")
+                fflush(nil)
+            } catch {
+                failedCount += 1
+                print("failed  \(number + 1). \(trial.name): \(error)")
+                fflush(nil)
+                // Whatever state the members are in, the next trial has them all.
+                for node in cluster.nodes {
+                    node.resume()
+                    if node.processID == nil { try node.start() }
+                    try await cluster.answers(node)
+                }
+            }
+        }
+        for node in cluster.nodes { node.kill() }
+    } catch {
+        print("failed  the cluster: \(error)")
+        fflush(nil)
+        failedCount += 1
+    }
+    exit(failedCount == 0 ? 0 : 1)
+#endif
