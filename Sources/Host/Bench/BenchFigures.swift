@@ -36,7 +36,7 @@ struct BenchFigures: Sendable {
     static let coreStart = Duration.milliseconds(100)
 
     let programs: BenchPrograms
-    let stage: BenchStage
+    private(set) var stage: BenchStage
     let memory: MemoryBenchStage?
     let executors: ExecutorBench?
 
@@ -46,7 +46,8 @@ struct BenchFigures: Sendable {
         memory = group.backend == "memory" ? MemoryBenchStage(directory: directory) : nil
         executors =
             memory == nil
-            ? try ExecutorBench(programs: programs, group: group, directory: directory, context: context) : nil
+            ? try ExecutorBench(
+                programs: programs, group: stage.isolated("executors"), directory: directory, context: context) : nil
     }
 
     func close() async {
@@ -55,7 +56,11 @@ struct BenchFigures: Sendable {
 
     /// - Parameter rounds: How many samples to take, in place of the figure's own number.
     func figure(_ name: String, rounds: Int?) async throws -> Figure {
-        var figure = try await comparedFigure(name, rounds: rounds)
+        // In a group of its own: what hundreds of participants of one figure have left in the history is read by whoever
+        // joins for the next.
+        var figures = self
+        figures.stage = stage.alone(name)
+        var figure = try await figures.comparedFigure(name, rounds: rounds)
         // Limits and peers are processes: nothing to compare the participants of one process with.
         if memory != nil { (figure.limit, figure.peers, figure.beside) = (nil, [], []) }
         return figure

@@ -118,6 +118,11 @@ struct BenchStage: Sendable {
         return Double(count) * Self.idleTime.perMinute
     }
 
+    /// The same in such a group.
+    func alone(_ name: String) -> BenchStage {
+        BenchStage(programs: programs, group: isolated(name), directory: directory)
+    }
+
     /// A group that nobody else uses, where a backend can have several at one place.
     func isolated(_ name: String) -> BackendConfiguration {
         guard group.backend == "file" else { return group }

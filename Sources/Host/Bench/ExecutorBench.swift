@@ -62,7 +62,7 @@ final class ExecutorBench: Sendable {
 
     private func watchedGroup() async throws -> any SharedGroup {
         if let known = watcher.withLock({ $0 }) { return known }
-        let opened = try await context.openGroup(
+        let opened = try await context.with([Settings.group.name: group.group]).openGroup(
             as: SessionDescription(role: .tool, name: "sharedcore bench"), for: "bench")
         watcher.withLock { $0 = opened }
         return opened
