@@ -35,7 +35,7 @@ struct SocketThreadState {
         case none
         /// One of the threads.
         case raise
-        /// There is none.
+        /// There is none, or none that waits.
         case start
     }
 
@@ -76,8 +76,10 @@ struct SocketThreadState {
 
     /// A thread is there, or is about to be.
     private mutating func waking() -> Waking {
-        if threadCount > 0 { return .raise }
-        threadCount = 1
+        // With nothing to hear, one that runs a job is not followed by another that waits.
+        let isBusyAlone = threadCount == 1 && runner != nil && duty == nil
+        if threadCount > 0, !isBusyAlone { return .raise }
+        threadCount += 1
         return .start
     }
 
