@@ -84,6 +84,11 @@ final class SocketThread: SerialExecutor, Sendable {
         perform(state.withLock { $0.deliver(job, to: executor) })
     }
 
+    /// Wakes the other thread for the jobs that are there, if it can run them: for the actor, in a turn that may take long.
+    func offerDeliveries() {
+        if state.withLock({ $0.hasJobsForOther }) { counter.raise() }
+    }
+
     private func perform(_ waking: SocketThreadState.Waking) {
         switch waking {
         case .none: break
@@ -212,12 +217,15 @@ final class SocketThread: SerialExecutor, Sendable {
         let hasInput = present?.hasInput() == true
         let deadline = present?.deadline()
         holder.store(0, ordering: .relaxed)
-        return state.withLock { state in
+        let (isLeft, mustOffer) = state.withLock { state in
             if present == nil, state.duty?.duty === duty { state.duty = nil }
-            if hasInput || state.hasWork { return false }
+            // Who stays may do so for long.
+            if hasInput || state.hasWork { return (false, state.hasJobsForOther) }
             setTimer(deadline, &state)
             _ = state.leavePlace()
-            return true
+            return (true, false)
         }
+        if mustOffer { counter.raise() }
+        return isLeft
     }
 }

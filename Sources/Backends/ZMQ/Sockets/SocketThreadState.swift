@@ -74,6 +74,9 @@ struct SocketThreadState {
         return runner != nil || !awake.isEmpty ? .none : waking()
     }
 
+    /// Whether jobs wait for whoever acts for the actor, and another thread can run them.
+    var hasJobsForOther: Bool { runner == nil && hasCompanion && !deliveries.isEmpty }
+
     /// A thread is there, or is about to be.
     private mutating func waking() -> Waking {
         // With nothing to hear, one that runs a job is not followed by another that waits.
