@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
 internal import Synchronization
@@ -84,6 +85,28 @@ extension ZMQTests {
                 asker.answerCount.load(ordering: .sequentiallyConsistent) == 1
             }
             await asker.end()
+        }
+
+        @Test("the timer is set for what is due before it rings, and when it should have rung and has not")
+        func timer() {
+            func time(_ seconds: Int) -> BootInstant {
+                BootInstant(nanoseconds: 0).advanced(by: .seconds(seconds))
+            }
+            var state = SocketThreadState()
+            func mustSet(_ due: Int, at now: Int) -> Bool { state.mustSetTimer(for: time(due), at: time(now)) }
+            #expect(mustSet(20, at: 1))
+            #expect(!mustSet(20, at: 2))
+            #expect(!mustSet(30, at: 2))
+            #expect(mustSet(10, at: 2))
+            #expect(!mustSet(20, at: 9))
+            // The machine has slept.
+            #expect(mustSet(20, at: 10))
+            #expect(!mustSet(20, at: 11))
+            #expect(mustSet(15, at: 50))
+            // It has rung, and a thread has seen it.
+            state.wake(pthread_self(), with: [SocketThreadState.timerKey])
+            _ = state.takeWork()
+            #expect(mustSet(90, at: 14))
         }
 
         /// Who has input as long as it wants.

@@ -125,11 +125,12 @@ final class SocketThread: SerialExecutor, Sendable {
         if mustWake || hasWork { counter.raise() }
     }
 
-    /// Sees to it that a thread wakes at a time: one that is set for an earlier one stays, and sees then.
+    /// Sees to it that a thread wakes at a time.
     private func setTimer(_ deadline: BootInstant?, _ state: inout SocketThreadState) {
-        guard let deadline, state.wakeTime.map({ deadline < $0 }) ?? true else { return }
-        state.wakeTime = deadline
-        timer.set(first: clock.now().duration(to: deadline), interval: .zero)
+        guard let deadline else { return }
+        let now = clock.now()
+        guard state.mustSetTimer(for: deadline, at: now) else { return }
+        timer.set(first: now.duration(to: deadline), interval: .zero)
     }
 
     // MARK: - The threads

@@ -50,7 +50,7 @@ struct SocketThreadState {
     /// Whether somebody acts for the actor.
     private var isHeld = false
     /// When the timer rings.
-    var wakeTime: BootInstant?
+    private var wakeTime: BootInstant?
     private var threadCount = 0
     private var hasCompanion = false
     /// The threads that look what is to be done before they wait.
@@ -106,6 +106,15 @@ struct SocketThreadState {
     mutating func leavePlace() -> Bool {
         isHeld = false
         return hasWork
+    }
+
+    /// Takes down when a thread has to wake; tells whether the timer has to be set for it. One that is set for an earlier time
+    /// stays, and the thread sees then. One whose time has come and that has not rung does not count: it stood still while the
+    /// machine slept, and would ring late by as much.
+    mutating func mustSetTimer(for deadline: BootInstant, at now: BootInstant) -> Bool {
+        if let wakeTime, wakeTime > now, wakeTime <= deadline { return false }
+        wakeTime = deadline
+        return true
     }
 
     mutating func takeWork() -> (work: [Work], changed: [UInt64]) {
