@@ -80,7 +80,7 @@ final class SocketThread: SerialExecutor, Sendable {
     }
 
     /// Puts a job down for a thread to run that waits for news; see ``DeliveryExecutor``.
-    func deliver(_ job: UnownedJob, to executor: UnownedTaskExecutor) {
+    func deliver(_ job: UnownedJob, to executor: DeliveryExecutor) {
         perform(state.withLock { $0.deliver(job, to: executor) })
     }
 
@@ -165,7 +165,9 @@ final class SocketThread: SerialExecutor, Sendable {
             switch state.withLock({ $0.nextStep(of: thread) }) {
             case .serve: serve()
             case .deliver(let deliveries):
-                for delivery in deliveries { delivery.job.runSynchronously(on: delivery.executor) }
+                for delivery in deliveries {
+                    delivery.job.runSynchronously(on: delivery.executor.asUnownedTaskExecutor())
+                }
             case .wait:
                 // Somebody has closed the set, which nobody but this may: there is nothing left to hear.
                 guard let keys = readiness.wait() else { return }

@@ -8,10 +8,11 @@ struct SocketThreadState {
         case body(@Sendable () -> Void)
     }
 
-    /// A job of a task that prefers to run there.
+    /// A job of a task that prefers to run there. It keeps the executor, which nobody else may do by then: the job of an actor
+    /// that such a task calls is put down with an executor that the task may have been the last to hold.
     struct Delivery {
         let job: UnownedJob
-        let executor: UnownedTaskExecutor
+        let executor: DeliveryExecutor
     }
 
     /// Lets the duty stand in the state. `@unchecked Sendable`: only who acts for the actor uses what is in it.
@@ -68,7 +69,7 @@ struct SocketThreadState {
         return isHeld || awake.contains { $0 != runner } ? .none : waking()
     }
 
-    mutating func deliver(_ job: UnownedJob, to executor: UnownedTaskExecutor) -> Waking {
+    mutating func deliver(_ job: UnownedJob, to executor: DeliveryExecutor) -> Waking {
         deliveries.append(Delivery(job: job, executor: executor))
         // Who runs one looks for the next, and so does who is awake and is to run it.
         return runner != nil || !awake.isEmpty ? .none : waking()
