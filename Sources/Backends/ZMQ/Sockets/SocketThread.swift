@@ -169,8 +169,9 @@ final class SocketThread: SerialExecutor, Sendable {
                     delivery.job.runSynchronously(on: delivery.executor.asUnownedTaskExecutor())
                 }
             case .wait:
-                // Somebody has closed the set, which nobody but this may: there is nothing left to hear.
-                guard let keys = readiness.wait() else { return }
+                guard let keys = readiness.wait() else {
+                    preconditionFailure("The set that the sockets' threads wait at is theirs alone to close.")
+                }
                 state.withLock { $0.wake(thread, with: keys) }
             case .end(let mustWake):
                 if mustWake { counter.raise() }
