@@ -84,6 +84,7 @@ extension ZMQTests {
             let counter = try Counter()
             await counter.begin()
             let (isInside, isReleased, isNextDone) = (Notes(), Notes(), Notes())
+            defer { isReleased.isSet.store(true, ordering: .sequentiallyConsistent) }
             try OwnedThread.start("first") {
                 counter.thread.act {
                     isInside.isSet.store(true, ordering: .sequentiallyConsistent)

@@ -108,6 +108,39 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test(
+            "S13: a task that blocks there holds nobody up when the link has ended by itself",
+            arguments: [true, false])
+        func blockedAtTheEnd(isBlockedBefore: Bool) async throws {
+            let stage = try HubStage()
+            let first = try await stage.hubProcess(storage: "memory")
+            let group = try await stage.client()
+            let notes = Notes()
+            defer { notes.isReleased.store(true, ordering: .sequentiallyConsistent) }
+            func block() async throws {
+                let executor = try #require(group.deliveryExecutor)
+                Task(executorPreference: executor) {
+                    notes.note(1)
+                    notes.block()
+                }
+                try await eventually("the blocked one", notes, is: 1)
+            }
+            if isBlockedBefore { try await block() }
+            // The group is gone with its hub, and the next one says so.
+            first.process.signal(SIGKILL)
+            _ = await first.process.end()
+            let second = try await stage.hubProcess(storage: "memory")
+            for count in 1...20 as ClosedRange<UInt8> {
+                try await expect(.sessionEnded, from: "put \(count) into a group that is gone") {
+                    try await within(Patience.usual, "the put ends") { try await group.put("key", [count]) }
+                }
+                // Whoever asks for the executor only now is to be no worse off.
+                if !isBlockedBefore, count == 1 { try await block() }
+            }
+            try await within(Patience.usual, "the close ends") { await group.close() }
+            second.process.signal(SIGKILL)
+        }
+
         @Test("S13: who waits there hears that the group was closed, and goes on there")
         func closedGroup() async throws {
             let stage = try HubStage()

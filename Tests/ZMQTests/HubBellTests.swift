@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
+internal import Glibc
 internal import Platform
 internal import TestSupport
 internal import Testing
@@ -20,6 +21,9 @@ extension ZMQTests {
         @Test("a hub does not ring it for what it records itself, unless it has to look what may end; others do")
         func ownNews() async throws {
             let stage = try HubStage()
+            // Nobody looks by itself.
+            FailPoint.arm("look.idle:fail")
+            defer { FailPoint.arm("") }
             let hub = try await stage.hub()
             let client = try await stage.client()
             let other = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
@@ -38,6 +42,33 @@ extension ZMQTests {
             try await eventually("so does its client") { try await client.get("other", consistency: .causal) != nil }
             await client.close()
             await hub.stop()
+        }
+
+        @Test("what a process records that was the hub is heard by the next hub")
+        func afterTheStop() async throws {
+            let stage = try HubStage()
+            FailPoint.arm("look.idle:fail")
+            defer { FailPoint.arm("") }
+            let former = try await stage.hub()
+            // Shares with the hub what this process has of the group.
+            var options = FileGroupOptions(historyByteCount: 1 << 20)
+            options.effectByteCount = 4 << 20
+            let files = try await FileGroup.open(directory: stage.files, options: options)
+            let bell = try events(of: stage)
+            try await files.put("key", [1])
+            #expect(bell.take().isEmpty)
+            await former.stop()
+            let next = try await stage.hubProcess(failPoint: "look.idle:fail")
+            defer { next.process.signal(SIGKILL) }
+            let client = try await stage.client()
+            _ = bell.take()
+            try await files.put("key", [2])
+            try await eventually("the bell rings") { !bell.take().isEmpty }
+            try await eventually("the next hub tells of it") {
+                try await client.get("key", consistency: .causal)?.value == [2]
+            }
+            await client.close()
+            await files.close()
         }
 
         @Test("S8: what was put through a hub and is over goes in time, although nobody writes")

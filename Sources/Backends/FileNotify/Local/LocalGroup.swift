@@ -31,7 +31,8 @@ final class LocalGroup: Sendable {
     /// earlier.
     let newsOrder = Mutex(())
     let place = PlaceCheck()
-    /// Whether this process is the group's hub, and so the only one who listens to the bell of everything.
+    /// Whether this process is the group's hub and serves. Then nobody else may rely on the bell of everything, which is not rung
+    /// for what this process records.
     let isHub = Atomic(false)
 
     private init(

@@ -18,7 +18,7 @@ struct ConnectionEvents {
 
     private static let count = Atomic<UInt64>(0)
 
-    /// Begins to report on a socket. Belongs to the same thread.
+    /// Begins to report on a socket. Belongs to the same actor, and is used by whoever acts for it, one at a time.
     init(of observed: Socket) throws(MessagingError) {
         let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
         let address = "inproc://sharedcore-events-\(number)"

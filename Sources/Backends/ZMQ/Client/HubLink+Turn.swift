@@ -7,6 +7,8 @@ internal import StoreEngine
 extension HubLink {
     /// How many messages are taken before the time is looked at again.
     private static let batchCount = 256
+    /// After how many of them what the former ones have brought is offered to the other thread.
+    private static let offerCount = 32
 
     /// Takes what has come and does what is due.
     func turn() {
@@ -14,17 +16,22 @@ extension HubLink {
         if case .ended = phase { return }
         var taken = 0
         while taken < Self.batchCount, let message = requests?.next(upTo: Self.snapshotFrameLimit) {
-            taken += 1
+            count(&taken)
             read(message)
             if case .ended = phase { return }
         }
         while taken < Self.batchCount, let message = stream?.next(upTo: 1) {
-            taken += 1
+            count(&taken)
             if let bytes = message.frames.first { hear(bytes) }
         }
         release()
         flush()
         meetDeadlines()
+    }
+
+    private func count(_ taken: inout Int) {
+        if taken > 0, taken.isMultiple(of: Self.offerCount) { thread.offerDeliveries() }
+        taken += 1
     }
 
     /// The most frames of one answer: the records of a snapshot are 64 KiB or more, but for the first and the last ones.

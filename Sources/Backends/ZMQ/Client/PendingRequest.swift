@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// A request that waits to be sent or to be answered. The link's thread alone uses it.
+/// A request that waits to be sent or to be answered. Whoever acts for the link uses it, one at a time.
 final class PendingRequest {
     /// What a request ends with.
     typealias Answer = Result<Reply.Body, SharedCoreError>

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Platform
 
-/// A session that the hub keeps for a client. The hub's thread alone uses it.
+/// A session that the hub keeps for a client. Whoever acts for the hub uses it, one at a time.
 final class HubClient {
     let session: SessionID
     let token: [UInt8]

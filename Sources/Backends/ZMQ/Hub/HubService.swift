@@ -129,6 +129,8 @@ actor HubService {
         duty.isOver = true
         // The next hub can take a name as soon as its door is closed.
         endNames()
+        for socket in duty.sockets { thread.forget(socket.descriptor) }
+        duty.sockets = []
         for door in doors { door.close() }
         intake = []
         servedCount = 0

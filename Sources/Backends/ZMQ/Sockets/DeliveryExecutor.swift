@@ -13,6 +13,6 @@ final class DeliveryExecutor: TaskExecutor {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        thread.deliver(UnownedJob(job), to: asUnownedTaskExecutor())
+        thread.deliver(UnownedJob(job), to: self)
     }
 }

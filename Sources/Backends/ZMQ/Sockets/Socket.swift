@@ -1,8 +1,8 @@
 internal import CZMQ
 internal import Glibc
 
-/// A socket of the library. It belongs to the one thread that made it and is not `Sendable`; closing drops what was not
-/// sent.
+/// A socket of the library. It belongs to an actor, is used by whoever acts for it, one at a time, and is not `Sendable`;
+/// closing drops what was not sent.
 final class Socket {
     /// What the socket is for: the roles of the library that the hub and its clients use.
     enum Role {

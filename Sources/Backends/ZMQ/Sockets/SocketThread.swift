@@ -80,8 +80,13 @@ final class SocketThread: SerialExecutor, Sendable {
     }
 
     /// Puts a job down for a thread to run that waits for news; see ``DeliveryExecutor``.
-    func deliver(_ job: UnownedJob, to executor: UnownedTaskExecutor) {
+    func deliver(_ job: UnownedJob, to executor: DeliveryExecutor) {
         perform(state.withLock { $0.deliver(job, to: executor) })
+    }
+
+    /// Wakes the other thread for the jobs that are there, if it can run them: for the actor, in a turn that may take long.
+    func offerDeliveries() {
+        if state.withLock({ $0.hasJobsForOther }) { counter.raise() }
     }
 
     private func perform(_ waking: SocketThreadState.Waking) {
@@ -120,11 +125,12 @@ final class SocketThread: SerialExecutor, Sendable {
         if mustWake || hasWork { counter.raise() }
     }
 
-    /// Sees to it that a thread wakes at a time: one that is set for an earlier one stays, and sees then.
+    /// Sees to it that a thread wakes at a time.
     private func setTimer(_ deadline: BootInstant?, _ state: inout SocketThreadState) {
-        guard let deadline, state.wakeTime.map({ deadline < $0 }) ?? true else { return }
-        state.wakeTime = deadline
-        timer.set(first: clock.now().duration(to: deadline), interval: .zero)
+        guard let deadline else { return }
+        let now = clock.now()
+        guard state.mustSetTimer(for: deadline, at: now) else { return }
+        timer.set(first: now.duration(to: deadline), interval: .zero)
     }
 
     // MARK: - The threads
@@ -159,10 +165,13 @@ final class SocketThread: SerialExecutor, Sendable {
             switch state.withLock({ $0.nextStep(of: thread) }) {
             case .serve: serve()
             case .deliver(let deliveries):
-                for delivery in deliveries { delivery.job.runSynchronously(on: delivery.executor) }
+                for delivery in deliveries {
+                    delivery.job.runSynchronously(on: delivery.executor.asUnownedTaskExecutor())
+                }
             case .wait:
-                // Somebody has closed the set, which nobody but this may: there is nothing left to hear.
-                guard let keys = readiness.wait() else { return }
+                guard let keys = readiness.wait() else {
+                    preconditionFailure("The set that the sockets' threads wait at is theirs alone to close.")
+                }
                 state.withLock { $0.wake(thread, with: keys) }
             case .end(let mustWake):
                 if mustWake { counter.raise() }
@@ -212,12 +221,15 @@ final class SocketThread: SerialExecutor, Sendable {
         let hasInput = present?.hasInput() == true
         let deadline = present?.deadline()
         holder.store(0, ordering: .relaxed)
-        return state.withLock { state in
+        let (isLeft, mustOffer) = state.withLock { state in
             if present == nil, state.duty?.duty === duty { state.duty = nil }
-            if hasInput || state.hasWork { return false }
+            // Who stays may do so for long.
+            if hasInput || state.hasWork { return (false, state.hasJobsForOther) }
             setTimer(deadline, &state)
             _ = state.leavePlace()
-            return true
+            return (true, false)
         }
+        if mustOffer { counter.raise() }
+        return isLeft
     }
 }

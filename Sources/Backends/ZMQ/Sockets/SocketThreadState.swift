@@ -8,10 +8,11 @@ struct SocketThreadState {
         case body(@Sendable () -> Void)
     }
 
-    /// A job of a task that prefers to run there.
+    /// A job of a task that prefers to run there. It keeps the executor, which nobody else may do by then: the job of an actor
+    /// that such a task calls is put down with an executor that the task may have been the last to hold.
     struct Delivery {
         let job: UnownedJob
-        let executor: UnownedTaskExecutor
+        let executor: DeliveryExecutor
     }
 
     /// Lets the duty stand in the state. `@unchecked Sendable`: only who acts for the actor uses what is in it.
@@ -35,7 +36,7 @@ struct SocketThreadState {
         case none
         /// One of the threads.
         case raise
-        /// There is none.
+        /// There is none, or none that waits.
         case start
     }
 
@@ -50,7 +51,7 @@ struct SocketThreadState {
     /// Whether somebody acts for the actor.
     private var isHeld = false
     /// When the timer rings.
-    var wakeTime: BootInstant?
+    private var wakeTime: BootInstant?
     private var threadCount = 0
     private var hasCompanion = false
     /// The threads that look what is to be done before they wait.
@@ -68,16 +69,21 @@ struct SocketThreadState {
         return isHeld || awake.contains { $0 != runner } ? .none : waking()
     }
 
-    mutating func deliver(_ job: UnownedJob, to executor: UnownedTaskExecutor) -> Waking {
+    mutating func deliver(_ job: UnownedJob, to executor: DeliveryExecutor) -> Waking {
         deliveries.append(Delivery(job: job, executor: executor))
         // Who runs one looks for the next, and so does who is awake and is to run it.
         return runner != nil || !awake.isEmpty ? .none : waking()
     }
 
+    /// Whether jobs wait for whoever acts for the actor, and another thread can run them.
+    var hasJobsForOther: Bool { runner == nil && hasCompanion && !deliveries.isEmpty }
+
     /// A thread is there, or is about to be.
     private mutating func waking() -> Waking {
-        if threadCount > 0 { return .raise }
-        threadCount = 1
+        // With nothing to hear, one that runs a job is not followed by another that waits.
+        let isBusyAlone = threadCount == 1 && runner != nil && duty == nil
+        if threadCount > 0, !isBusyAlone { return .raise }
+        threadCount += 1
         return .start
     }
 
@@ -101,6 +107,15 @@ struct SocketThreadState {
     mutating func leavePlace() -> Bool {
         isHeld = false
         return hasWork
+    }
+
+    /// Takes down when a thread has to wake; tells whether the timer has to be set for it. One that is set for an earlier time
+    /// stays, and the thread sees then. One whose time has come and that has not rung does not count: it stood still while the
+    /// machine slept, and would ring late by as much.
+    mutating func mustSetTimer(for deadline: BootInstant, at now: BootInstant) -> Bool {
+        if let wakeTime, wakeTime > now, wakeTime <= deadline { return false }
+        wakeTime = deadline
+        return true
     }
 
     mutating func takeWork() -> (work: [Work], changed: [UInt64]) {

@@ -1,0 +1,169 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Glibc
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+
+@testable import ZMQBackend
+
+extension ZMQTests {
+    /// What the sockets' threads must not overlook or put off.
+    @Suite("The sockets' threads")
+    struct SocketThreadTests {
+        /// Who asks by one socket and answers by another, its own.
+        private actor Asker {
+            nonisolated let thread: SocketThread
+            nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+            nonisolated let answerCount = Atomic(0)
+            private let asking: Socket
+            private let answering: Socket
+            private let duty = SocketThread.Duty()
+            private var name: [UInt8] = []
+
+            init(in place: TemporaryDirectory) throws {
+                thread = try SocketThread(name: "asker")
+                let endpoint = "ipc://" + place.path(of: "s")
+                answering = try Socket(.router, for: endpoint)
+                try answering.bind()
+                asking = try Socket(.dealer, for: endpoint)
+                try asking.connect()
+            }
+
+            func begin() {
+                _ = asking.send([[1]])
+                waitOnThread(atMost: Patience.usual) {
+                    name = answering.receive(upTo: 2)?.frames.first ?? []
+                    return !name.isEmpty
+                }
+                // Nobody waits at the descriptor: the kernel tells a thread nothing of it either when what it told of was taken
+                // in before the thread has got to run.
+                duty.sockets = [asking]
+                duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
+                thread.take(duty)
+            }
+
+            func end() { duty.isOver = true }
+
+            private func turn() {
+                while asking.next(upTo: 1) != nil { answerCount.add(1, ordering: .sequentiallyConsistent) }
+            }
+
+            /// Sends until that has taken in an answer of which the descriptor told.
+            func sendMeanwhile() {
+                _ = answering.send([name, [2]])
+                waitOnThread(atMost: Patience.usual) { isReadable(asking) }
+                waitOnThread(atMost: Patience.usual) {
+                    _ = asking.send([[3]])
+                    return !isReadable(asking)
+                }
+            }
+
+            private func isReadable(_ socket: Socket) -> Bool {
+                var entry = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+                return poll(&entry, 1, 0) == 1
+            }
+        }
+
+        @Test("an answer that was taken in by whoever acts for the thread is seen by the thread, though nothing is due")
+        func takenInMeanwhile() async throws {
+            let place = try TemporaryDirectory()
+            let asker = try Asker(in: place)
+            await asker.begin()
+            let isSent = Box(false)
+            try await eventually("one acts in place of the thread") {
+                let caller = UInt(pthread_self())
+                asker.thread.act {
+                    guard UInt(pthread_self()) == caller else { return }
+                    asker.assumeIsolated { $0.sendMeanwhile() }
+                    isSent.update { $0 = true }
+                }
+                return isSent.value
+            }
+            // Not by a job, which would make the thread look.
+            try await eventually("the thread takes it") {
+                asker.answerCount.load(ordering: .sequentiallyConsistent) == 1
+            }
+            await asker.end()
+        }
+
+        @Test("the timer is set for what is due before it rings, and when it should have rung and has not")
+        func timer() {
+            func time(_ seconds: Int) -> BootInstant {
+                BootInstant(nanoseconds: 0).advanced(by: .seconds(seconds))
+            }
+            var state = SocketThreadState()
+            func mustSet(_ due: Int, at now: Int) -> Bool { state.mustSetTimer(for: time(due), at: time(now)) }
+            #expect(mustSet(20, at: 1))
+            #expect(!mustSet(20, at: 2))
+            #expect(!mustSet(30, at: 2))
+            #expect(mustSet(10, at: 2))
+            #expect(!mustSet(20, at: 9))
+            // The machine has slept.
+            #expect(mustSet(20, at: 10))
+            #expect(!mustSet(20, at: 11))
+            #expect(mustSet(15, at: 50))
+            // It has rung, and a thread has seen it.
+            state.wake(pthread_self(), with: [SocketThreadState.timerKey])
+            _ = state.takeWork()
+            #expect(mustSet(90, at: 14))
+        }
+
+        /// Who has input as long as it wants.
+        private actor Flooded {
+            nonisolated let thread: SocketThread
+            nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+            nonisolated let turnCount = Atomic(0)
+            nonisolated let isEnough = Atomic(false)
+            private let input: Socket
+            private let output: Socket
+            private let duty = SocketThread.Duty()
+
+            init() throws {
+                thread = try SocketThread(name: "flooded")
+                input = try Socket(.pair, for: "inproc://flood")
+                try input.bind()
+                output = try Socket(.pair, for: "inproc://flood")
+                try output.connect()
+            }
+
+            func begin() throws {
+                try thread.watch(input.descriptor)
+                duty.sockets = [input]
+                duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
+                thread.take(duty)
+            }
+
+            func flood() { _ = output.send([[1]]) }
+
+            func end() { duty.isOver = true }
+
+            private func turn() {
+                guard input.next(upTo: 1) != nil else { return }
+                turnCount.add(1, ordering: .sequentiallyConsistent)
+                if !isEnough.load(ordering: .sequentiallyConsistent) { flood() }
+            }
+        }
+
+        @Test("a task that prefers to run there does not wait for the end of a flood that one thread takes in")
+        func deliveryInFlood() async throws {
+            let flooded = try Flooded()
+            try await flooded.begin()
+            try #require(flooded.thread.beginCompanion())
+            let executor = DeliveryExecutor(of: flooded.thread)
+            await flooded.flood()
+            defer { flooded.isEnough.store(true, ordering: .sequentiallyConsistent) }
+            for count in 1...20 {
+                let turnCount = flooded.turnCount.load(ordering: .sequentiallyConsistent)
+                try await eventually("the flood goes on") {
+                    flooded.turnCount.load(ordering: .sequentiallyConsistent) > turnCount
+                }
+                try await within(Patience.usual, "task \(count) runs") {
+                    await Task(executorPreference: executor) {}.value
+                }
+            }
+            flooded.isEnough.store(true, ordering: .sequentiallyConsistent)
+            await flooded.end()
+        }
+    }
+}
