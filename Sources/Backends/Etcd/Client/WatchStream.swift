@@ -46,15 +46,14 @@
         }
 
         func end() {
-            content.withLock {
-                $0.task?.cancel()
-                $0.stream?.cancel()
-            }
+            let (task, stream) = content.withLock { ($0.task, $0.stream) }
+            task?.cancel()
+            stream?.cancel()
         }
 
         /// Breaks the stream, so that it is made anew with the member that is chosen then.
         func restart() {
-            content.withLock { $0.stream?.cancel() }
+            content.withLock { $0.stream }?.cancel()
         }
 
         /// Begins to tell a listener; what it returns ends that.

@@ -112,6 +112,17 @@
         }
     }
 
+    extension Etcdserverpb_ResponseOp {
+        /// How many keys each removal among the steps has removed, in their order.
+        var removedCounts: [Int64] {
+            switch response {
+            case .responseDeleteRange(let answer)?: [answer.deleted]
+            case .responseTxn(let transaction)?: transaction.responses.flatMap(\.removedCounts)
+            default: []
+            }
+        }
+    }
+
     extension Etcdserverpb_TxnRequest {
         static func make(
             if compares: [Etcdserverpb_Compare] = [], then success: [Etcdserverpb_RequestOp],
