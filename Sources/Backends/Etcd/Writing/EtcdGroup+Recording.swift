@@ -129,9 +129,13 @@
             guard !removed.isEmpty else { return nothing }
             let all = Etcdserverpb_RequestOp.grouped(changes + ending(changed: true))
             // More than can be looked at first are removed at once; the answer tells how many were there.
-            guard removed.count <= Etcdserverpb_RequestOp.groupSize else { return all }
+            guard removed.count <= Self.removalsLookedAt else { return all }
             return [.transaction(if: removed.map { .empty($0) }, then: nothing, else: all)]
         }
+
+        /// How many removals are looked at before they are made: so many that they stand beside one another with the steps
+        /// that end every commit.
+        private static var removalsLookedAt: Int { Etcdserverpb_RequestOp.groupSize - 3 }
 
         private func changing(
             _ plan: TransactionPlan, extras: [NotificationName: UInt64]
@@ -168,7 +172,7 @@
         private func commit(in answer: Etcdserverpb_TxnResponse, of plan: TransactionPlan) -> Commit {
             if plan.alwaysChanges { return Commit(revision: Revision(etcd: answer.header.revision), changed: true) }
             let removalCount = plan.removed(in: feed.keys).count
-            if removalCount > Etcdserverpb_RequestOp.groupSize {
+            if removalCount > Self.removalsLookedAt {
                 // Those of results that are no longer kept come behind.
                 let removed = answer.responses.flatMap(\.removedCounts).prefix(removalCount)
                 return Commit(revision: Revision(etcd: answer.header.revision), changed: removed.contains { $0 > 0 })

@@ -100,7 +100,7 @@
         }
 
         /// How many steps stand beside one another: a server takes 128 of them, counted from the outermost to the innermost.
-        static let groupSize = 40
+        static let groupSize = 24
 
         /// The same steps, those that are too many in transactions of their own.
         static func grouped(_ steps: [Self], atMost count: Int = groupSize) -> [Self] {
