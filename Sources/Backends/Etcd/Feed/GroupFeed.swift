@@ -97,13 +97,14 @@
 
         /// Reads a group where it stands now, anew when that is compacted away meanwhile.
         private static func load(
-            _ keys: Keyspace, from cluster: Cluster, settings: Settings
+            _ keys: Keyspace, from cluster: Cluster, settings: Settings,
+            knowing former: [Key: (revision: Revision, expiry: BootInstant)] = [:]
         ) async throws(EtcdFailure) -> GroupLoad {
             while true {
                 do throws(EtcdFailure) {
                     return try await GroupLoad.read(
                         keys, from: cluster, clock: settings.clock, limits: settings.limits,
-                        historyByteCount: settings.historyByteCount, within: settings.requestTimeout)
+                        historyByteCount: settings.historyByteCount, knowing: former, within: settings.requestTimeout)
                 } catch {
                     guard case .compacted = error else { throw error }
                 }
@@ -398,8 +399,16 @@
 
         func lost() {
             Task {
+                let former = replica.read { state -> [Key: (revision: Revision, expiry: BootInstant)] in
+                    var known: [Key: (revision: Revision, expiry: BootInstant)] = [:]
+                    for (key, entry) in state.selection([.all]) {
+                        if let expiry = entry.expiry { known[key] = (entry.revision, expiry) }
+                    }
+                    return known
+                }
                 do throws(EtcdFailure) {
-                    self.begin(anewWith: try await Self.load(keys, from: cluster, settings: settings))
+                    self.begin(
+                        anewWith: try await Self.load(keys, from: cluster, settings: settings, knowing: former))
                 } catch {
                     if case .refused(let error) = error { return fail(error) }
                     guard !content.withLock({ $0.isEnded }) else { return }
