@@ -9,7 +9,7 @@
     /// | `etcd.endpoints` | the members, `host:port` with commas between them | `127.0.0.1:2379` |
     /// | `etcd.prefix` | what stands in front of all keys | `/sharedcore` |
     /// | `etcd.lease` | the seconds that a participant may be silent | `3` |
-    /// | `etcd.tls.mode` | `on` secures connections, `off` does not | `on` when one of the files is given |
+    /// | `etcd.tls.mode` | `on` secures connections, `off` does not | `auto`: `on` when one of the files is given, or an endpoint begins with `https://` |
     /// | `etcd.tls.ca` | the PEM file of the certificates by which members are judged | the system's |
     /// | `etcd.tls.certificate`, `etcd.tls.key` | the PEM files of the client's own certificate and its key | none |
     public struct EtcdFactory: BackendFactory {
@@ -37,7 +37,7 @@
 
         /// Where a configuration's cluster is.
         ///
-        /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what are no endpoints.
+        /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what are no endpoints, or no way to secure them.
         public static func place(of settings: [String: String]) throws(SharedCoreError) -> EtcdPlace {
             var endpoints: [EtcdPlace.Endpoint] = []
             for text in (settings["etcd.endpoints"] ?? "127.0.0.1:2379").split(separator: ",") {
@@ -45,11 +45,20 @@
             }
             let files = ["etcd.tls.ca", "etcd.tls.certificate", "etcd.tls.key"].map { settings[$0] }
             let isSecure =
-                switch settings["etcd.tls.mode"] {
+                switch settings["etcd.tls.mode"] ?? "auto" {
                 case "on": true
                 case "off": false
-                default: files.contains { $0 != nil }
+                case "auto": files.contains { $0 != nil }
+                case let other:
+                    throw SharedCoreError(
+                        .invalidArgument, "The connections to etcd are secured `on`, `off` or `auto`, not “\(other)”.",
+                        at: "etcd.tls.mode")
                 }
+            if settings["etcd.tls.mode"] == "off", let endpoint = endpoints.first(where: \.isSecure) {
+                throw SharedCoreError(
+                    .invalidArgument, "An endpoint with https:// is not reached with `off`.", at: "endpoint \(endpoint)"
+                )
+            }
             return try EtcdPlace(
                 endpoints,
                 security: isSecure

@@ -17,19 +17,26 @@
         ///   - ports: The ports of all members, for clients and among themselves.
         ///   - path: The program.
         ///   - directory: Where it keeps its files.
-        init(_ index: Int, of ports: [(client: Int, peer: Int)], path: String, in directory: String) throws {
+        ///   - prefix: What its name begins with, which no other cluster's members have.
+        ///   - more: What it is told besides.
+        init(
+            _ index: Int, of ports: [(client: Int, peer: Int)], path: String, in directory: String,
+            named prefix: String = "n", _ more: [String] = []
+        ) throws {
             self.path = path
-            name = "n\(index)"
+            name = "\(prefix)\(index)"
             endpoint = try EtcdPlace.Endpoint("127.0.0.1:\(ports[index].client)")
             log = "\(directory)/\(name).log"
             let client = "http://127.0.0.1:\(ports[index].client)"
             let peer = "http://127.0.0.1:\(ports[index].peer)"
-            let all = ports.enumerated().map { "n\($0.offset)=http://127.0.0.1:\($0.element.peer)" }
-            arguments = [
-                "--name", name, "--data-dir", "\(directory)/\(name)", "--listen-client-urls", client,
-                "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-                "--initial-cluster", all.joined(separator: ","), "--log-level", "error",
-            ]
+            let all = ports.enumerated().map { "\(prefix)\($0.offset)=http://127.0.0.1:\($0.element.peer)" }
+            arguments =
+                [
+                    "--name", name, "--data-dir", "\(directory)/\(name)", "--listen-client-urls", client,
+                    "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls",
+                    peer,
+                    "--initial-cluster", all.joined(separator: ","), "--log-level", "error",
+                ] + more
         }
 
         deinit {

@@ -10,17 +10,54 @@
         let place: EtcdPlace
         /// Each trial has one of its own.
         private(set) var group = ""
+        private var noted: [UInt8] = []
+
+        private let program: String
+        private let directory: String
 
         init(program: String, in directory: String) async throws {
-            // Below the ports that the system gives away by itself.
-            let first = Int.random(in: 5_000..<15_000) * 2
-            let ports = (0..<3).map { (client: first + 2 * $0, peer: first + 2 * $0 + 1) }
+            self.program = program
+            self.directory = directory
+            let ports = try Self.ports(for: 3)
             nodes = try (0..<3).map { try Node($0, of: ports, path: program, in: directory) }
             place = try EtcdPlace(nodes.map(\.endpoint))
             takeNewGroup()
             for node in nodes { try node.start() }
             try note(in: directory)
             for node in nodes { try await answers(node) }
+        }
+
+        /// A member of a cluster of its own.
+        func alone(_ name: String, _ more: [String]) throws -> Node {
+            let node = try Node(0, of: Self.ports(for: 1), path: program, in: directory, named: name, more)
+            try node.start()
+            try note(node, in: directory)
+            return node
+        }
+
+        /// Ports that nobody has, below those that the system gives away by itself.
+        private static func ports(for count: Int) throws -> [(client: Int, peer: Int)] {
+            for _ in 0..<100 {
+                let first = Int.random(in: 5_000..<15_000) * 2
+                let areFree = (first..<first + 2 * count).allSatisfy { isFree($0) }
+                if areFree { return (0..<count).map { (client: first + 2 * $0, peer: first + 2 * $0 + 1) } }
+            }
+            throw TrialFailure(description: "no free ports were found")
+        }
+
+        private static func isFree(_ port: Int) -> Bool {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            guard descriptor >= 0 else { return false }
+            defer { Glibc.close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(port).bigEndian
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            return withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            } == 0
         }
 
         func takeNewGroup() {
@@ -30,7 +67,13 @@
         /// Leaves the numbers of the processes to whoever cleans up behind a trial that was ended.
         private func note(in directory: String) throws {
             let numbers = nodes.compactMap(\.processID).map { "\($0)\n" }.joined()
+            noted = Array(numbers.utf8)
             try OpenFile(path: directory + "/processes", .create).write(Array(numbers.utf8), at: 0)
+        }
+
+        private func note(_ node: Node, in directory: String) throws {
+            noted += Array((node.processID.map { "\($0)\n" } ?? "").utf8)
+            try OpenFile(path: directory + "/processes", .create).write(noted, at: 0)
         }
 
         func open(

@@ -60,4 +60,9 @@
         failedCount += 1
     }
     exit(failedCount == 0 ? 0 : 1)
+#else
+    internal import Glibc
+
+    print("This build has no backend on etcd: build with --traits default,Etcd.")
+    exit(64)
 #endif

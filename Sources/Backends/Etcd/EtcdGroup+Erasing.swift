@@ -6,7 +6,7 @@
         package static func erase(
             _ group: String, at place: EtcdPlace, prefix: String
         ) async throws(SharedCoreError) {
-            let keys = Keyspace(prefix: prefix, group: group)
+            let keys = try Keyspace(prefix: prefix, group: group)
             let cluster = try Clusters.cluster(at: place)
             _ = try await cluster.transaction(
                 .make(then: [.delete(keys.whole)]), within: .seconds(10), at: "erase")

@@ -34,6 +34,8 @@
         deinit {
             guard !isClosed.load(ordering: .acquiring) else { return }
             let (feed, seat) = (feed, seat)
+            // A watch may be held for longer than its group.
+            feed.replica.finish(session.id, with: .sessionEnded(session.id))
             Task { await seat.leave(feed) }
         }
 
@@ -62,7 +64,7 @@
                 durability: .disk, limits: options.limits)
             try capabilities.satisfy(options.requirements)
             let cluster = try Clusters.cluster(at: place)
-            let keys = Keyspace(prefix: options.prefix, group: group)
+            let keys = try Keyspace(prefix: options.prefix, group: group)
             let feed = try await cluster.feeds.feed(
                 of: keys, on: cluster,
                 settings: GroupFeed.Settings(
@@ -89,21 +91,35 @@
 
         public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
             try await bringUpToDate(consistency)
-            return try read { state throws(SharedCoreError) in try state.entry(key)?.entry(for: key) }
+            let now = feed.clock.now()
+            return try read { state throws(SharedCoreError) in
+                guard let stored = state.entry(key), !stored.isDue(at: now) else { return nil }
+                return try stored.entry(for: key)
+            }
         }
 
         public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
             try await bringUpToDate(consistency)
+            let now = feed.clock.now()
             return try read { state throws(SharedCoreError) in
-                try Snapshot(revision: state.revision, stored: state.selection([prefix]))
+                try Snapshot(
+                    revision: state.revision, stored: state.selection([prefix]).filter { !$0.entry.isDue(at: now) })
             }
         }
 
         public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
             try await within(seat.commits) { () throws(SharedCoreError) in
                 guard !Task.isCancelled else { throw .cancelled("commit") }
-                try await self.feed.expire()
-                try self.read { state throws(SharedCoreError) in try state.checkLimits(of: transaction) }
+                try await self.removeDue()
+                do throws(SharedCoreError) {
+                    try self.read { state throws(SharedCoreError) in try state.checkLimits(of: transaction) }
+                } catch {
+                    // What has been answered once is answered again, whatever the store has come to since.
+                    guard error.code == .limitExceeded, let number = transaction.requestNumber,
+                        let kept = try await self.keptResult(of: number)
+                    else { throw error }
+                    return try kept.get()
+                }
                 return try await self.record(transaction).get()
             }
         }
@@ -140,8 +156,15 @@
             feed.replica.finish(session.id, with: nil)
             // The end of the session keeps out what is still on its way, so the commits learn what became of them. Where
             // the cluster is away, nobody waits for it.
-            let isOver = await seat.leave(feed)
+            let isOver = await seat.leave(feed, releasing: false)
             if !isOver { seat.commits.cancelAll() }
+            // They learn it from the feed.
+            let (feed, seat) = (feed, seat)
+            guard !seat.commits.isEmpty else { return feed.cluster.feeds.release(feed) }
+            Task {
+                await seat.commits.untilEmpty()
+                feed.cluster.feeds.release(feed)
+            }
         }
 
         // MARK: - Notifier
@@ -168,8 +191,20 @@
 
         private func bringUpToDate(_ consistency: ReadConsistency) async throws(SharedCoreError) {
             try await within(seat.reads) { () throws(SharedCoreError) in
-                if consistency == .linearizable { try await self.feed.catchUp() }
-                try await self.feed.expire()
+                try self.feed.check()
+                guard consistency == .linearizable else { return }
+                try await self.feed.catchUp()
+                try await self.removeDue()
+            }
+        }
+
+        /// Removes what is due. What cannot be removed now is not told by reads, and removed when the cluster can.
+        private func removeDue() async throws(SharedCoreError) {
+            do throws(SharedCoreError) {
+                try await feed.expire()
+            } catch {
+                if Task.isCancelled { throw .cancelled("etcd") }
+                try feed.check()
             }
         }
 
@@ -210,5 +245,10 @@
             let isOfClosing = [.sessionEnded, .cancelled, .unavailable].contains(error.code)
             return isOfClosing && isClosed.load(ordering: .acquiring) ? .closed("etcd") : error
         }
+    }
+
+    extension StoredEntry {
+        /// Whether its time is over.
+        fileprivate func isDue(at now: BootInstant) -> Bool { expiry.map { $0 <= now } ?? false }
     }
 #endif

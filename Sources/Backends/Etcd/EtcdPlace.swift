@@ -7,12 +7,15 @@
         public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
             public let host: String
             public let port: Int
+            /// Whether it was written with `https://`, and so is reached by secured connections alone.
+            public let isSecure: Bool
 
             /// Reads `host:port`, `[address]:port` or either with `http://` or `https://` in front.
             ///
             /// - Throws: ``SharedCoreError/Code/invalidArgument`` for anything else.
             public init(_ text: String) throws(SharedCoreError) {
                 var rest = text[...]
+                isSecure = text.hasPrefix("https://")
                 for scheme in ["http://", "https://"] where rest.hasPrefix(scheme) {
                     rest = rest.dropFirst(scheme.count)
                 }
@@ -62,6 +65,8 @@
         /// Nil for connections in the clear.
         public let security: Security?
 
+        /// An endpoint with `https://` secures all connections.
+        ///
         /// - Throws: ``SharedCoreError/Code/invalidArgument`` when no endpoint is given, or a certificate without its key.
         public init(_ endpoints: [Endpoint], security: Security? = nil) throws(SharedCoreError) {
             guard !endpoints.isEmpty else {
@@ -72,7 +77,7 @@
                     .invalidArgument, "A certificate and its key are given together.", at: "certificate")
             }
             self.endpoints = endpoints
-            self.security = security
+            self.security = security ?? (endpoints.contains(where: \.isSecure) ? Security() : nil)
         }
     }
 #endif

@@ -7,6 +7,8 @@
             var ends: [UInt64: @Sendable () -> Void] = [:]
             var lastID: UInt64 = 0
             var isOver = false
+            /// Those who wait until there is none.
+            var idle: [CheckedContinuation<Void, Never>] = []
         }
 
         private let content = Mutex(Content())
@@ -14,16 +16,42 @@
         /// Runs a call in a task that the caller's cancellation ends as well.
         func run<Answer: Sendable>(_ body: @escaping @Sendable () async -> Answer) async -> Answer {
             let task = Task { await body() }
-            let id = content.withLock { content -> UInt64 in
+            let (id, isOver) = content.withLock { content -> (UInt64, Bool) in
                 content.lastID += 1
-                if content.isOver { task.cancel() } else { content.ends[content.lastID] = { task.cancel() } }
-                return content.lastID
+                content.ends[content.lastID] = { task.cancel() }
+                return (content.lastID, content.isOver)
             }
-            defer { content.withLock { _ = $0.ends.removeValue(forKey: id) } }
+            if isOver { task.cancel() }
+            defer { leave(id) }
             return await withTaskCancellationHandler {
                 await task.value
             } onCancel: {
                 task.cancel()
+            }
+        }
+
+        private func leave(_ id: UInt64) {
+            let idle = content.withLock { content -> [CheckedContinuation<Void, Never>] in
+                content.ends[id] = nil
+                guard content.ends.isEmpty else { return [] }
+                defer { content.idle = [] }
+                return content.idle
+            }
+            for waiter in idle { waiter.resume() }
+        }
+
+        /// Whether there is none.
+        var isEmpty: Bool { content.withLock { $0.ends.isEmpty } }
+
+        /// Waits until there is none.
+        func untilEmpty() async {
+            await withCheckedContinuation { continuation in
+                let isEmpty = content.withLock { content in
+                    if content.ends.isEmpty { return true }
+                    content.idle.append(continuation)
+                    return false
+                }
+                if isEmpty { continuation.resume() }
             }
         }
 

@@ -6,7 +6,7 @@ struct GlobalOptions: ParsableArguments {
     @Option(name: .customLong("config"), help: "The configuration file, YAML or JSON.")
     var file: String?
 
-    @Option(help: "The transport: memory, file, zmq or etcd.")
+    @Option(help: "The transport: memory, file, zmq, or etcd where it is built with it.")
     var backend: String?
 
     @Option(help: "The name of the group.")

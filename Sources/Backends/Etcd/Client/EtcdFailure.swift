@@ -8,6 +8,8 @@
         case refused(SharedCoreError)
         /// The lease that it used is over; it did nothing.
         case leaseEnded
+        /// The cluster's space is used up. A commit may have taken effect all the same: the one that used it up has.
+        case full(String)
         /// What it asked for lies before what the cluster keeps.
         case compacted
         /// No answer came, or one that leaves open whether it took effect.
@@ -28,8 +30,7 @@
                     SharedCoreError(
                         .limitExceeded, "The cluster takes no request of this size.", at: "etcd", cause: text))
             case .resourceExhausted where text.contains("space"):
-                self = .refused(
-                    SharedCoreError(.storageFull, "The cluster's space is used up.", at: "etcd", cause: text))
+                self = .full(text)
             case .permissionDenied, .unauthenticated, .failedPrecondition:
                 self = .refused(
                     SharedCoreError(
@@ -48,6 +49,8 @@
             case .refused(let error): error
             case .leaseEnded: SharedCoreError(.unavailable, "The lease is over.", at: location)
             case .compacted: SharedCoreError(.unavailable, "What was asked for is compacted away.", at: location)
+            case .full(let cause):
+                SharedCoreError(.storageFull, "The cluster's space is used up.", at: location, cause: cause)
             case .unclear(let cause):
                 SharedCoreError(.unavailable, "The cluster does not answer.", at: location, cause: cause)
             }

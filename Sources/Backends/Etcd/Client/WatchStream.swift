@@ -22,6 +22,8 @@
     final class WatchStream: Sendable {
         private struct Content {
             var listeners: [Int64: any WatchListener] = [:]
+            /// Those of which the server has said that it tells them.
+            var confirmed: Set<Int64> = []
             var lastID: Int64 = 0
             var requests: AsyncStream<Etcdserverpb_WatchRequest>.Continuation?
             var task: Task<Void, Never>?
@@ -46,32 +48,33 @@
         }
 
         func end() {
-            content.withLock {
-                $0.task?.cancel()
-                $0.stream?.cancel()
-            }
+            let (task, stream) = content.withLock { ($0.task, $0.stream) }
+            task?.cancel()
+            stream?.cancel()
         }
 
         /// Breaks the stream, so that it is made anew with the member that is chosen then.
         func restart() {
-            content.withLock { $0.stream?.cancel() }
+            content.withLock { $0.stream }?.cancel()
         }
 
         /// Begins to tell a listener; what it returns ends that.
         func add(_ listener: any WatchListener) -> Int64 {
-            content.withLock { content in
+            let (id, requests) = content.withLock { content in
                 content.lastID += 1
                 content.listeners[content.lastID] = listener
-                content.requests?.yield(Self.creation(content.lastID, for: listener))
-                return content.lastID
+                return (content.lastID, content.requests)
             }
+            requests?.yield(Self.creation(id, for: listener))
+            return id
         }
 
         func remove(_ id: Int64) {
-            content.withLock { content in
-                guard content.listeners.removeValue(forKey: id) != nil else { return }
-                content.requests?.yield(.with { $0.cancelRequest = .with { $0.watchID = id } })
+            let requests = content.withLock { content in
+                content.confirmed.remove(id)
+                return content.listeners.removeValue(forKey: id) == nil ? nil : content.requests
             }
+            requests?.yield(.with { $0.cancelRequest = .with { $0.watchID = id } })
         }
 
         private static func creation(_ id: Int64, for listener: any WatchListener) -> Etcdserverpb_WatchRequest {
@@ -103,6 +106,8 @@
             content.withLock { content in
                 content.stream = stream
                 content.requests = sender
+                content.confirmed = []
+                // Under the lock, so that none of them is cancelled before it is asked for.
                 for (id, listener) in content.listeners { sender.yield(Self.creation(id, for: listener)) }
             }
             await withTaskCancellationHandler {
@@ -114,10 +119,32 @@
             content.withLock { $0.requests = nil }
         }
 
+        /// A server that refuses a watch without saying which hears no more requests on this stream: it was one of those that
+        /// are not confirmed.
+        private func deny(_ reason: String) {
+            let (denied, stream) = content.withLock { content in
+                let denied = content.listeners.filter { !content.confirmed.contains($0.key) }
+                for id in denied.keys { content.listeners[id] = nil }
+                return (Array(denied.values), content.stream)
+            }
+            for listener in denied { listener.refused(reason) }
+            stream?.cancel()
+        }
+
         private func take(_ message: Etcdserverpb_WatchResponse) {
-            guard let listener = content.withLock({ $0.listeners[message.watchID] }) else { return }
+            let known = content.withLock { content in
+                if message.created, !message.canceled { content.confirmed.insert(message.watchID) }
+                return content.listeners[message.watchID]
+            }
+            guard let listener = known else {
+                if message.canceled, message.created { deny(message.cancelReason) }
+                return
+            }
             if message.canceled {
-                content.withLock { _ = $0.listeners.removeValue(forKey: message.watchID) }
+                content.withLock { content in
+                    content.listeners[message.watchID] = nil
+                    content.confirmed.remove(message.watchID)
+                }
                 if message.compactRevision > 0 { listener.lost() } else { listener.refused(message.cancelReason) }
             } else if !message.events.isEmpty {
                 listener.take(message.events)

@@ -40,7 +40,8 @@
                         revision: place, time: clock.now(),
                         body: .committed(SessionID(rawValue: 0), requestNumber: nil, operations)))
             }
-            let time = head.time.local(to: clock)
+            // What is heard of has taken effect: a duration that begins now never ends early.
+            let time = clock.now()
             switch head.kind {
             case .opened:
                 guard let (lease, record) = parts.opened else { throw .unreadable("the opening of a session") }
@@ -51,10 +52,11 @@
             case .expired:
                 return Reading(effect: Effect(revision: place, time: time, body: .expired(parts.removed)))
             case .committed:
-                let body = Effect.Body.committed(head.origin, requestNumber: nil, try parts.operations(in: keys))
+                let operations = try parts.operations(in: keys)
+                let body = Effect.Body.committed(head.origin, requestNumber: nil, operations)
                 return Reading(
                     effect: Effect(revision: place, time: time, body: body),
-                    delivery: (head.origin, head.delivery, Commit(revision: place, changed: head.changed)),
+                    delivery: (head.origin, head.delivery, Commit(revision: place, changed: !operations.isEmpty)),
                     madeAgain: Array(parts.madeAgain), extras: parts.extras)
             }
         }

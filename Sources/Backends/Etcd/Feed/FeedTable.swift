@@ -4,14 +4,31 @@
 
     /// The groups of a cluster that this process follows: participants of one group share its feed.
     final class FeedTable: Sendable {
+        /// What participants have in common that share a feed.
         private struct Place: Hashable {
             let keys: Keyspace
             let limits: Limits
             let historyByteCount: Int
+            let requestTimeout: Duration
+            let clock: ObjectIdentifier
+
+            init(_ keys: Keyspace, _ settings: GroupFeed.Settings) {
+                self.keys = keys
+                limits = settings.limits
+                historyByteCount = settings.historyByteCount
+                requestTimeout = settings.requestTimeout
+                let kind = type(of: settings.clock)
+                // A clock that is a value is the same as any other of its kind.
+                clock =
+                    kind is AnyObject.Type
+                    ? ObjectIdentifier(settings.clock as AnyObject) : ObjectIdentifier(kind)
+            }
         }
 
         private struct Row {
             let task: Task<Result<GroupFeed, SharedCoreError>, Never>
+            /// Known once the task is done.
+            var feed: GroupFeed?
             var userCount = 1
         }
 
@@ -21,38 +38,50 @@
         func feed(
             of keys: Keyspace, on cluster: Cluster, settings: GroupFeed.Settings
         ) async throws(SharedCoreError) -> GroupFeed {
-            let place = Place(keys: keys, limits: settings.limits, historyByteCount: settings.historyByteCount)
-            let task = rows.withLock { rows -> Task<Result<GroupFeed, SharedCoreError>, Never> in
-                if let row = rows[place] {
-                    rows[place]?.userCount += 1
-                    return row.task
-                }
-                let task = Task {
+            let place = Place(keys, settings)
+            // One that has failed makes room for a new one.
+            for _ in 0..<3 {
+                let task = join(place) {
                     do throws(SharedCoreError) {
-                        return Result<GroupFeed, SharedCoreError>.success(
-                            try await GroupFeed.open(keys, on: cluster, settings: settings))
+                        return .success(try await GroupFeed.open(keys, on: cluster, settings: settings))
                     } catch {
                         return .failure(error)
                     }
                 }
+                let result = await task.value
+                let feed = rows.withLock { rows -> GroupFeed? in
+                    if case .success(let feed) = result, !feed.hasFailed {
+                        if rows[place]?.task == task { rows[place]?.feed = feed }
+                        return feed
+                    }
+                    if rows[place]?.task == task { rows[place] = nil }
+                    return nil
+                }
+                if let feed { return feed }
+                _ = try result.get()
+            }
+            throw SharedCoreError(.unavailable, "The cluster's news of the group cannot be followed.", at: "open")
+        }
+
+        private func join(
+            _ place: Place, orOpen open: @escaping @Sendable () async -> Result<GroupFeed, SharedCoreError>
+        ) -> Task<Result<GroupFeed, SharedCoreError>, Never> {
+            rows.withLock { rows in
+                if let row = rows[place] {
+                    rows[place]?.userCount += 1
+                    return row.task
+                }
+                let task = Task { await open() }
                 rows[place] = Row(task: task)
                 return task
             }
-            let result = await task.value
-            if case .success(let feed) = result, !feed.hasFailed { return feed }
-            // Whoever comes next tries anew.
-            rows.withLock { rows in
-                if rows[place]?.task == task { rows[place] = nil }
-            }
-            return try result.get()
         }
 
-        /// Gives a feed back; the last one ends it.
+        /// Gives a feed back; the last one ends it. One that has failed is in nobody's place any more.
         func release(_ feed: GroupFeed) {
-            let place = Place(
-                keys: feed.keys, limits: feed.settings.limits, historyByteCount: feed.settings.historyByteCount)
+            let place = Place(feed.keys, feed.settings)
             let isLast = rows.withLock { rows -> Bool in
-                guard let row = rows[place] else { return true }
+                guard let row = rows[place], row.feed === feed else { return true }
                 if row.userCount > 1 {
                     rows[place]?.userCount -= 1
                     return false

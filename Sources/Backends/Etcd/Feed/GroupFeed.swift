@@ -97,13 +97,14 @@
 
         /// Reads a group where it stands now, anew when that is compacted away meanwhile.
         private static func load(
-            _ keys: Keyspace, from cluster: Cluster, settings: Settings
+            _ keys: Keyspace, from cluster: Cluster, settings: Settings,
+            knowing former: [Key: (revision: Revision, expiry: BootInstant)] = [:]
         ) async throws(EtcdFailure) -> GroupLoad {
             while true {
                 do throws(EtcdFailure) {
                     return try await GroupLoad.read(
                         keys, from: cluster, clock: settings.clock, limits: settings.limits,
-                        historyByteCount: settings.historyByteCount, within: settings.requestTimeout)
+                        historyByteCount: settings.historyByteCount, knowing: former, within: settings.requestTimeout)
                 } catch {
                     guard case .compacted = error else { throw error }
                 }
@@ -128,7 +129,13 @@
                 return content.watch
             }
             if let watch { cluster.watches.remove(watch) }
-            timer.withLock { $0?.task.cancel() }
+            timer.withLock { $0 }?.task.cancel()
+            waiters.resume { _ in true }
+        }
+
+        /// Says why it can tell nothing any more.
+        func check() throws(SharedCoreError) {
+            if let failure = content.withLock({ $0.failure }) { throw failure }
         }
 
         /// Whether it can tell nothing any more.
@@ -169,13 +176,15 @@
         func wait(
             within timeout: Duration? = nil, until condition: @escaping Waiters.Condition
         ) async throws(SharedCoreError) -> Bool {
-            if let failure = content.withLock({ $0.failure }) { throw failure }
-            let holds = await waiters.wait(until: condition, within: timeout ?? settings.requestTimeout) {
-                [replica] condition in
-                replica.read { condition(&$0) }
+            try check()
+            // One that is ended tells no news.
+            let isEnded = content.withLock { $0.isEnded }
+            _ = await waiters.wait(until: condition, within: isEnded ? .zero : timeout ?? settings.requestTimeout) {
+                [self] condition in
+                replica.read { condition(&$0) } || content.withLock { $0.isEnded }
             }
-            if let failure = content.withLock({ $0.failure }) { throw failure }
-            return holds
+            try check()
+            return replica.read { condition(&$0) }
         }
 
         /// Waits until the replica stands at a revision of a commit.
@@ -191,13 +200,24 @@
         /// - Returns: A revision up to which everything is reflected.
         @discardableResult
         func catchUp() async throws(SharedCoreError) -> Revision {
+            let end = ContinuousClock.now.advanced(by: settings.requestTimeout)
             let answer = try await cluster.transaction(
                 .make(then: [.get(keys.head), .count(in: keys.all(.session))]), within: settings.requestTimeout,
                 at: "read")
-            guard answer.responses.count == 2 else { throw .unreadable("an answer") }
+            return try await catchUp(with: answer, until: end)
+        }
+
+        /// Brings the replica to where the group stood when the cluster gave an answer that begins with the two signs.
+        @discardableResult
+        func catchUp(
+            with answer: Etcdserverpb_TxnResponse, until end: ContinuousClock.Instant
+        ) async throws(SharedCoreError) -> Revision {
+            guard answer.responses.count >= 2 else { throw .unreadable("an answer") }
             let head = Revision(etcd: answer.responses[0].responseRange.kvs.first?.modRevision ?? 0)
             let sessionCount = Int(answer.responses[1].responseRange.count)
-            let isThere = try await wait { Self.reflects(head, sessionCount, $0) }
+            let isThere = try await wait(within: max(.seconds(1), ContinuousClock.now.duration(to: end))) {
+                Self.reflects(head, sessionCount, $0)
+            }
             guard isThere else {
                 if Task.isCancelled { throw .cancelled("read") }
                 throw SharedCoreError(.unavailable, "The cluster's news do not arrive.", at: "read")
@@ -304,7 +324,7 @@
         private func fail(_ error: SharedCoreError) {
             content.withLock { $0.failure = error }
             replica.fail(with: error)
-            waiters.resume { _ in true }
+            end()
         }
 
         private func tellWaiters() {
@@ -379,8 +399,16 @@
 
         func lost() {
             Task {
+                let former = replica.read { state -> [Key: (revision: Revision, expiry: BootInstant)] in
+                    var known: [Key: (revision: Revision, expiry: BootInstant)] = [:]
+                    for (key, entry) in state.selection([.all]) {
+                        if let expiry = entry.expiry { known[key] = (entry.revision, expiry) }
+                    }
+                    return known
+                }
                 do throws(EtcdFailure) {
-                    self.begin(anewWith: try await Self.load(keys, from: cluster, settings: settings))
+                    self.begin(
+                        anewWith: try await Self.load(keys, from: cluster, settings: settings, knowing: former))
                 } catch {
                     if case .refused(let error) = error { return fail(error) }
                     guard !content.withLock({ $0.isEnded }) else { return }

@@ -17,10 +17,13 @@
 
         /// Reads a group.
         ///
-        /// - Parameter revision: Where; nil where it stands now.
+        /// - Parameters:
+        ///   - revision: Where; nil where it stands now.
+        ///   - former: When entries expire of which this process has heard before.
         static func read(
             _ keys: Keyspace, from cluster: Cluster, at revision: Int64? = nil, clock: any TimeSource, limits: Limits,
-            historyByteCount: Int, within timeout: Duration
+            historyByteCount: Int, knowing former: [Key: (revision: Revision, expiry: BootInstant)] = [:],
+            within timeout: Duration
         ) async throws(EtcdFailure) -> GroupLoad {
             var pairs: [Mvccpb_KeyValue] = []
             var place = revision ?? 0
@@ -45,7 +48,8 @@
             }
             do throws(SharedCoreError) {
                 return try GroupLoad(
-                    pairs, of: keys, at: place, clock: clock, limits: limits, historyByteCount: historyByteCount)
+                    pairs, of: keys, at: place, clock: clock, limits: limits, historyByteCount: historyByteCount,
+                    knowing: former)
             } catch {
                 throw .refused(error)
             }
@@ -53,7 +57,7 @@
 
         private init(
             _ pairs: [Mvccpb_KeyValue], of keys: Keyspace, at revision: Int64, clock: any TimeSource, limits: Limits,
-            historyByteCount: Int
+            historyByteCount: Int, knowing former: [Key: (revision: Revision, expiry: BootInstant)]
         ) throws(SharedCoreError) {
             var sessions: [Int64: SessionID] = [:]
             var participants: [SessionState] = []
@@ -89,7 +93,11 @@
                 let record = try EntryRecord(pair.value)
                 var expiry: BootInstant?
                 if case .expiring(let duration) = record.lifetime {
-                    expiry = (record.written?.local(to: clock) ?? clock.now()).advanced(by: duration)
+                    if let known = former[key], known.revision == Revision(etcd: pair.modRevision) {
+                        expiry = known.expiry
+                    } else {
+                        expiry = (record.written?.local(to: clock) ?? clock.now()).advanced(by: duration)
+                    }
                 }
                 let creation = max(pair.createRevision, creations[key] ?? 0)
                 if creation > pair.createRevision { madeAgain[key] = Revision(etcd: creation) }

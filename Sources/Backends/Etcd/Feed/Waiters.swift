@@ -15,6 +15,8 @@
         private struct Content {
             var waiters: [UInt64: Waiter] = [:]
             var lastID: UInt64 = 0
+            /// Not resumed yet: of the others nobody needs to know that they are given up.
+            var open: Set<UInt64> = []
             /// Given up before they had begun.
             var abandoned: Set<UInt64> = []
         }
@@ -31,6 +33,7 @@
             if look(condition) { return true }
             let id = content.withLock { content in
                 content.lastID += 1
+                content.open.insert(content.lastID)
                 return content.lastID
             }
             let timer = Task { [weak self] in
@@ -39,7 +42,10 @@
             }
             defer {
                 timer.cancel()
-                content.withLock { _ = $0.abandoned.remove(id) }
+                content.withLock { content in
+                    content.open.remove(id)
+                    content.abandoned.remove(id)
+                }
             }
             return await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
@@ -74,7 +80,7 @@
         private func abandon(_ id: UInt64) {
             let waiter = content.withLock { content -> Waiter? in
                 guard let waiter = content.waiters.removeValue(forKey: id) else {
-                    content.abandoned.insert(id)
+                    if content.open.contains(id) { content.abandoned.insert(id) }
                     return nil
                 }
                 return waiter

@@ -4,7 +4,8 @@
 
     /// The keys of etcd that hold one group: a root, a letter that says what it is, and a name.
     ///
-    /// No root is a prefix of another one's keys: the group's name has no `/` in it that counts.
+    /// No root is a prefix of another one's keys: a zero byte ends what stands in front of the group's name, which no such
+    /// prefix holds, and the name has no `/` in it that counts.
     struct Keyspace: Hashable, Sendable {
         enum Kind: UInt8 {
             /// `c`: written when an entry is removed and made again in one transaction, which etcd takes for a change. The
@@ -31,7 +32,11 @@
 
         let root: Data
 
-        init(prefix: String, group: String) {
+        /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a prefix with a zero byte.
+        init(prefix: String, group: String) throws(SharedCoreError) {
+            guard !prefix.utf8.contains(0) else {
+                throw SharedCoreError(.invalidArgument, "A prefix of keys has no zero byte.", at: "etcd.prefix")
+            }
             let name = group.utf8.reduce(into: [UInt8]()) { name, byte in
                 switch byte {
                 case UInt8(ascii: "/"): name += Array("%2F".utf8)
@@ -39,7 +44,7 @@
                 default: name.append(byte)
                 }
             }
-            root = Data(Array(prefix.utf8) + [0x2f] + name + [0x2f])
+            root = Data(Array(prefix.utf8) + [0] + name + [0x2f])
         }
 
         var head: Data { key(.head) }

@@ -30,7 +30,12 @@
         /// The same time by the clock here. What another machine's clock says means nothing here: then it is now, when it is
         /// first heard of, and so never early.
         func local(to clock: any TimeSource) -> BootInstant {
-            bootID == clock.bootID ? instant : clock.now()
+            isLocal(to: clock) ? instant : clock.now()
+        }
+
+        /// Whether the clock is the one here. A run of a machine that has no name is nobody's.
+        private func isLocal(to clock: any TimeSource) -> Bool {
+            bootID == clock.bootID && (bootID.high, bootID.low) != (0, 0)
         }
     }
 #endif

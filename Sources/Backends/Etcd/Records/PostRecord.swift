@@ -2,6 +2,7 @@
     internal import ByteCoding
     internal import CoreAPI
     internal import FoundationEssentials
+    internal import StoreEngine
 
     /// The value of a name's key: who posted last, and how often in that commit.
     struct PostRecord {
@@ -25,7 +26,7 @@
             do throws(ByteCodingError) {
                 origin = SessionID(rawValue: try reader.integer())
                 count = try reader.integer()
-                guard count > 0 else { throw .malformed }
+                guard (1...UInt64(StoreState.stepLimit)).contains(count) else { throw .malformed }
             } catch {
                 throw .unreadable("a notification")
             }

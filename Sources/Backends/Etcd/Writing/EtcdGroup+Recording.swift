@@ -35,12 +35,23 @@
                     }
                     let knowledge = FoundKeys(answer.responses)
                     found = knowledge
-                    if let outcome = try await self.judge(knowledge, of: transaction, guards) { return outcome }
+                    if let outcome = try await self.judge(knowledge, of: transaction, guards) {
+                        // What a refusal tells of, the replica knows as well.
+                        try await catchUp(with: answer)
+                        return outcome
+                    }
                 } catch {
                     switch error {
                     case .refused(let refusal): throw refusal
                     case .leaseEnded: throw .sessionEnded(session.id)
                     case .compacted: throw error.harmless(at: "commit")
+                    case .full:
+                        // A server whose space ends with this request has taken it all the same.
+                        guard let commit = try await find(delivery, since: generation) else {
+                            throw error.harmless(at: "commit")
+                        }
+                        if let number = transaction.requestNumber { seat.keep(number) }
+                        return .committed(commit)
                     case .unclear(let cause):
                         if let commit = try await resolve(delivery, since: generation, until: end, cause) {
                             if let number = transaction.requestNumber { seat.keep(number) }
@@ -62,7 +73,9 @@
             let keys = feed.keys
             let sessionKey = keys.session(seat.lease)
             var compares: [Etcdserverpb_Compare] = [.modified(sessionKey, at: seat.stamp)]
-            var looks: [Etcdserverpb_RequestOp] = [.get(sessionKey)]
+            var looks: [Etcdserverpb_RequestOp] = [
+                .get(keys.head), .count(in: keys.all(.session)), .get(sessionKey),
+            ]
             if let number {
                 let later = KeyBound(keys.result(seat.lease, number))..<KeyBound(keys.resultsEnd(seat.lease))
                 compares.append(.empty(later))
@@ -115,17 +128,14 @@
             let nothing = number == nil ? [.get(keys.head)] : ending(changed: false)
             guard !removed.isEmpty else { return nothing }
             let all = Etcdserverpb_RequestOp.grouped(changes + ending(changed: true))
-            return [whenAnyIsThere(removed[...], then: all, else: nothing)]
+            // More than can be looked at first are removed at once; the answer tells how many were there.
+            guard removed.count <= Self.removalsLookedAt else { return all }
+            return [.transaction(if: removed.map { .empty($0) }, then: nothing, else: all)]
         }
 
-        /// Steps that are taken when one of the ranges has something in it, others when none has.
-        private func whenAnyIsThere(
-            _ ranges: ArraySlice<Range<KeyBound>>, then steps: [Etcdserverpb_RequestOp],
-            else nothing: [Etcdserverpb_RequestOp]
-        ) -> Etcdserverpb_RequestOp {
-            .transaction(
-                if: ranges.prefix(Etcdserverpb_RequestOp.groupSize).map { .empty($0) }, then: nothing, else: steps)
-        }
+        /// How many removals are looked at before they are made: so many that they stand beside one another with the steps
+        /// that end every commit.
+        private static var removalsLookedAt: Int { Etcdserverpb_RequestOp.groupSize - 3 }
 
         private func changing(
             _ plan: TransactionPlan, extras: [NotificationName: UInt64]
@@ -161,6 +171,12 @@
         /// The commit that an answer tells of.
         private func commit(in answer: Etcdserverpb_TxnResponse, of plan: TransactionPlan) -> Commit {
             if plan.alwaysChanges { return Commit(revision: Revision(etcd: answer.header.revision), changed: true) }
+            let removalCount = plan.removed(in: feed.keys).count
+            if removalCount > Self.removalsLookedAt {
+                // Those of results that are no longer kept come behind.
+                let removed = answer.responses.flatMap(\.removedCounts).prefix(removalCount)
+                return Commit(revision: Revision(etcd: answer.header.revision), changed: removed.contains { $0 > 0 })
+            }
             let inner = answer.responses.first
             // Nothing was there of what was to be removed, or nothing was to be removed.
             let unchanged: [Etcdserverpb_ResponseOp]
@@ -179,17 +195,57 @@
 
         /// Waits until the replica reflects a commit.
         private func settle(_ commit: Commit) async throws(EtcdFailure) -> RequestOutcome {
+            var cause: String?
             do throws(SharedCoreError) {
                 if try await feed.reach(commit.revision) { return .committed(commit) }
             } catch {
-                throw .refused(error)
+                cause = "\(error)"
             }
             // Nobody reads here any more.
             if isClosing { return .committed(commit) }
             throw .refused(
                 SharedCoreError(
-                    .outcomeUnknown, "The commit took effect, but the cluster's news of it do not arrive.", at: "commit"
-                ))
+                    .outcomeUnknown, "The commit took effect, but the cluster's news of it do not arrive.",
+                    at: "commit",
+                    cause: cause))
+        }
+
+        /// Waits until the replica stands where the server stood that refused a request.
+        private func catchUp(with answer: Etcdserverpb_TxnResponse) async throws(EtcdFailure) {
+            do throws(SharedCoreError) {
+                _ = try await feed.catchUp(with: answer, until: .now.advanced(by: feed.settings.requestTimeout))
+            } catch {
+                // The session is over, or the user has closed the group.
+                if isClosing { return }
+                throw .refused(error)
+            }
+        }
+
+        /// Looks among what the cluster tells for the commit of a request that was answered, but not said to be taken.
+        ///
+        /// - Returns: The commit; nil when it is sure that there was none.
+        private func find(
+            _ delivery: GroupFeed.Delivery, since generation: Int
+        ) async throws(SharedCoreError) -> Commit? {
+            let unknown = SharedCoreError(
+                .outcomeUnknown, "The cluster's space is used up, and it is not known whether the commit took effect.",
+                at: "commit")
+            do throws(SharedCoreError) { try await feed.catchUp() } catch { throw unknown }
+            let (commit, isSure) = feed.commit(of: delivery, since: generation)
+            guard commit != nil || isSure else { throw unknown }
+            return commit
+        }
+
+        /// What became of a numbered request that was made before.
+        func keptResult(of number: UInt64) async throws(SharedCoreError) -> RequestOutcome? {
+            let key = feed.keys.result(seat.lease, number)
+            let answer = try await feed.cluster.transaction(
+                .make(then: [.get(feed.keys.head), .count(in: feed.keys.all(.session)), .get(key)]),
+                within: feed.settings.requestTimeout, at: "commit")
+            guard let kept = FoundKeys(answer.responses).all(.result, in: feed.keys).first else { return nil }
+            let outcome = try result(of: number, in: kept)
+            try await feed.catchUp(with: answer, until: .now.advanced(by: feed.settings.requestTimeout))
+            return outcome
         }
 
         /// What became of a request that took no effect; nil when it is to be made again.

@@ -43,7 +43,8 @@
                     return revision == .zero
                         ? [.exists(entry), .absent(entry)] : [.modified(entry, at: revision.etcd)]
                 case .epoch(_, let epoch):
-                    if epoch == .zero { return [.exists(entry), .absent(entry)] }
+                    // No revision of etcd's is as great, nor has one behind it.
+                    if epoch == .zero || epoch.etcd == .max { return [.exists(entry), .absent(entry)] }
                     let creation = keys.creation(condition.key)
                     if madeAgain(condition.key) == epoch {
                         return [

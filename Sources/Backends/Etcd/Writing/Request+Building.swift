@@ -100,7 +100,7 @@
         }
 
         /// How many steps stand beside one another: a server takes 128 of them, counted from the outermost to the innermost.
-        static let groupSize = 40
+        static let groupSize = 24
 
         /// The same steps, those that are too many in transactions of their own.
         static func grouped(_ steps: [Self], atMost count: Int = groupSize) -> [Self] {
@@ -109,6 +109,17 @@
                 transaction(then: Array(steps[start..<min(start + groupSize, steps.count)]))
             }
             return grouped(groups, atMost: count)
+        }
+    }
+
+    extension Etcdserverpb_ResponseOp {
+        /// How many keys each removal among the steps has removed, in their order.
+        var removedCounts: [Int64] {
+            switch response {
+            case .responseDeleteRange(let answer)?: [answer.deleted]
+            case .responseTxn(let transaction)?: transaction.responses.flatMap(\.removedCounts)
+            default: []
+            }
         }
     }
 

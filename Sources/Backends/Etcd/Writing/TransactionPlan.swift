@@ -107,7 +107,7 @@
             return KeyBound(start)..<KeyBound(start + [0])
         }
 
-        /// The ranges of the entries that a prefix selects, without some, which are given in their order.
+        /// The ranges of the entries that a prefix selects, without some.
         func selected(by prefix: KeyPrefix, without kept: [Key]) -> [Range<KeyBound>] {
             var ranges: [Range<KeyBound>]
             if prefix.path.isEmpty {
@@ -123,19 +123,18 @@
                     ranges.insert(KeyBound(itself)..<KeyBound(itself + [0]), at: 0)
                 }
             }
-            for key in kept where prefix.contains(key) {
-                let hole = only(key)
-                ranges = ranges.flatMap { range -> [Range<KeyBound>] in
-                    guard range.lowerBound <= hole.lowerBound, hole.lowerBound < range.upperBound else {
-                        return [range]
-                    }
-                    return [
-                        range.lowerBound..<hole.lowerBound, hole.upperBound..<max(hole.upperBound, range.upperBound),
-                    ]
-                    .filter { !$0.isEmpty }
+            let holes = kept.filter(prefix.contains).map(only).sorted { $0.lowerBound < $1.lowerBound }
+            guard !holes.isEmpty else { return ranges }
+            return ranges.flatMap { range -> [Range<KeyBound>] in
+                var parts: [Range<KeyBound>] = []
+                var start = range.lowerBound
+                for hole in holes where range.contains(hole.lowerBound) {
+                    if start < hole.lowerBound { parts.append(start..<hole.lowerBound) }
+                    start = hole.upperBound
                 }
+                if start < range.upperBound { parts.append(start..<range.upperBound) }
+                return parts
             }
-            return ranges
         }
     }
 #endif

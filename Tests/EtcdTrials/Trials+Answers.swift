@@ -1,0 +1,157 @@
+#if Etcd
+    internal import CoreAPI
+    internal import EtcdBackend
+    internal import Glibc
+
+    extension Trials {
+        /// What a review found to be answered wrong.
+        func answers() async throws -> String {
+            var failures: [String] = []
+            let parts: [(String, () async throws -> Void)] = [
+                ("many removals", manyRemovals), ("a retry beyond the limits", retryBeyondLimits),
+                ("a refusal, then a causal read", refusalThenRead), ("leases of two lengths", mixedLeases),
+                ("nested prefixes", nestedPrefixes), ("a watch longer than its group", watchOutlivesGroup),
+                ("an epoch that never was", greatestEpoch),
+            ]
+            for (name, run) in parts {
+                do {
+                    try await run()
+                } catch {
+                    print("        \(name): \(error)")
+                    fflush(nil)
+                    failures.append(name)
+                }
+            }
+            try expect(failures.isEmpty, failures.joined(separator: "; "))
+            return "\(parts.count) kinds"
+        }
+
+        private func manyRemovals() async throws {
+            let group = try await cluster.open("removals")
+            let all = try (0..<100).map { Transaction.Operation.delete(try Key("d/\($0)")) }
+            for last in [40, 99] {
+                try await group.put(Key("d/\(last)"), [1])
+                let commit = try await group.commit(Transaction(operations: all))
+                let left = try await group.list("d").entries.map(\.key)
+                try expect(commit.changed && left.isEmpty, "\(all.count) removals leave \(left)")
+            }
+            let nothing = try await group.commit(Transaction(operations: all))
+            try expect(!nothing.changed, "removals of nothing are told as a change")
+            // Guards, and more steps than one level takes.
+            let puts = try (0..<200).map { Transaction.Operation.put(try Key("d/\($0)"), [1], .persistent) }
+            let guards = try (0..<36).map { Transaction.Guard.absent(try Key("d/\($0)")) }
+            _ = try await group.commit(Transaction(guards: guards, operations: puts))
+            let again = try? await group.commit(Transaction(guards: guards, operations: puts))
+            try expect(again == nil, "guards before many steps do not hold it up")
+            let count = try await group.list("d").entries.count
+            try expect(count == 200, "\(count) entries instead of 200")
+            await group.close()
+        }
+
+        private func retryBeyondLimits() async throws {
+            let group = try await EtcdGroup.open(
+                cluster.place, group: cluster.group + "-limits",
+                options: EtcdGroupOptions(limits: Limits(storeByteCount: 1000)))
+            let first = Transaction(
+                operations: [.put("a", [UInt8](repeating: 1, count: 600), .persistent)], requestNumber: 1)
+            let commit = try await group.commit(first)
+            _ = try await group.commit(
+                Transaction(operations: [
+                    .put("a", [1], .persistent), .put("b", [UInt8](repeating: 2, count: 600), .persistent),
+                ]))
+            let retry = try await group.commit(first)
+            try expect(retry == commit, "the retry came to \(retry), the request to \(commit)")
+            await group.close()
+        }
+
+        /// Two replicas of one process: they differ in what they keep.
+        private func refusalThenRead() async throws {
+            let writer = try await cluster.open("writer")
+            let other = try await EtcdGroup.open(
+                cluster.place, group: cluster.group, options: EtcdGroupOptions(historyByteCount: 1 << 20))
+            for number in 0..<300 {
+                let key = try Key("r/\(number)")
+                async let put: Void = { _ = try await writer.put(key, [1]) }()
+                var isRefused = false
+                while !isRefused {
+                    do throws(SharedCoreError) {
+                        _ = try await other.commit(Transaction(guards: [.absent(key)], operations: []))
+                    } catch {
+                        isRefused = true
+                    }
+                }
+                let known = try await other.get(key, consistency: .causal)
+                try expect(known != nil, "\(key) was found there, and a causal read does not know it")
+                try await put
+            }
+            await other.close()
+            await writer.close()
+        }
+
+        private func mixedLeases() async throws {
+            // A cluster's connection of its own: its keeper has had nothing but the long one.
+            let alone = try EtcdPlace([cluster.nodes[1].endpoint, cluster.nodes[0].endpoint])
+            let long = try await cluster.open("long", lease: .seconds(60), at: alone)
+            try await Task.sleep(for: .seconds(2))
+            let short = try await cluster.open("short", lease: .seconds(3), at: alone)
+            // Three times the short one, and half of the third of the long one.
+            try await Task.sleep(for: .seconds(10))
+            try await short.put("alive", [1])
+            await short.close()
+            await long.close()
+        }
+
+        private func nestedPrefixes() async throws {
+            let outer = try await EtcdGroup.open(
+                cluster.place, group: "app1", options: EtcdGroupOptions(prefix: "/" + cluster.group))
+            let inner = try await EtcdGroup.open(
+                cluster.place, group: "e", options: EtcdGroupOptions(prefix: "/\(cluster.group)/app1"))
+            try await inner.put("x", [1])
+            try await outer.put("y", [2])
+            let entries = try await outer.list().entries.map(\.key)
+            try expect(entries == ["y"], "a group shows \(entries)")
+            await inner.close()
+            await outer.close()
+        }
+
+        private func watchOutlivesGroup() async throws {
+            func abandoned() async throws -> Watch {
+                try await cluster.open("let go").watch(.all, from: .now)
+            }
+            let watch = try await abandoned()
+            let isOver = await withTaskGroup(of: Bool.self) { group in
+                group.addTask {
+                    do {
+                        while try await watch.next() != nil {}
+                        return true
+                    } catch {
+                        return (error as? SharedCoreError)?.code == .sessionEnded
+                    }
+                }
+                group.addTask {
+                    try? await Task.sleep(for: .seconds(30))
+                    watch.cancel()
+                    return false
+                }
+                let first = await group.next() ?? false
+                group.cancelAll()
+                return first
+            }
+            try expect(isOver, "the watch goes on without its group")
+        }
+
+        private func greatestEpoch() async throws {
+            let group = try await cluster.open("epoch")
+            try await group.put("e", [1])
+            for revision in [UInt64.max, UInt64(Int64.max), UInt64(Int64.max) - 1] {
+                let greatest = Revision(rawValue: revision)
+                for condition in [Transaction.Guard.epoch("e", greatest), .revision("e", greatest)] {
+                    let commit = try? await group.commit(
+                        Transaction(guards: [condition], operations: [.put("e", [2], .persistent)]))
+                    try expect(commit == nil, "\(condition) holds")
+                }
+            }
+            await group.close()
+        }
+    }
+#endif
