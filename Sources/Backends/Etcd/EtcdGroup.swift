@@ -110,7 +110,8 @@
         public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
             try await within(seat.commits) { () throws(SharedCoreError) in
                 guard !Task.isCancelled else { throw .cancelled("commit") }
-                try await self.removeDue()
+                // Without space what is due stays, and what is asked for is judged all the same.
+                try await self.removeDue { $0 == .storageFull }
                 do throws(SharedCoreError) {
                     try self.read { state throws(SharedCoreError) in try state.checkLimits(of: transaction) }
                 } catch {
@@ -199,12 +200,17 @@
         }
 
         /// Removes what is due. What cannot be removed now is not told by reads, and removed when the cluster can.
-        private func removeDue() async throws(SharedCoreError) {
+        ///
+        /// - Parameter passes: Whether it is no matter that nothing could be removed.
+        private func removeDue(
+            unless passes: (SharedCoreError.Code) -> Bool = { _ in true }
+        ) async throws(SharedCoreError) {
             do throws(SharedCoreError) {
                 try await feed.expire()
             } catch {
                 if Task.isCancelled { throw .cancelled("etcd") }
                 try feed.check()
+                guard passes(error.code) else { throw error }
             }
         }
 
