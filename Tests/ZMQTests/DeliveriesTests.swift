@@ -27,7 +27,7 @@ extension ZMQTests {
 
             /// Blocks its thread until it is released.
             func block() {
-                while !isReleased.load(ordering: .sequentiallyConsistent) { usleep(1000) }
+                waitOnThread(atMost: Patience.long) { isReleased.load(ordering: .sequentiallyConsistent) }
             }
         }
 

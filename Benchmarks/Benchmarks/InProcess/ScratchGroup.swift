@@ -10,6 +10,7 @@ struct ScratchGroup {
     struct NoDirectory: Error {}
 
     init() throws {
+        // SharedCore's own way to make one is not for other packages, which this is.
         let parent = FileManager.default.temporaryDirectory.path
         var template = Array("\(parent)/sharedcore-bench-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw NoDirectory() }

@@ -1,15 +1,11 @@
 internal import CoreAPITesting
+internal import TestSupport
 internal import Testing
 
 @testable internal import sharedcore
 
 @Suite("Printing for as long as somebody reads")
 struct ReadOutputTests {
-    /// What never ends by itself.
-    private func untilCancelled() async throws {
-        try await Task.sleep(for: .seconds(3600))
-    }
-
     @Test("When it is cancelled, what becomes of the printing counts, however long that takes to end")
     func cancelled() async throws {
         let begun = Latch()

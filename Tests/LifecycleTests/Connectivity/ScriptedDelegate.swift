@@ -1,5 +1,6 @@
 import Lifecycle
 import Synchronization
+import TestSupport
 
 /// A delegate that notes what it is to do, and does it well, badly or never, as it is told.
 final class ScriptedDelegate: ConnectivityDelegate {
@@ -64,7 +65,7 @@ final class ScriptedDelegate: ConnectivityDelegate {
         }
         defer { state.withLock { state in state.underWay.removeAll { $0 == action } } }
         if isStubborn { await untilReleased() }
-        if isHeld { try await Task.sleep(for: .seconds(3600)) }
+        if isHeld { try await untilCancelled() }
         if let failure { throw Failure(description: failure) }
         return switch action {
         case .prepareForBackground: .preparation(.ready)
