@@ -124,8 +124,9 @@ extension Participant {
     ) async throws(SharedCoreError) -> MessageAnswer? {
         let callID = call.callID
         var wait = MessageWait(deadline: call.deadline, lookInterval: machine.rules.lookInterval)
+        var consistency = ReadConsistency.linearizable
         while end == nil, !call.isOver, held == nil || intentions.lastLoss?.epoch != held {
-            let (state, author) = try await inbox.find(callID)
+            let (state, author) = try await inbox.find(callID, consistency: consistency)
             guard !call.isOver else { return nil }
             switch wait.step(state, at: clock.now()) {
             case .take:
@@ -134,14 +135,20 @@ extension Participant {
             case .nothingToShow:
                 return MessageAnswer(.nothingToShow, from: source(storedBy: author))
             case .timeout:
-                return nil
+                if consistency == .linearizable { return nil }
+                consistency = .linearizable
             case .expect:
                 wait.isExpected = true
                 try await expect(ItemName(callID.text), before: wait.deadline, as: call.number)
+                // Behind its own commit the handle knows all that was stored before it.
+                consistency = .causal
             case .wait(let until, let needsCore):
                 need(needsCore, for: call)
                 alarm.set(to: until)
                 await call.bell.wait()
+                // Whatever has rung came through this handle, with what was stored before; a look whose time has come trusts
+                // no wake-up.
+                consistency = clock.now() < until ? .causal : .linearizable
             }
         }
         return nil
@@ -151,7 +158,7 @@ extension Participant {
     private func take(_ callID: CallID) async -> Result<InboxTake, SharedCoreError> {
         await Task(executorPreference: executor) { [inbox] () -> Result<InboxTake, SharedCoreError> in
             do throws(SharedCoreError) {
-                return .success(try await inbox.take(callID))
+                return .success(try await inbox.take(callID, firstLook: .causal))
             } catch {
                 return .failure(error)
             }
