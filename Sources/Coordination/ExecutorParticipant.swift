@@ -36,6 +36,7 @@ public final class ExecutorParticipant: Sendable {
                 at: "session \(group.session.id)")
         }
         participant = try Participant(group, core: core, options: options, environment: environment)
+        participant.prepare()
     }
 
     deinit {

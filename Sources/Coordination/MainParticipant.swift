@@ -35,6 +35,7 @@ public final class MainParticipant: Sendable {
                 at: "session \(group.session.id)")
         }
         participant = try Participant(group, core: core, options: options, environment: environment)
+        participant.prepare()
     }
 
     deinit {

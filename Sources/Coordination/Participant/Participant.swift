@@ -52,8 +52,8 @@ actor Participant {
     private var fault: SharedCoreError?
     private(set) var end: ParticipantEnd?
     private var isRunning = false
-    /// Its error, if it could not begin.
-    private var beginning: Task<SharedCoreError?, Never>?
+    /// Its error, if it could not attend.
+    private var attending: Task<SharedCoreError?, Never>?
     private var watch: Watch?
     private var alarm: Alarm
     private var published: ParticipantState?
@@ -86,15 +86,44 @@ actor Participant {
         self.alarm = Alarm(ringing: bell, by: environment.clock, on: executor)
     }
 
-    /// Begins to follow the group; once, whoever asks first.
+    /// Begins to take part; once, whoever asks first.
     func begin() async throws(SharedCoreError) {
-        let task = beginning ?? Task(executorPreference: executor) { await self.open() }
-        beginning = task
+        try await attend()
+        guard end == nil, !isRunning else { return }
+        isRunning = true
+        Task(executorPreference: executor) { await self.run() }
+    }
+
+    /// Follows what stands about ownership, and takes no part in it: what is needed for that the first time, a thread among
+    /// it, is there when this participant is asked for something. Where it cannot be done yet, whoever asks tries again.
+    nonisolated func prepare() {
+        Task(executorPreference: executor) {
+            do throws(SharedCoreError) {
+                try await self.attend()
+                await self.meet()
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// Begins to follow the group, once.
+    private func attend() async throws(SharedCoreError) {
+        let task = attending ?? Task(executorPreference: executor) { await self.open() }
+        attending = task
         if let error = await task.value {
             // Somebody who heard it before may have begun anew.
-            if beginning == task { beginning = nil }
+            if attending == task { attending = nil }
             throw error
         }
+    }
+
+    /// Makes the group notice its dead for a Main that finds an owner, before it asks that one.
+    private func meet() async {
+        guard !isRunning, end == nil, store.session.role == .main, let owner = machine.view.owner else { return }
+        let now = clock.now()
+        guard (try? await store.sessions()) != nil else { return }
+        machine.met(owner.claim, at: now)
     }
 
     private func open() async -> SharedCoreError? {
@@ -110,9 +139,7 @@ actor Participant {
             }
             machine.view.apply(first)
             self.watch = watch
-            isRunning = true
             Task(executorPreference: executor) { await self.follow(watch) }
-            Task(executorPreference: executor) { await self.run() }
             return nil
         } catch {
             return error

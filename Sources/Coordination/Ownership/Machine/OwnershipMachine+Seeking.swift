@@ -58,6 +58,12 @@ extension OwnershipMachine {
         return .bury
     }
 
+    /// Takes note that the group was made to notice its dead when a claim stood, before this participant wanted anything of it.
+    package mutating func met(_ claim: Revision, at now: BootInstant) {
+        if let last = lastBurial, last.claim >= claim { return }
+        lastBurial = (claim, now)
+    }
+
     /// Acquires what nobody owns.
     private func acquire(at now: BootInstant) -> Directive {
         var transaction = Transaction()
