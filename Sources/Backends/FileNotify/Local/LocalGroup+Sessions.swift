@@ -116,6 +116,8 @@ extension LocalGroup {
             return nil
         }
         guard let mark = SessionMark(state.backendData), mark.namesProcess else { return nil }
+        // That of a hub's client is recorded by the hub: two who do so at once are in each other's way.
+        if mark.lockedByte == nil, isHub.load(ordering: .sequentiallyConsistent) { return nil }
         let isBelieved = isGone != nil || Defect.believedLock.isPresent
         do throws(ProcessUnreachable) {
             let process = try ProcessHandle(systemIdentity(of: session))
