@@ -44,6 +44,45 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test("L1: who watches in the process of a hub hears of the end of its client, also when the hub has stopped")
+        func clientsEnd() async throws {
+            let stage = try HubStage()
+            // Nobody looks by itself.
+            FailPoint.arm("look.idle:fail")
+            defer { FailPoint.arm("") }
+            let hub = try await stage.hub()
+            var options = FileGroupOptions(historyByteCount: 1 << 20)
+            options.effectByteCount = 4 << 20
+            let files = try await FileGroup.open(directory: stage.files, options: options)
+            let watch = try await files.watch(["held"], from: .now)
+            let bell = try events(of: stage)
+            let clients = try (0..<2).map { _ in
+                try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+            }
+            for (number, client) in clients.enumerated() {
+                _ = try await client.answer()
+                try await client.tell("open zmq \(stage.endpoint)")
+                _ = bell.take()
+                try await client.tell("hold held/\(number) here")
+                #expect(try await next(of: watch) == [Key("held/\(number)")])
+                // Nothing has to be looked at for it: the hub waits for the client's end.
+                #expect(bell.take().isEmpty)
+            }
+            clients[0].signal(SIGKILL)
+            #expect(try await next(of: watch) == ["held/0"])
+            await hub.stop()
+            clients[1].signal(SIGKILL)
+            #expect(try await next(of: watch) == ["held/1"])
+            await files.close()
+        }
+
+        /// The keys that change next.
+        private func next(of watch: Watch) async throws -> [Key] {
+            let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
+            guard case .changes(let changes)? = event else { return [] }
+            return changes.changes.map(\.key)
+        }
+
         @Test("what a process records that was the hub is heard by the next hub")
         func afterTheStop() async throws {
             let stage = try HubStage()
