@@ -76,6 +76,39 @@ extension ZMQTests {
             await files.close()
         }
 
+        @Test("L1: a hub that takes over waits alone for the end of a client that it finds")
+        func takesOver() async throws {
+            let stage = try HubStage()
+            // Nobody looks by itself.
+            FailPoint.arm("look.idle:fail")
+            defer { FailPoint.arm("") }
+            let former = try await stage.hubProcess()
+            let client = try await stage.peer()
+            try await client.tell("hold held here")
+            let others = try waits(for: client.pid)
+            former.process.signal(SIGKILL)
+            _ = await former.process.end()
+            let hub = try await stage.hub()
+            // Answered by the hub that knows it now.
+            #expect(try await client.tell("get held") == "value here")
+            try await eventually("it waits once") { try waits(for: client.pid) == others + 1 }
+            await hub.stop()
+            client.killNow()
+        }
+
+        /// How many descriptors of this process stand for another one.
+        private func waits(for pid: Int32) throws -> Int {
+            let descriptors = "/proc/self/fdinfo"
+            return try Directory(path: descriptors).names().count { name in
+                // One may have been closed meanwhile.
+                guard let bytes = try? OpenFile(path: descriptors + "/" + name, .read).read(count: 1 << 20, at: 0)
+                else {
+                    return false
+                }
+                return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains("Pid:\t\(pid)")
+            }
+        }
+
         /// The keys that change next.
         private func next(of watch: Watch) async throws -> [Key] {
             let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }

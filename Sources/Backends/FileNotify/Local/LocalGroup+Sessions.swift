@@ -81,6 +81,11 @@ extension LocalGroup {
         return session.process.pid == present.pid && session.process.startTime == present.startTime
     }
 
+    /// Whether a session is a hub's client: only a participant over files has a byte.
+    func isClient(_ state: SessionState) -> Bool {
+        SessionMark(state.backendData)?.lockedByte == nil
+    }
+
     /// Whether a session's process is gone: its byte is free, or the kernel says so. A byte that is held proves nothing
     /// alone, because a child made by a bare fork holds it as well.
     func isDead(_ state: SessionState) -> Bool {
@@ -116,8 +121,6 @@ extension LocalGroup {
             return nil
         }
         guard let mark = SessionMark(state.backendData), mark.namesProcess else { return nil }
-        // That of a hub's client is recorded by the hub: two who do so at once are in each other's way.
-        if mark.lockedByte == nil, isHub.load(ordering: .sequentiallyConsistent) { return nil }
         let isBelieved = isGone != nil || Defect.believedLock.isPresent
         do throws(ProcessUnreachable) {
             let process = try ProcessHandle(systemIdentity(of: session))
