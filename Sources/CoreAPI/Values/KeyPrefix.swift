@@ -34,7 +34,7 @@ public struct KeyPrefix: Hashable, Sendable, CustomStringConvertible {
         let prefix = path.utf8
         let name = key.text.utf8
         guard !prefix.isEmpty else { return true }
-        guard name.count >= prefix.count, UTF8Bytes.hasPrefix(key.text, path) else { return false }
+        guard UTF8Bytes.hasPrefix(key.text, path) else { return false }
         if name.count == prefix.count || prefix.last == KeyPrefix.separator { return true }
         return name[name.index(name.startIndex, offsetBy: prefix.count)] == KeyPrefix.separator
     }
