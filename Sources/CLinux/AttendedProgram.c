@@ -2,7 +2,6 @@
 #include "CLinux.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -38,12 +37,6 @@ int clinux_end_with_parent(pid_t parent) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return -errno;
     // Whoever ended before that call has told nobody.
     return getppid() == parent ? 0 : -ESRCH;
-}
-
-void clinux_share_heap(void) {
-#ifdef M_ARENA_MAX
-    mallopt(M_ARENA_MAX, 1);
-#endif
 }
 
 int clinux_become(const char *name, char *const *arguments) {
