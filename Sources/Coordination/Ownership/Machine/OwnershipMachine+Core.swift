@@ -47,9 +47,8 @@ extension OwnershipMachine {
         case .stopping(let since):
             let bound = since.advanced(by: rules.stopBound)
             if bound <= now { return giveUp(owner, because: core.reason) }
-            let notice = since.advanced(by: rules.stopNotice)
-            wake(at: now < notice ? notice : bound)
-            guard owner.record.state != .stopping, notice <= now else { return nil }
+            wake(at: bound)
+            guard owner.record.state != .stopping else { return nil }
             return publish(.stopping, of: holding, owner, because: core.reason)
         case .ended:
             return release(owner, because: core.reason)
