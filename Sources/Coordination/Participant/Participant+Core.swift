@@ -156,20 +156,9 @@ extension Participant {
     // MARK: - An Executor's demand
 
     /// Follows what anybody waits for, while this participant owns.
-    ///
-    /// To begin a watch takes its time, and the participants' thread is about to hear that the core has started: so that is
-    /// done elsewhere.
     private func followDemand(under epoch: Revision) async {
         do throws(SharedCoreError) {
-            let beginning = Task.detached(executorPreference: environment.executor) {
-                [store] () -> Result<Watch, SharedCoreError> in
-                do throws(SharedCoreError) {
-                    return .success(try await store.watch(Demand.prefixes, from: .snapshot))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            let watch = try await beginning.value.get()
+            let watch = try await store.watch(Demand.prefixes, from: .snapshot)
             guard end == nil, machine.holding?.epoch == epoch else { return watch.cancel() }
             demandWatch = watch
             var demand = Demand(of: inbox.mailbox.keys, in: clock.bootID)
