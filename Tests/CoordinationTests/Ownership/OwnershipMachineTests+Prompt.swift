@@ -29,40 +29,4 @@ extension OwnershipMachineTests {
             #expect(machine.step(at: start.advanced(by: passed)) == .bury)
         }
     }
-
-    /// An owner whose core was told to stop, because a Main has asked.
-    private func stopping() -> OwnershipMachine {
-        var machine = machine(.executor)
-        let standing = owner(.executor, by: session, claim: 20)
-        machine.view.apply(view(20, [standing]))
-        #expect(machine.step(at: start) == .startCore(epoch: Revision(rawValue: 20)))
-        machine.coreStarted(Revision(rawValue: 20))
-        let request = HandoverRecord(
-            name: "main", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
-        machine.view.apply(view(30, [standing, entry(OwnershipKey.handover, request, by: other, claim: 30)]))
-        #expect(machine.step(at: start) == .stopCore(epoch: Revision(rawValue: 20)))
-        return machine
-    }
-
-    @Test("C1, C3: a core that stops at once is released without a commit before that says so")
-    func stopsAtOnce() throws {
-        var machine = stopping()
-        #expect(machine.step(at: start) == nil)
-        machine.coreEnded(Revision(rawValue: 20), problem: nil)
-        let operations = try transaction(machine.step(at: start.advanced(by: .milliseconds(1)))).operations
-        #expect(operations.first == .delete(OwnershipKey.owner))
-    }
-
-    @Test("C1: that a core stops is there to be read as soon as it takes longer than a moment")
-    func stopsLater() throws {
-        var machine = stopping()
-        #expect(machine.step(at: start) == nil)
-        #expect(machine.nextStep == start.advanced(by: machine.rules.stopNotice))
-        let operations = try transaction(machine.step(at: machine.nextStep)).operations
-        guard case .put(OwnershipKey.owner, let bytes, _) = operations.first else {
-            Issue.record("\(operations) does not say how far the owner is")
-            return
-        }
-        #expect(OwnerRecord(bytes: bytes).state == .stopping)
-    }
 }
