@@ -9,7 +9,7 @@ package struct OwnershipRules: Hashable, Sendable {
     /// How long a core may take to stop before it is given up.
     package var stopBound = Duration.seconds(5)
     /// How long a core may take to stop before that is told: the release of one that stops at once waits for no commit that
-    /// nobody would have read.
+    /// few would have read. One that takes a little longer hands over later by that commit.
     package var stopNotice = Duration.milliseconds(2)
 
     /// How long a holder may take to answer a challenge. Source: contract C6.
