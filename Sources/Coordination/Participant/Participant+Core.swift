@@ -157,19 +157,15 @@ extension Participant {
 
     /// Follows what anybody waits for, while this participant owns.
     ///
-    /// To begin a watch takes its time, and the participants' thread is about to hear that the core has started: so that is
-    /// done elsewhere.
+    /// To begin a watch takes its time, and the participants' thread is about to hear that the core has started: so that
+    /// comes first, but where the start takes long. It is not done on the application's threads, which may all be held.
     private func followDemand(under epoch: Revision) async {
         do throws(SharedCoreError) {
-            let beginning = Task.detached(executorPreference: environment.executor) {
-                [store] () -> Result<Watch, SharedCoreError> in
-                do throws(SharedCoreError) {
-                    return .success(try await store.watch(Demand.prefixes, from: .snapshot))
-                } catch {
-                    return .failure(error)
-                }
+            await untilState(before: clock.now().advanced(by: machine.rules.lookInterval)) { state in
+                state.isOver || state.isCoreRunning || state.holding != epoch
             }
-            let watch = try await beginning.value.get()
+            guard end == nil, machine.holding?.epoch == epoch else { return }
+            let watch = try await store.watch(Demand.prefixes, from: .snapshot)
             guard end == nil, machine.holding?.epoch == epoch else { return watch.cancel() }
             demandWatch = watch
             var demand = Demand(of: inbox.mailbox.keys, in: clock.bootID)
