@@ -125,9 +125,12 @@ extension Participant {
         let callID = call.callID
         var wait = MessageWait(deadline: call.deadline, lookInterval: machine.rules.lookInterval)
         var consistency = ReadConsistency.linearizable
+        // When the next look is due that trusts no wake-up. Those in between, which something else asked for, do not put it off.
+        var lookDue = clock.now()
         while end == nil, !call.isOver, held == nil || intentions.lastLoss?.epoch != held {
             let (state, author) = try await inbox.find(callID, consistency: consistency)
             guard !call.isOver else { return nil }
+            if consistency == .linearizable { lookDue = clock.now().advanced(by: wait.lookInterval) }
             switch wait.step(state, at: clock.now()) {
             case .take:
                 guard case .taken(let message) = try await take(callID).get() else { continue }
@@ -144,11 +147,10 @@ extension Participant {
                 consistency = .causal
             case .wait(let until, let needsCore):
                 need(needsCore, for: call)
-                alarm.set(to: until)
+                alarm.set(to: min(until, lookDue))
                 await call.bell.wait()
-                // Whatever has rung came through this handle, with what was stored before; a look whose time has come trusts
-                // no wake-up.
-                consistency = clock.now() < until ? .causal : .linearizable
+                // A change that has rung came through this handle, with what was stored before.
+                consistency = clock.now() < lookDue ? .causal : .linearizable
             }
         }
         return nil

@@ -51,9 +51,13 @@ actor Participant {
     /// What the store's watch failed with for good, from then until the core has stopped.
     private var fault: SharedCoreError?
     private(set) var end: ParticipantEnd?
+    /// Whether it was asked to take part, though it may not do so yet.
+    private var isAsked = false
     private var isRunning = false
     /// Its error, if it could not attend.
     private var attending: Task<SharedCoreError?, Never>?
+    /// What is done before this participant is asked for anything.
+    private(set) var preparation: Task<Void, Never>?
     private var watch: Watch?
     private var alarm: Alarm
     private var published: ParticipantState?
@@ -88,6 +92,7 @@ actor Participant {
 
     /// Begins to take part; once, whoever asks first.
     func begin() async throws(SharedCoreError) {
+        isAsked = true
         try await attend()
         guard end == nil, !isRunning else { return }
         isRunning = true
@@ -97,10 +102,15 @@ actor Participant {
     /// Follows what stands about ownership, and takes no part in it: what is needed for that the first time, a thread among
     /// it, is there when this participant is asked for something. Where it cannot be done yet, whoever asks tries again.
     nonisolated func prepare() {
-        Task(executorPreference: executor) {
+        Task(executorPreference: executor) { await self.beginPreparation() }
+    }
+
+    private func beginPreparation() {
+        guard end == nil else { return }
+        preparation = Task(executorPreference: executor) {
             do throws(SharedCoreError) {
                 try await self.attend()
-                await self.meet()
+                try await self.meet()
             } catch {
                 return
             }
@@ -118,11 +128,16 @@ actor Participant {
         }
     }
 
-    /// Makes the group notice its dead for a Main that finds an owner, before it asks that one.
-    private func meet() async {
-        guard !isRunning, end == nil, store.session.role == .main, let owner = machine.view.owner else { return }
+    /// Makes the group notice its dead for a Main that finds an Executor, before it asks that one. Another Main is refused
+    /// by one that owns, and looks at that one first when it is.
+    private func meet() async throws(SharedCoreError) {
+        // Whoever is asked before that looks as the wish needs it.
+        guard !isAsked, end == nil, store.session.role == .main, let owner = machine.view.owner,
+            owner.record.role == .executor
+        else { return }
         let now = clock.now()
-        guard (try? await store.sessions()) != nil else { return }
+        _ = try await store.sessions()
+        try await look(.causal)
         machine.met(owner.claim, at: now)
     }
 
@@ -142,7 +157,8 @@ actor Participant {
             Task(executorPreference: executor) { await self.follow(watch) }
             return nil
         } catch {
-            return error
+            // Whoever waits for it hears of the end, not of what was given up because of it.
+            return end == nil ? error : nil
         }
     }
 
@@ -334,6 +350,9 @@ actor Participant {
         guard self.end == nil else { return }
         self.end = end
         claim.release()
+        // What is on its way to a store that does not answer must not keep the participant.
+        attending?.cancel()
+        preparation?.cancel()
         coreRun?.stop()
         watch?.cancel()
         demandWatch?.cancel()

@@ -1,5 +1,6 @@
 import CoreAPI
 import InMemoryBackend
+import Mailboxes
 import SharedCoreTesting
 import TestSupport
 import Testing
@@ -43,6 +44,51 @@ struct OldReadScenarios {
         #expect(isStored.value)
         #expect(answer.message != nil)
         await executor.close()
+    }
+
+    @Test("C13: the look that trusts no wake-up comes when it is due, also when something else has rung before")
+    func dueLook() async throws {
+        let world = World(clock: clock)
+        let other = try Inbox(await world.observer())
+        _ = try await other.store(.text("call-1"))
+        guard case .taken(let taken) = try await other.take(.of("call-1")) else {
+            Issue.record("it cannot be taken")
+            return
+        }
+        let looks = Box(0)
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .executor, name: "late"), process: process.identity)
+        let store = LateStore(group) { prefix in
+            if prefix.path.hasPrefix(Inbox.path) { looks.update { $0 += 1 } }
+        }
+        let participant = try Participant(
+            store, core: { ScriptedCore.idle(in: world) }, options: world.options,
+            environment: CoordinationEnvironment(clock: clock, processes: world.processes, seed: 7))
+        let limit = clock.now().advanced(by: .seconds(60))
+        let due = clock.now().advanced(by: .milliseconds(250))
+        let wait = Task {
+            try await participant.message(for: .of("call-1"), before: limit, insisting: false, reporting: nil)
+        }
+        try await eventually("it waits") { [clock] in clock.nextWake == due }
+
+        clock.advance(by: .milliseconds(100))
+        let before = looks.value
+        await participant.ringListeners()
+        try await eventually("it looks early") { looks.value > before }
+        try await other.giveBack(taken)
+        clock.advance(to: due)
+
+        let answer = try await within(Patience.usual, "it looks when that is due") { try await wait.value }
+        #expect(answer.message != nil)
+        await participant.close()
+    }
+}
+
+extension Participant {
+    /// As when the state of this participant changes.
+    fileprivate func ringListeners() {
+        for listener in listeners.values { listener.ring() }
     }
 }
 
