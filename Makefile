@@ -4,7 +4,7 @@
 SWIFT ?= swift
 JOBS ?= $(shell nproc)
 IS_ROOT = $(filter 0,$(shell id -u))
-SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift
+SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
 	release bench bench-brief without-zmq etcd api-breakage format lint dependencies clean
@@ -100,12 +100,12 @@ release: dependencies
 # The report in Docs/Benchmarks, on an idle machine: about five minutes. Redis, etcd, D-Bus and SQLite are measured beside it
 # where they are installed. BENCH_RUNNER="chrt --rr 1" keeps other work of a busy machine out, for those who may.
 bench: release
-	@Scripts/install-dependencies gnuplot-nox python3
+	@Scripts/install-dependencies gnuplot-nox python3 valgrind
 	SWIFT="$(SWIFT)" Scripts/bench
 
 # That all of the measurement works, and that no ratio is far from where it belongs: less than a minute.
 bench-brief: release
-	@Scripts/install-dependencies python3
+	@Scripts/install-dependencies python3 valgrind
 	SWIFT="$(SWIFT)" Scripts/bench --brief
 
 # The program for a system without libzmq: it has no such backend and does not ask for the library.

@@ -180,8 +180,8 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-bench-participant",
             dependencies: [
-                "CoreAPI", "BackendRegistry", "BenchmarkPeers", "BenchmarkRun", "Coordination", "Platform",
-                "ProgramOutput",
+                "CoreAPI", "BackendRegistry", "BenchmarkPeers", "BenchmarkRun", "Coordination", "FileNotifyBackend",
+                "Platform", "ProgramOutput", zmqBackend,
             ],
             path: "Sources/BenchParticipant", swiftSettings: settings,
             linkerSettings: startsFast),

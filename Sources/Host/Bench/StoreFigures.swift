@@ -13,7 +13,7 @@ struct StoreFigures: Sendable {
     /// Whether the backend lives in one process.
     let isInMemory: Bool
 
-    private var isBehindHub: Bool { stage.group.backend == "zmq" }
+    private var isBehindHub: Bool { stage.isBehindHub }
 
     func figure(_ name: String, rounds: Int?) async throws -> Figure {
         switch name {
