@@ -35,7 +35,9 @@
             guard !isClosed.load(ordering: .acquiring) else { return }
             let (feed, seat) = (feed, seat)
             // A watch may be held for longer than its group.
-            feed.replica.finish(session.id, with: .sessionEnded(session.id))
+            if !EtcdDefect.forgottenWatch.isPresent {
+                feed.replica.finish(session.id, with: .sessionEnded(session.id))
+            }
             Task { await seat.leave(feed) }
         }
 
