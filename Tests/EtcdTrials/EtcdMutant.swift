@@ -23,6 +23,7 @@
             EtcdMutant(defect: .keptFeed, trial: 10, complaint: "the last one leaves no connection"),
             EtcdMutant(defect: .forgottenWatch, trial: 10, complaint: "the watch goes on without its group"),
             EtcdMutant(defect: .uncountedSessions, trial: 10, complaint: "what a closed session held is read"),
+            EtcdMutant(defect: .staleLimits, trial: 10, complaint: "then a put: limitExceeded"),
             EtcdMutant(defect: .keptCreation, trial: 10, complaint: "told as made at"),
             EtcdMutant(defect: .believedMember, trial: 11, complaint: "Somebody was let in. [believing another"),
         ]

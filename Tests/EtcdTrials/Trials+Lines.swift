@@ -52,7 +52,8 @@
         func comingAndGoing() async throws -> String {
             try await parts([
                 ("two of a group in one process", sharedFeed), ("a watch longer than its group", watchOutlivesGroup),
-                ("the end of a session, then a read", endThenRead), ("made again in one commit", madeAgain),
+                ("the end of a session, then a read", endThenRead),
+                ("the end of a session, then a put", endThenPut), ("made again in one commit", madeAgain),
             ])
         }
 
@@ -86,25 +87,43 @@
             await second.close()
         }
 
-        /// No commit tells of a session's end, so a linearizable read has to ask. It shows where news come late: on a new
-        /// connection a member tells what was missed within a tenth of a second, and answers reads at once.
+        /// No commit tells of a session's end, so a linearizable read has to ask.
         private func endThenRead() async throws {
+            for _ in 0..<20 {
+                try await afterUnheardEnd { reader in
+                    let held = try await reader.get("held")
+                    try expect(held == nil, "what a closed session held is read")
+                }
+            }
+        }
+
+        /// What lived with the session has made room.
+        private func endThenPut() async throws {
+            try await afterUnheardEnd(limits: Limits(storeByteCount: 1000)) { reader in
+                _ = try await reader.put("own", [UInt8](repeating: 1, count: 600))
+            }
+        }
+
+        /// Does something just after a session has ended, where news of it come late: what a member says of it is lost, and on
+        /// a new connection it tells what was missed within a tenth of a second, and answers at once.
+        private func afterUnheardEnd(
+            limits: Limits = EtcdGroupOptions.standardLimits, _ body: (EtcdGroup) async throws -> Void
+        ) async throws {
             let line = try Line(to: cluster.nodes[0])
             defer { line.end() }
-            let reader = try await cluster.open(
-                "reader", lease: .seconds(60), at: EtcdPlace([EtcdPlace.Endpoint("127.0.0.1:\(line.port)")]))
+            let options = EtcdGroupOptions(lease: .seconds(60), limits: limits)
+            let reader = try await EtcdGroup.open(
+                EtcdPlace([EtcdPlace.Endpoint("127.0.0.1:\(line.port)")]), group: cluster.group, options: options)
             // A connection of its own, so that nobody here knows of its sessions but by the cluster's news.
-            let place = try EtcdPlace([cluster.nodes[1].endpoint])
-            for round in 0..<20 {
-                let holder = try await cluster.open("holder", at: place)
-                try await holder.put("held", [1], lifetime: .session)
-                try await reader.sync()
-                line.lose()
-                await holder.close()
-                line.breakConnections()
-                let held = try await reader.get("held")
-                try expect(held == nil, "round \(round): what a closed session held is read")
-            }
+            let holder = try await EtcdGroup.open(
+                EtcdPlace([cluster.nodes[1].endpoint]), group: cluster.group, options: options)
+            try await holder.put("held", [UInt8](repeating: 1, count: 600), lifetime: .session)
+            try await reader.sync()
+            line.lose()
+            await holder.close()
+            line.breakConnections()
+            try await body(reader)
+            _ = try await reader.delete("own")
             await reader.close()
         }
 

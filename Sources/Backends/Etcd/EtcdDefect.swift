@@ -17,6 +17,8 @@
         case keptCreation
         /// A linearizable read waits for the head alone, not for the ends of sessions.
         case uncountedSessions
+        /// A request is refused for its size by what is known here, though there may be room by now.
+        case staleLimits
         /// A group is read in whatever layout it is kept.
         case anyLayout
         /// What has no name is taken for this run of this machine.
