@@ -114,9 +114,10 @@ without-zmq: dependencies
 	! ldd .build/without-zmq/debug/sharedcore | grep libzmq
 	.build/without-zmq/debug/sharedcore --backend zmq config validate 2>&1 | grep 'this build does not have'
 
-# The backend on etcd: the suite, the demo and the trials on members that are started here. The first build of gRPC takes long.
+# The backend on etcd: the suite, the demo, the trials and their mutants on members that are started here. The first build of
+# gRPC takes long.
 etcd: dependencies
-	@Scripts/install-dependencies etcd-server
+	@Scripts/install-dependencies etcd-server iproute2 openssl
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/try-etcd
 
 # Whether an adopter's code still compiles that did with the last release, or with what BASELINE names.

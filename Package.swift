@@ -252,7 +252,7 @@ let package = Package(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
             path: "Tests/NetworkWatcher", swiftSettings: settings),
         .executableTarget(
-            name: "sharedcore-etcd-trials", dependencies: ["CoreAPI", "Platform", etcdBackend],
+            name: "sharedcore-etcd-trials", dependencies: ["CoreAPI", "Platform", "TestSupport", etcdBackend],
             path: "Tests/EtcdTrials", swiftSettings: settings),
         // What the pages show, compiled; linked by nothing.
         .target(

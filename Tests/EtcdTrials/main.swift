@@ -5,7 +5,8 @@
     internal import Platform
 
     // What becomes of groups on etcd when the cluster is in trouble: `PROGRAM-OF-ETCD DIRECTORY [TRIAL-NUMBER...]`. As `holder
-    // GROUP KEY ENDPOINT...` it is a participant that holds a key until it is killed; `measure ENDPOINT...` measures.
+    // GROUP KEY ENDPOINT...` it is a participant that holds a key until it is killed; `measure ENDPOINT...` measures;
+    // `mutants PROGRAM-OF-ETCD DIRECTORY` tries the trials on processes that have a defect.
     let words = Array(CommandLine.arguments.dropFirst())
     if words.first == "holder", words.count > 3 {
         do {
@@ -28,6 +29,14 @@
             exit(1)
         }
     }
+    if words.first == "mutants", words.count > 2 {
+        do {
+            exit(try await EtcdMutant.tryAll(with: words[1], in: words[2], named: words[3...]) ? 0 : 1)
+        } catch {
+            print("\(error)")
+            exit(1)
+        }
+    }
     guard words.count >= 2 else {
         print("The path of etcd and a directory are missing.")
         exit(64)
@@ -41,6 +50,9 @@
             cluster.takeNewGroup()
             do {
                 print("passed  \(number + 1). \(trial.name): \(try await trial.run(trials))")
+                fflush(nil)
+            } catch let error as NotTried {
+                print("not tried: \(number + 1). \(trial.name): \(error.reason)")
                 fflush(nil)
             } catch {
                 failedCount += 1

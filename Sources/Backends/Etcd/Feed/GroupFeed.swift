@@ -227,7 +227,7 @@
 
         private static func reflects(_ head: Revision, _ sessionCount: Int, _ state: StoreState) -> Bool {
             guard state.revision >= head else { return false }
-            if state.sessions.count <= sessionCount { return true }
+            if state.sessions.count <= sessionCount || EtcdDefect.uncountedSessions.isPresent { return true }
             return state.sessions.keys.count { $0.rawValue <= head.rawValue } <= sessionCount
         }
 
@@ -340,7 +340,7 @@
                 content.extras = load.extras
                 content.generation += 1
             }
-            replica.update { $0 = load.state }
+            if !EtcdDefect.overlookedCompaction.isPresent { replica.update { $0 = load.state } }
             tellWaiters()
             register()
             scheduleExpiry()
