@@ -236,17 +236,21 @@
 
         /// Ends the sessions of processes of this machine that are seen to be dead, without waiting for their leases.
         func endDead() async {
-            let present = ProcessIdentity.current.bootID
-            let dead = replica.read { state in
-                state.sessions.values.compactMap { known -> Int64? in
-                    guard let mark = EtcdSessionMark(known.backendData), known.session.process.bootID == present,
-                        mark.namespace != 0, mark.namespace == ProcessIdentity.currentNamespace,
-                        known.session.process.liveness == .dead
-                    else { return nil }
-                    return mark.lease
+            let own = ProcessIdentity.current
+            let sessions = replica.read { state in
+                // One process may have many of them. This one lives.
+                state.sessions.values.reduce(into: [ProcessIdentity: [Int64]]()) { sessions, known in
+                    let process = known.session.process
+                    guard process.bootID == own.bootID, process != own,
+                        let mark = EtcdSessionMark(known.backendData), mark.namespace != 0,
+                        mark.namespace == ProcessIdentity.currentNamespace
+                    else { return }
+                    sessions[process, default: []].append(mark.lease)
                 }
             }
-            for lease in dead { await Seat.revoke(lease, on: cluster) }
+            for (process, leases) in sessions where process.liveness == .dead {
+                for lease in leases { await Seat.revoke(lease, on: cluster) }
+            }
         }
 
         // MARK: - Following
@@ -325,9 +329,7 @@
                 {
                     content.sessions[mark.lease] = SessionID(rawValue: place.rawValue)
                 }
-                if case .sessionEnded(let id) = reading.effect.body {
-                    content.sessions = content.sessions.filter { $0.value != id }
-                }
+                if let lease = reading.endedLease { content.sessions[lease] = nil }
                 for key in reading.madeAgain { content.madeAgain[key] = place }
                 for (name, value) in reading.extras { content.extras[name] = (value, revision) }
                 if let (session, number, commit) = reading.delivery {
