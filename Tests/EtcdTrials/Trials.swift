@@ -37,6 +37,7 @@
                 ("a lease that runs out while a member is frozen", { try await $0.leaseRunsOut() }),
                 ("what was answered wrong once", { try await $0.answers() }),
                 ("the cluster's space used up", { try await $0.spaceUsedUp() }),
+                ("keys that entries have left behind", { try await $0.leftoversGo() }),
                 ("many sessions opened", { try await $0.openingsRenewNobody() }),
             ]
         }

@@ -59,6 +59,7 @@
             let feed = GroupFeed(keys, on: cluster, settings: settings, load: load)
             feed.register()
             feed.scheduleExpiry()
+            await load.removeLeftovers(of: keys, from: cluster, within: settings.requestTimeout)
             return feed
         }
 

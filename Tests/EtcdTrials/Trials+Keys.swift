@@ -1,0 +1,43 @@
+#if Etcd
+    internal import CoreAPI
+    internal import EtcdBackend
+
+    extension Trials {
+        /// The key that an entry leaves behind which was once removed and made again in one transaction goes when the group is
+        /// opened, and stays as long as its entry.
+        func leftoversGo() async throws -> String {
+            let node = try cluster.alone("keys", [])
+            defer { node.kill() }
+            try await cluster.answers(node)
+            let place = try EtcdPlace([node.endpoint])
+            func keyCount() throws -> Int { Int(try Metrics(of: node.endpoint).sum("etcd_debugging_mvcc_keys_total")) }
+
+            var group = try await cluster.open("writer", at: place)
+            let keys = try (0..<300).map { try Key("again/\($0)") }
+            for key in keys {
+                try await group.put(key, [1])
+                _ = try await group.commit(Transaction(operations: [.delete(key), .put(key, [2], .persistent)]))
+            }
+            // The one that stays: its epoch is known by what it has left behind.
+            guard let kept = try await group.get(keys[0]) else { throw TrialFailure(description: "nothing was put") }
+            for key in keys.dropFirst() { try await group.delete(key) }
+            await group.close()
+            let before = try keyCount()
+            for _ in 0..<2 {
+                group = try await cluster.open("later", at: place)
+                await group.close()
+            }
+            let after = try keyCount()
+            try expect(before - after == 299, "\(before - after) of 299 keys went with the openings")
+
+            group = try await cluster.open("last", at: place)
+            let again = try await group.get(keys[0])
+            try expect(again?.creationRevision == kept.creationRevision, "an entry's creation is another one now")
+            let guarded = Transaction(
+                guards: [.epoch(keys[0], kept.creationRevision)], operations: [.put(keys[0], [3], .persistent)])
+            _ = try await group.commit(guarded)
+            await group.close()
+            return "\(before - after) keys"
+        }
+    }
+#endif
