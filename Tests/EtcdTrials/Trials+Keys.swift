@@ -39,5 +39,40 @@
             await group.close()
             return "\(before - after) keys"
         }
+
+        /// More was missed than one message takes: it comes in parts that end anywhere, and is told whole.
+        func arrearsInParts() async throws -> String {
+            let node = try cluster.alone("arrears", [])
+            defer { node.kill() }
+            try await cluster.answers(node)
+            let place = try EtcdPlace([node.endpoint])
+            let writer = try await cluster.open("writer", at: place)
+            let start = try await writer.put("k", [1]).revision
+            // A message takes 256 MiB. Two of these are more than a part, so that parts end within a commit.
+            let value = [UInt8](repeating: 7, count: 600 << 10)
+            let commits = 230
+            for _ in 0..<commits {
+                _ = try await writer.commit(
+                    Transaction(operations: [.put("a", value, .persistent), .put("b", value, .persistent)]))
+            }
+            let last = try await writer.put("k", [2]).revision
+            let reader = try await EtcdGroup.open(
+                place, group: cluster.group,
+                options: EtcdGroupOptions(requestTimeout: .seconds(60), historyByteCount: 1 << 30))
+            let watch = try await reader.watch(.all, from: .after(start))
+            var told = 0
+            while let event = try await watch.next() {
+                guard case .changes(let changes) = event else {
+                    throw TrialFailure(description: "what a reader has room for is told as \(event.revision) at once")
+                }
+                told += changes.changes.count
+                if event.revision >= last { break }
+            }
+            watch.cancel()
+            try expect(told == 2 * commits + 1, "\(told) of \(2 * commits + 1) changes are told")
+            await reader.close()
+            await writer.close()
+            return "\(told) changes"
+        }
     }
 #endif

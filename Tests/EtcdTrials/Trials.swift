@@ -38,6 +38,7 @@
                 ("what was answered wrong once", { try await $0.answers() }),
                 ("the cluster's space used up", { try await $0.spaceUsedUp() }),
                 ("keys that entries have left behind", { try await $0.leftoversGo() }),
+                ("more missed than one message takes", { try await $0.arrearsInParts() }),
                 ("many sessions opened", { try await $0.openingsRenewNobody() }),
             ]
         }
