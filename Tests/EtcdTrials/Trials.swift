@@ -40,6 +40,7 @@
                 ("keys that entries have left behind", { try await $0.leftoversGo() }),
                 ("more missed than one message takes", { try await $0.arrearsInParts() }),
                 ("many sessions opened", { try await $0.openingsRenewNobody() }),
+                ("entries that expire, and two machines' clocks", { try await $0.twoClocks() }),
             ]
         }
 
