@@ -15,6 +15,12 @@ let settings: [SwiftSetting] = [
 /// A program that is started for a moment: nothing of the language's libraries is looked up.
 let startsFast: [LinkerSetting] = [.unsafeFlags(["-static-stdlib"])]
 
+/// What Foundation itself links where a program has all of it in itself, as the backend on etcd needs it: the compiler does not
+/// say so.
+let foundation: [LinkerSetting] = ["_FoundationCollections", "_FoundationCShims"].map {
+    .linkedLibrary($0, .when(traits: ["Etcd"]))
+}
+
 /// What measures is optimized in every build.
 let optimized: [CSetting] = [.unsafeFlags(["-O2"])]
 
@@ -184,7 +190,7 @@ let package = Package(
                 "Platform", "ProgramOutput", zmqBackend,
             ],
             path: "Sources/BenchParticipant", swiftSettings: settings,
-            linkerSettings: startsFast),
+            linkerSettings: startsFast + foundation),
 
         // Programs.
         room("ProgramOutput", knows: ["CoreAPI", "Platform"]),

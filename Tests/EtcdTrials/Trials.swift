@@ -42,6 +42,10 @@
                 ("participants that come and go", { try await $0.comingAndGoing() }),
                 ("secured connections", { try await $0.secured() }),
                 ("two machines, and the line between them cut", { try await $0.apart() }),
+                ("keys that entries have left behind", { try await $0.leftoversGo() }),
+                ("more missed than one message takes", { try await $0.arrearsInParts() }),
+                ("many sessions opened", { try await $0.openingsRenewNobody() }),
+                ("entries that expire, and two machines' clocks", { try await $0.twoClocks() }),
             ]
         }
 

@@ -207,16 +207,16 @@
 
         /// Removes what is due. What cannot be removed now is not told by reads, and removed when the cluster can.
         ///
-        /// - Parameter passes: Whether it is no matter that nothing could be removed.
+        /// - Parameter isTolerable: Whether it is no matter that nothing could be removed.
         private func removeDue(
-            unless passes: (SharedCoreError.Code) -> Bool = { _ in true }
+            tolerating isTolerable: (SharedCoreError.Code) -> Bool = { _ in true }
         ) async throws(SharedCoreError) {
             do throws(SharedCoreError) {
                 try await feed.expire()
             } catch {
                 if Task.isCancelled { throw .cancelled("etcd") }
                 try feed.check()
-                guard passes(error.code) else { throw error }
+                guard isTolerable(error.code) else { throw error }
             }
         }
 
