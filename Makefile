@@ -103,7 +103,7 @@ bench: release
 	@Scripts/install-dependencies gnuplot-nox python3 valgrind
 	SWIFT="$(SWIFT)" Scripts/bench
 
-# That all of the measurement works, and that no ratio is far from where it belongs: less than a minute.
+# That all of the measurement works, and that no ratio and no count of instructions is far from where it belongs.
 bench-brief: release
 	@Scripts/install-dependencies python3 valgrind
 	SWIFT="$(SWIFT)" Scripts/bench --brief

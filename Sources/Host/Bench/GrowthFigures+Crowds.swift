@@ -68,6 +68,7 @@ extension GrowthFigures {
                 let hubBefore = try ThreadSwitches(of: hub.map(\.pid))
                 let begin = SystemClock().now()
                 let commits = try await writer.numbers(after: "herd \(Self.commitCount) \(processes)")
+                let hubWoken = try ThreadSwitches(of: hub.map(\.pid)).count(since: hubBefore)
                 // To ask whether they have seen all would wake them; so it is asked afterwards.
                 var after = try await restingSwitches(of: all)
                 var looks = 0
@@ -80,7 +81,6 @@ extension GrowthFigures {
                 }
                 let woken =
                     Double(after.count(since: before)) - atRest * begin.milliseconds(to: SystemClock().now())
-                let hubWoken = try ThreadSwitches(of: hub.map(\.pid)).count(since: hubBefore)
                 return pick(
                     HerdSample(
                         commits: commits.map { $0 / 1000 },
