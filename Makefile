@@ -4,7 +4,7 @@
 SWIFT ?= swift
 JOBS ?= $(shell nproc)
 IS_ROOT = $(filter 0,$(shell id -u))
-SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift
+SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
 	release bench bench-brief without-zmq etcd api-breakage format lint dependencies clean
@@ -100,12 +100,12 @@ release: dependencies
 # The report in Docs/Benchmarks, on an idle machine: about five minutes. Redis, etcd, D-Bus and SQLite are measured beside it
 # where they are installed. BENCH_RUNNER="chrt --rr 1" keeps other work of a busy machine out, for those who may.
 bench: release
-	@Scripts/install-dependencies gnuplot-nox python3
+	@Scripts/install-dependencies gnuplot-nox python3 valgrind
 	SWIFT="$(SWIFT)" Scripts/bench
 
-# That all of the measurement works, and that no ratio is far from where it belongs: less than a minute.
+# That all of the measurement works, and that no ratio and no count of instructions is far from where it belongs.
 bench-brief: release
-	@Scripts/install-dependencies python3
+	@Scripts/install-dependencies python3 valgrind
 	SWIFT="$(SWIFT)" Scripts/bench --brief
 
 # The program for a system without libzmq: it has no such backend and does not ask for the library.
@@ -114,9 +114,10 @@ without-zmq: dependencies
 	! ldd .build/without-zmq/debug/sharedcore | grep libzmq
 	.build/without-zmq/debug/sharedcore --backend zmq config validate 2>&1 | grep 'this build does not have'
 
-# The backend on etcd: the suite, the demo and the trials on members that are started here. The first build of gRPC takes long.
+# The backend on etcd: the suite, the demo, the trials and their mutants on members that are started here. The first build of
+# gRPC takes long.
 etcd: dependencies
-	@Scripts/install-dependencies etcd-server
+	@Scripts/install-dependencies etcd-server iproute2 openssl
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/try-etcd
 
 # Whether an adopter's code still compiles that did with the last release, or with what BASELINE names.

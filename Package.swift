@@ -15,6 +15,12 @@ let settings: [SwiftSetting] = [
 /// A program that is started for a moment: nothing of the language's libraries is looked up.
 let startsFast: [LinkerSetting] = [.unsafeFlags(["-static-stdlib"])]
 
+/// What Foundation itself links where a program has all of it in itself, as the backend on etcd needs it: the compiler does not
+/// say so.
+let foundation: [LinkerSetting] = ["_FoundationCollections", "_FoundationCShims"].map {
+    .linkedLibrary($0, .when(traits: ["Etcd"]))
+}
+
 /// What measures is optimized in every build.
 let optimized: [CSetting] = [.unsafeFlags(["-O2"])]
 
@@ -180,11 +186,11 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-bench-participant",
             dependencies: [
-                "CoreAPI", "BackendRegistry", "BenchmarkPeers", "BenchmarkRun", "Coordination", "Platform",
-                "ProgramOutput",
+                "CoreAPI", "BackendRegistry", "BenchmarkPeers", "BenchmarkRun", "Coordination", "FileNotifyBackend",
+                "Platform", "ProgramOutput", zmqBackend,
             ],
             path: "Sources/BenchParticipant", swiftSettings: settings,
-            linkerSettings: startsFast),
+            linkerSettings: startsFast + foundation),
 
         // Programs.
         room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
@@ -252,7 +258,7 @@ let package = Package(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
             path: "Tests/NetworkWatcher", swiftSettings: settings),
         .executableTarget(
-            name: "sharedcore-etcd-trials", dependencies: ["CoreAPI", "Platform", etcdBackend],
+            name: "sharedcore-etcd-trials", dependencies: ["CoreAPI", "Platform", "TestSupport", etcdBackend],
             path: "Tests/EtcdTrials", swiftSettings: settings),
         // What the pages show, compiled; linked by nothing.
         .target(

@@ -18,17 +18,23 @@ let package = Package(
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [
-        .executableTarget(
-            name: "InProcess",
+        .target(
+            name: "Figures",
             dependencies: [
                 .product(name: "CoreAPI", package: "SharedCore"),
                 .product(name: "StoreEngine", package: "SharedCore"),
                 .product(name: "InMemoryBackend", package: "SharedCore"),
                 .product(name: "FileNotifyBackend", package: "SharedCore"),
-                .product(name: "Coordination", package: "SharedCore"),
                 .product(name: "Benchmark", package: "benchmark"),
             ],
+            path: "Sources/Figures", swiftSettings: settings),
+        .executableTarget(
+            name: "InProcess", dependencies: ["Figures", .product(name: "Benchmark", package: "benchmark")],
             path: "Benchmarks/InProcess", swiftSettings: settings,
-            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")])
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+        // The same once, for a tool that counts instructions. Valgrind 3.19 gives up on what the compiler tells a debugger.
+        .executableTarget(
+            name: "Counted", dependencies: ["Figures"], path: "Sources/Counted", swiftSettings: settings,
+            linkerSettings: [.unsafeFlags(["-Xlinker", "--strip-debug"])]),
     ]
 )

@@ -6,6 +6,8 @@ struct BenchArguments {
     enum Design: String {
         /// A participant of coordination, one who only has the group open, and the peers.
         case sharedcore, store, flag, lease
+        /// The hub of a group that is measured alone.
+        case hub
         /// A program without any of them, which has run a task and waits.
         case none
     }

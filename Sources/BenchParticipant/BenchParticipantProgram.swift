@@ -3,9 +3,14 @@ internal import BenchmarkPeers
 internal import BenchmarkRun
 internal import Coordination
 internal import CoreAPI
+internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
 internal import ProgramOutput
+
+#if ZMQ
+    internal import ZMQBackend
+#endif
 
 /// One participant of a figure of `sharedcore bench`, by SharedCore or by a design that it is compared with. Started by
 /// that command, not by people.
@@ -26,6 +31,7 @@ enum BenchParticipantProgram {
             case .store: try await obey(arguments)
             case .flag: follow(arguments, StateFlag(path: arguments.directory + "/state"))
             case .none: await rest()
+            case .hub: try await serve(arguments)
             case .lease: follow(arguments, RenewedLease(path: arguments.directory + "/state"))
             }
         } catch {
@@ -78,6 +84,28 @@ enum BenchParticipantProgram {
     private static func rest() async {
         await Task.detached {}.value
         say("ready")
+        await waitForEndOfInput()
+    }
+
+    /// The hub of a group on files, until its input ends.
+    private static func serve(_ arguments: BenchArguments) async throws {
+        #if ZMQ
+            let group = arguments.backend
+            let hub = try await Hub.start(
+                HubOptions(
+                    group: group.group,
+                    storage: .files(
+                        directory: group.groupDirectory, FileGroupOptions(durability: group.durability ?? .process)),
+                    endpoints: [HubEndpoint(group.settings["zmq.endpoint"] ?? "")]))
+            say("ready")
+            await waitForEndOfInput()
+            await hub.stop()
+        #else
+            throw BenchArguments.Wrong(description: "this build does not have the backend zmq")
+        #endif
+    }
+
+    private static func waitForEndOfInput() async {
         let input = SerialThread(name: "input")
         while await input.run({ readLine() }) != nil {}
     }

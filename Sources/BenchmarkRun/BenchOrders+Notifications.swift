@@ -26,6 +26,12 @@ extension BenchOrders {
         }
     }
 
+    func post() async throws -> [Double] {
+        let begin = SystemClock().now()
+        try await group.post("bench/all", state: begin.nanoseconds)
+        return [Double(begin.nanoseconds), begin.nanoseconds(to: SystemClock().now())]
+    }
+
     func observe(_ count: Int) async throws {
         let heard = HeardPosts()
         for _ in 0..<count {

@@ -67,15 +67,12 @@ package final class BenchOrders: Sendable {
         case "observe":
             try await observe(count)
             return []
-        case "post":
-            let begin = SystemClock().now()
-            try await group.post("bench/all", state: begin.nanoseconds)
-            return [Double(begin.nanoseconds), begin.nanoseconds(to: SystemClock().now())]
+        case "post": return try await whereHeard { try await self.post() }
         case "watch":
             try await watch(count)
             return []
         case "seen": return [Double(seenCount.load(ordering: .relaxed))]
-        case "herd": return try await drive(count, herd: number ?? 1)
+        case "herd": return try await whereHeard { try await self.drive(count, herd: number ?? 1) }
         default: return nil
         }
     }

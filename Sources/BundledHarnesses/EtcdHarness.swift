@@ -47,7 +47,8 @@
         let settings: GroupSettings
 
         var address: String {
-            "etcd \(name) " + place.endpoints.map(\.description).joined(separator: " ")
+            (["etcd", name] + place.endpoints.map(\.description) + EtcdHarness.words(of: place.security))
+                .joined(separator: " ")
         }
 
         func open(
@@ -69,6 +70,28 @@
     }
 
     extension EtcdHarness {
+        /// How an address says how connections are secured. Its words are without spaces, which paths need not be.
+        fileprivate static func words(of security: EtcdPlace.Security?) -> [String] {
+            guard let security else { return [] }
+            let paths = [("ca", security.authorities), ("certificate", security.certificate), ("key", security.key)]
+            return ["secure="]
+                + paths.compactMap { name, path in
+                    path.map {
+                        "\(name)=" + $0.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
+                    }
+                }
+        }
+
+        private static func security(in words: ArraySlice<String>) -> EtcdPlace.Security? {
+            guard words.contains("secure=") else { return nil }
+            func path(_ name: String) -> String? {
+                words.first { $0.hasPrefix(name + "=") }
+                    .map { $0.dropFirst(name.count + 1).split(separator: "%20", omittingEmptySubsequences: false) }
+                    .map { $0.joined(separator: " ") }
+            }
+            return EtcdPlace.Security(authorities: path("ca"), certificate: path("certificate"), key: path("key"))
+        }
+
         /// Opens what an address names that begins with `etcd`.
         static func open(
             _ words: ArraySlice<String>, as description: SessionDescription
@@ -77,9 +100,9 @@
                 throw SharedCoreError(.invalidArgument, "The address names no group.", at: "address")
             }
             var endpoints: [EtcdPlace.Endpoint] = []
-            for word in words.dropFirst() { endpoints.append(try EtcdPlace.Endpoint(word)) }
+            for word in words.dropFirst() where !word.contains("=") { endpoints.append(try EtcdPlace.Endpoint(word)) }
             return try await EtcdGroup.open(
-                EtcdPlace(endpoints), group: name, as: description,
+                EtcdPlace(endpoints, security: security(in: words)), group: name, as: description,
                 options: EtcdGroupOptions(prefix: prefix, lease: lease, requestTimeout: .seconds(60)))
         }
     }

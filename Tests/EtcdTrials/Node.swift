@@ -9,6 +9,8 @@
         let endpoint: EtcdPlace.Endpoint
         private let arguments: [String]
         private let path: String
+        /// What runs the program, such as in another network namespace.
+        private let entry: [String]
         private let log: String
         private var program: StartedProgram?
 
@@ -18,18 +20,23 @@
         ///   - path: The program.
         ///   - directory: Where it keeps its files.
         ///   - prefix: What its name begins with, which no other cluster's members have.
+        ///   - host: Where it listens.
+        ///   - entry: What runs the program, with its arguments; nil for nothing.
+        ///   - isSecure: Whether its clients come over secured connections alone.
         ///   - more: What it is told besides.
         init(
             _ index: Int, of ports: [(client: Int, peer: Int)], path: String, in directory: String,
-            named prefix: String = "n", _ more: [String] = []
+            named prefix: String = "n", host: String = "127.0.0.1", through entry: [String] = [],
+            isSecure: Bool = false, _ more: [String] = []
         ) throws {
             self.path = path
+            self.entry = entry
             name = "\(prefix)\(index)"
-            endpoint = try EtcdPlace.Endpoint("127.0.0.1:\(ports[index].client)")
+            endpoint = try EtcdPlace.Endpoint("\(host):\(ports[index].client)")
             log = "\(directory)/\(name).log"
-            let client = "http://127.0.0.1:\(ports[index].client)"
-            let peer = "http://127.0.0.1:\(ports[index].peer)"
-            let all = ports.enumerated().map { "\(prefix)\($0.offset)=http://127.0.0.1:\($0.element.peer)" }
+            let client = "\(isSecure ? "https" : "http")://\(host):\(ports[index].client)"
+            let peer = "http://\(host):\(ports[index].peer)"
+            let all = ports.enumerated().map { "\(prefix)\($0.offset)=http://\(host):\($0.element.peer)" }
             arguments =
                 [
                     "--name", name, "--data-dir", "\(directory)/\(name)", "--listen-client-urls", client,
@@ -45,8 +52,9 @@
 
         func start() throws {
             let output = try OpenFile(path: log, .create)
+            let words = entry + [path] + arguments
             program = try StartedProgram(
-                path, arguments, streams: [OpenFile(path: "/dev/null", .read), output, output])
+                words[0], Array(words.dropFirst()), streams: [OpenFile(path: "/dev/null", .read), output, output])
         }
 
         var processID: Int32? { program?.pid }

@@ -12,15 +12,21 @@
         private(set) var group = ""
         private var noted: [UInt8] = []
 
-        private let program: String
+        /// The path of etcd.
+        let program: String
         private let directory: String
 
-        init(program: String, in directory: String) async throws {
+        /// - Parameter certificates: What its members show, who let in whoever shows one as well; nil for connections in the
+        ///   clear.
+        init(program: String, in directory: String, certificates: Certificates? = nil) async throws {
             self.program = program
             self.directory = directory
             let ports = try Self.ports(for: 3)
-            nodes = try (0..<3).map { try Node($0, of: ports, path: program, in: directory) }
-            place = try EtcdPlace(nodes.map(\.endpoint))
+            let more = certificates?.arguments(showing: "member") ?? []
+            nodes = try (0..<3).map {
+                try Node($0, of: ports, path: program, in: directory, isSecure: certificates != nil, more)
+            }
+            place = try EtcdPlace(nodes.map(\.endpoint), security: certificates?.security(showing: "client"))
             takeNewGroup()
             for node in nodes { try node.start() }
             try note(in: directory)
@@ -28,11 +34,23 @@
         }
 
         /// A member of a cluster of its own.
-        func alone(_ name: String, _ more: [String]) throws -> Node {
-            let node = try Node(0, of: Self.ports(for: 1), path: program, in: directory, named: name, more)
+        func alone(
+            _ name: String, host: String = "127.0.0.1", through entry: [String] = [], isSecure: Bool = false,
+            _ more: [String] = []
+        ) throws -> Node {
+            let node = try Node(
+                0, of: Self.ports(for: 1), path: program, in: directory, named: name, host: host, through: entry,
+                isSecure: isSecure, more)
             try node.start()
             try note(node, in: directory)
             return node
+        }
+
+        /// A directory for what a trial needs.
+        func subdirectory(_ name: String) throws -> String {
+            let path = directory + "/" + name
+            _ = try Directory.create(path: path, permissions: 0o700)
+            return path
         }
 
         /// Ports that nobody has, below those that the system gives away by itself.
@@ -86,7 +104,7 @@
 
         /// Waits until a member serves its clients, which it does when it knows a leader.
         func answers(_ node: Node) async throws {
-            let alone = try EtcdPlace([node.endpoint])
+            let alone = try EtcdPlace([node.endpoint], security: place.security)
             try await eventually("\(node.name) answers") {
                 guard let probe = try? await self.open("probe", timeout: .seconds(2), at: alone) else { return false }
                 await probe.close()

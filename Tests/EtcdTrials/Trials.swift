@@ -37,6 +37,15 @@
                 ("a lease that runs out while a member is frozen", { try await $0.leaseRunsOut() }),
                 ("what was answered wrong once", { try await $0.answers() }),
                 ("the cluster's space used up", { try await $0.spaceUsedUp() }),
+                ("requests held up and answers lost", { try await $0.lostOnTheWay() }),
+                ("what others left in the cluster", { try await $0.leftByOthers() }),
+                ("participants that come and go", { try await $0.comingAndGoing() }),
+                ("secured connections", { try await $0.secured() }),
+                ("two machines, and the line between them cut", { try await $0.apart() }),
+                ("keys that entries have left behind", { try await $0.leftoversGo() }),
+                ("more missed than one message takes", { try await $0.arrearsInParts() }),
+                ("many sessions opened", { try await $0.openingsRenewNobody() }),
+                ("entries that expire, and two machines' clocks", { try await $0.twoClocks() }),
             ]
         }
 
@@ -46,12 +55,12 @@
             return Writers(handles)
         }
 
-        private func close(_ handles: [EtcdGroup]) async {
+        func close(_ handles: [EtcdGroup]) async {
             for handle in handles { await handle.close() }
         }
 
         /// Commits go on while one member after the other is away; sessions live, and no answer is wrong.
-        private func eachInTurn(
+        func eachInTurn(
             _ trouble: (Node) -> Void, after: (Node) throws -> Void
         ) async throws -> String {
             let reader = try await cluster.open("reader")

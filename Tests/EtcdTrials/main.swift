@@ -5,7 +5,9 @@
     internal import Platform
 
     // What becomes of groups on etcd when the cluster is in trouble: `PROGRAM-OF-ETCD DIRECTORY [TRIAL-NUMBER...]`. As `holder
-    // GROUP KEY ENDPOINT...` it is a participant that holds a key until it is killed; `measure ENDPOINT...` measures.
+    // GROUP KEY ENDPOINT...` it is a participant that holds a key until it is killed; `measure PROGRAM-OF-ETCD DIRECTORY`
+    // measures, with `row COUNT KIND ENDPOINT` for each row of its tables; `mutants PROGRAM-OF-ETCD DIRECTORY` tries the
+    // trials on processes that have a defect.
     let words = Array(CommandLine.arguments.dropFirst())
     if words.first == "holder", words.count > 3 {
         do {
@@ -18,11 +20,27 @@
             exit(1)
         }
     }
-    if words.first == "measure", words.count > 1 {
+    if words.first == "measure", words.count == 3 {
         do {
-            let place = try EtcdPlace(try words[1...].map { try EtcdPlace.Endpoint($0) })
-            try await Measuring(at: place).run()
+            try await Measuring.run(program: words[1], in: words[2])
             exit(0)
+        } catch {
+            print("\(error)")
+            exit(1)
+        }
+    }
+    if words.first == "row", words.count == 4, let count = Int(words[1]), let kind = Growth.Kind(rawValue: words[2]) {
+        do {
+            try await Growth(place: EtcdPlace([EtcdPlace.Endpoint(words[3])])).row(count, kind)
+            exit(0)
+        } catch {
+            print("\(error)")
+            exit(1)
+        }
+    }
+    if words.first == "mutants", words.count > 2 {
+        do {
+            exit(try await EtcdMutant.tryAll(with: words[1], in: words[2], named: words[3...]) ? 0 : 1)
         } catch {
             print("\(error)")
             exit(1)
@@ -41,6 +59,9 @@
             cluster.takeNewGroup()
             do {
                 print("passed  \(number + 1). \(trial.name): \(try await trial.run(trials))")
+                fflush(nil)
+            } catch let error as NotTried {
+                print("not tried: \(number + 1). \(trial.name): \(error.reason)")
                 fflush(nil)
             } catch {
                 failedCount += 1

@@ -1,6 +1,5 @@
 internal import CoreAPI
 internal import CoreAPITesting
-internal import Glibc
 internal import Platform
 internal import Synchronization
 internal import TestSupport
@@ -12,47 +11,14 @@ internal import Testing
 // One after the other: there is one such thread in a process, and one of these tests blocks it.
 @Suite("Tasks that run where news is heard", .serialized, .timeLimit(.minutes(5)))
 struct DeliveryExecutorTests {
-    /// What an observer has come to.
-    private final class Notes: Sendable {
-        let posts = Atomic<UInt64>(0)
-        let threads = Mutex<Set<String>>([])
-        let isReleased = Atomic(false)
-
-        func note(_ post: NotificationDelivery) {
-            let name = try? OpenFile(path: "/proc/thread-self/comm", .read).read(count: 16, at: 0)
-            let text = String(decoding: (name ?? []).filter { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-            threads.withLock { _ = $0.insert(text) }
-            posts.store(post.state, ordering: .sequentiallyConsistent)
-        }
-
-        /// Blocks its thread until it is released.
-        func block() {
-            waitOnThread(atMost: Patience.long) { isReleased.load(ordering: .sequentiallyConsistent) }
-        }
-    }
-
-    private func observe(
-        _ group: FileGroup, _ notes: Notes, on executor: (any TaskExecutor)?, blocking: Bool = false
-    ) async throws -> Task<Void, any Error> {
-        let posts = try await group.observe("name")
-        return Task(executorPreference: executor) {
-            for try await post in posts {
-                notes.note(post)
-                if blocking { notes.block() }
-                // Goes away from the thread and comes back.
-                if post.state.isMultiple(of: 3) { try await Task.sleep(for: .milliseconds(1)) }
-            }
-        }
-    }
-
     @Test("N4: a task that prefers it is woken each time, by the thread that hears of the post")
     func hearsItself() async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
         let peer = try await PeerProcess.joining(directory.path(of: "group"))
-        let notes = Notes()
+        let notes = ObserverNotes()
         let executor = try #require(group.deliveryExecutor)
-        let task = try await observe(group, notes, on: executor)
+        let task = try await notes.observe(group, on: executor)
         for count in 1...100 as ClosedRange<UInt64> {
             try await peer.tell("post name \(count)")
             try await eventually("it is woken") { notes.posts.load(ordering: .sequentiallyConsistent) == count }
@@ -72,15 +38,15 @@ struct DeliveryExecutorTests {
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
         let peer = try await PeerProcess.joining(directory.path(of: "group"))
         let executor = try #require(group.deliveryExecutor)
-        let (blocked, free, late) = (Notes(), Notes(), Notes())
+        let (blocked, free, late) = (ObserverNotes(), ObserverNotes(), ObserverNotes())
         defer { blocked.isReleased.store(true, ordering: .sequentiallyConsistent) }
         let tasks = [
-            try await observe(group, blocked, on: executor, blocking: true),
-            try await observe(group, free, on: nil),
+            try await blocked.observe(group, on: executor, blocking: true),
+            try await free.observe(group, on: nil),
         ]
         try await peer.tell("post name 1")
         try await eventually("it blocks") { blocked.posts.load(ordering: .sequentiallyConsistent) == 1 }
-        let third = try await observe(group, late, on: executor)
+        let third = try await late.observe(group, on: executor)
         for count in 2...40 as ClosedRange<UInt64> {
             try await peer.tell("post name \(count)")
             try await eventually("the other is woken") { free.posts.load(ordering: .sequentiallyConsistent) == count }
@@ -102,9 +68,9 @@ struct DeliveryExecutorTests {
         let closed = try await FileGroup.open(directory: directory.path(of: "closed"))
         let open = try await FileGroup.open(directory: directory.path(of: "open"))
         let executor = try #require(closed.deliveryExecutor)
-        let notes = Notes()
-        let waiting = try await observe(closed, Notes(), on: executor)
-        let going = try await observe(open, notes, on: executor)
+        let notes = ObserverNotes()
+        let waiting = try await ObserverNotes().observe(closed, on: executor)
+        let going = try await notes.observe(open, on: executor)
         await closed.close()
         try await within(Patience.usual, "the iteration ends, without an error") { try await waiting.value }
         for count in 1...10 as ClosedRange<UInt64> {
@@ -121,7 +87,7 @@ struct DeliveryExecutorTests {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
         let executor = try #require(group.deliveryExecutor)
-        let turns = Notes()
+        let turns = ObserverNotes()
         let (taskCount, turnCount) = (8, 200) as (UInt64, UInt64)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for _ in 0..<taskCount {

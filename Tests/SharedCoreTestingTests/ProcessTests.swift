@@ -50,7 +50,7 @@ struct ProcessTests {
     @Test("L1: a killed one goes no step further, what runs in it ends with an error, and its session is over")
     func kill() async throws {
         let process = try await group.process(.tool, "killed")
-        try await process.run { try await process.group.put("presence", [1], lifetime: .session) }.value
+        try await process.run { _ = try await process.group.put("presence", [1], lifetime: .session) }.value
         let counting = count(in: process)
         try await group.advance(by: .milliseconds(1_500))
         await process.kill()

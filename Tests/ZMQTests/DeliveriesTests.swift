@@ -1,7 +1,6 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
-internal import Platform
 internal import Synchronization
 internal import TestSupport
 internal import Testing
@@ -12,40 +11,7 @@ extension ZMQTests {
     /// Tasks that run on the threads that wait for the hub.
     @Suite("Tasks that run where the hub is heard")
     struct DeliveriesTests {
-        /// What an observer has come to.
-        private final class Notes: Sendable {
-            let posts = Atomic<UInt64>(0)
-            let threads = Mutex<Set<String>>([])
-            let isReleased = Atomic(false)
-
-            func note(_ post: UInt64) {
-                let name = try? OpenFile(path: "/proc/thread-self/comm", .read).read(count: 16, at: 0)
-                let text = String(decoding: (name ?? []).filter { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-                threads.withLock { _ = $0.insert(text) }
-                posts.store(post, ordering: .sequentiallyConsistent)
-            }
-
-            /// Blocks its thread until it is released.
-            func block() {
-                waitOnThread(atMost: Patience.long) { isReleased.load(ordering: .sequentiallyConsistent) }
-            }
-        }
-
-        private func observe(
-            _ group: ZMQGroup, _ notes: Notes, on executor: (any TaskExecutor)?, blocking: Bool = false
-        ) async throws -> Task<Void, any Error> {
-            let posts = try await group.observe("name")
-            return Task(executorPreference: executor) {
-                for try await post in posts {
-                    notes.note(post.state)
-                    if blocking { notes.block() }
-                    // Goes away from the thread and comes back.
-                    if post.state.isMultiple(of: 3) { try await Task.sleep(for: .milliseconds(1)) }
-                }
-            }
-        }
-
-        private func eventually(_ what: String, _ notes: Notes, is post: UInt64) async throws {
+        private func eventually(_ what: String, _ notes: ObserverNotes, is post: UInt64) async throws {
             try await CoreAPITesting.eventually("\(what) comes to \(post)") {
                 notes.posts.load(ordering: .sequentiallyConsistent) == post
             }
@@ -56,9 +22,9 @@ extension ZMQTests {
             let stage = try HubStage()
             let hub = try await stage.hub()
             let (group, other) = (try await stage.client(), try await stage.client())
-            let (heard, asked) = (Notes(), Notes())
+            let (heard, asked) = (ObserverNotes(), ObserverNotes())
             let executor = try #require(group.deliveryExecutor)
-            let task = try await observe(group, heard, on: executor)
+            let task = try await heard.observe(group, on: executor)
             for count in 1...100 as ClosedRange<UInt64> {
                 try await other.post("name", state: count)
                 try await eventually("the observer", heard, is: count)
@@ -83,15 +49,15 @@ extension ZMQTests {
             let hub = try await stage.hub()
             let (group, other) = (try await stage.client(), try await stage.client())
             let executor = try #require(group.deliveryExecutor)
-            let (blocked, free, late) = (Notes(), Notes(), Notes())
+            let (blocked, free, late) = (ObserverNotes(), ObserverNotes(), ObserverNotes())
             defer { blocked.isReleased.store(true, ordering: .sequentiallyConsistent) }
             var tasks = [
-                try await observe(group, blocked, on: executor, blocking: true),
-                try await observe(group, free, on: nil),
+                try await blocked.observe(group, on: executor, blocking: true),
+                try await free.observe(group, on: nil),
             ]
             try await other.post("name", state: 1)
             try await eventually("the blocked one", blocked, is: 1)
-            tasks.append(try await observe(group, late, on: executor))
+            tasks.append(try await late.observe(group, on: executor))
             for count in 2...40 as ClosedRange<UInt64> {
                 // What the group is asked for is answered meanwhile.
                 _ = try await within(Patience.usual, "a put") { try await group.put("key", [UInt8(count)]) }
@@ -115,7 +81,7 @@ extension ZMQTests {
             let stage = try HubStage()
             let first = try await stage.hubProcess(storage: "memory")
             let group = try await stage.client()
-            let notes = Notes()
+            let notes = ObserverNotes()
             defer { notes.isReleased.store(true, ordering: .sequentiallyConsistent) }
             func block() async throws {
                 let executor = try #require(group.deliveryExecutor)
@@ -147,7 +113,7 @@ extension ZMQTests {
             let hub = try await stage.hub()
             let group = try await stage.client()
             let executor = try #require(group.deliveryExecutor)
-            let turns = Notes()
+            let turns = ObserverNotes()
             let posts = try await group.observe("name")
             let task = Task(executorPreference: executor) {
                 for try await _ in posts {}

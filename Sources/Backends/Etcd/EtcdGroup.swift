@@ -35,7 +35,9 @@
             guard !isClosed.load(ordering: .acquiring) else { return }
             let (feed, seat) = (feed, seat)
             // A watch may be held for longer than its group.
-            feed.replica.finish(session.id, with: .sessionEnded(session.id))
+            if !EtcdDefect.forgottenWatch.isPresent {
+                feed.replica.finish(session.id, with: .sessionEnded(session.id))
+            }
             Task { await seat.leave(feed) }
         }
 
@@ -113,13 +115,17 @@
                 // Without space what is due stays, and what is asked for is judged all the same.
                 try await self.removeDue { $0 == .storageFull }
                 do throws(SharedCoreError) {
-                    try self.read { state throws(SharedCoreError) in try state.checkLimits(of: transaction) }
+                    try self.checkLimits(of: transaction)
                 } catch {
+                    guard error.code == .limitExceeded else { throw error }
                     // What has been answered once is answered again, whatever the store has come to since.
-                    guard error.code == .limitExceeded, let number = transaction.requestNumber,
-                        let kept = try await self.keptResult(of: number)
-                    else { throw error }
-                    return try kept.get()
+                    if let number = transaction.requestNumber, let kept = try await self.keptResult(of: number) {
+                        return try kept.get()
+                    }
+                    // The end of a session may have made room of which nobody has told here yet.
+                    if EtcdDefect.staleLimits.isPresent { throw error }
+                    try await self.feed.catchUp()
+                    try self.checkLimits(of: transaction)
                 }
                 return try await self.record(transaction).get()
             }
@@ -201,17 +207,21 @@
 
         /// Removes what is due. What cannot be removed now is not told by reads, and removed when the cluster can.
         ///
-        /// - Parameter passes: Whether it is no matter that nothing could be removed.
+        /// - Parameter isTolerable: Whether it is no matter that nothing could be removed.
         private func removeDue(
-            unless passes: (SharedCoreError.Code) -> Bool = { _ in true }
+            tolerating isTolerable: (SharedCoreError.Code) -> Bool = { _ in true }
         ) async throws(SharedCoreError) {
             do throws(SharedCoreError) {
                 try await feed.expire()
             } catch {
                 if Task.isCancelled { throw .cancelled("etcd") }
                 try feed.check()
-                guard passes(error.code) else { throw error }
+                guard isTolerable(error.code) else { throw error }
             }
+        }
+
+        private func checkLimits(of transaction: Transaction) throws(SharedCoreError) {
+            try read { state throws(SharedCoreError) in try state.checkLimits(of: transaction) }
         }
 
         func read<Result>(

@@ -142,8 +142,11 @@
             let steps: [Etcdserverpb_RequestOp] = [.put(key, record.bytes, lease: lease), .put(keys.head, head.bytes)]
             let layout = Keyspace.layoutVersion
             for _ in 0..<3 {
+                let isKnown =
+                    EtcdDefect.anyLayout.isPresent
+                    ? Etcdserverpb_Compare.exists(keys.layout) : .value(keys.layout, is: layout)
                 let request = Etcdserverpb_TxnRequest.make(
-                    if: [.value(keys.layout, is: layout), .absent(key)], then: steps,
+                    if: [isKnown, .absent(key)], then: steps,
                     else: [.get(keys.layout), .get(key)])
                 let answer = try await cluster.transaction(request, within: settings.requestTimeout, at: "open")
                 if answer.succeeded { return answer.header.revision }

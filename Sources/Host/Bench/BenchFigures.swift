@@ -20,12 +20,12 @@ struct BenchFigures: Sendable {
             names.filter { !$0.hasPrefix("executor.") && !$0.contains(".disk") && $0 != "idle.wakeups" }
                 .filter { !GrowthFigures.names.contains($0) }
         case "zmq":
-            // Its hub syncs to the disk or does not, and it serves one group.
-            names.filter { !$0.contains(".disk") && !GrowthFigures.names.contains($0) }
+            // Its hub syncs to the disk or does not.
+            names.filter { !$0.contains(".disk") }
         case "etcd":
             // What it syncs is its servers' matter, and its groups are not directories that others use directly.
             names.filter { !$0.contains(".disk") && !GrowthFigures.names.contains($0) }
-        default: names
+        default: names.filter { $0 != GrowthFigures.hubWakeUps }
         }
     }
 

@@ -11,6 +11,8 @@ struct BenchPrograms: Sendable {
         case sharedcore, flag, lease
         /// By none: it has the group open.
         case store
+        /// By none: it serves the group to those who come over ZeroMQ.
+        case hub
         /// By none, without a group: a program that has run a task and waits.
         case none
     }
@@ -53,7 +55,7 @@ struct BenchPrograms: Sendable {
         _ more: [String] = []
     ) throws -> BenchProcess {
         var arguments = [design.rawValue, role.rawValue, directory]
-        if design == .sharedcore || design == .store {
+        if design == .sharedcore || design == .store || design == .hub {
             arguments += ["backend=\(group.backend)", "group=\(group.group)", "parent=\(group.parentDirectory)"]
             if let durability = group.durability { arguments.append("durability=\(durability.rawValue)") }
             arguments += group.settings.map { "\($0.key)=\($0.value)" }

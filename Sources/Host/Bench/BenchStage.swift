@@ -17,6 +17,8 @@ struct BenchStage: Sendable {
 
     typealias Design = BenchPrograms.Design
 
+    var isBehindHub: Bool { group.backend == "zmq" }
+
     /// A fresh directory.
     func place(_ name: String) throws -> String {
         let path = directory + "/\(name)-\(Self.number.add(1, ordering: .relaxed).newValue)"
@@ -121,6 +123,15 @@ struct BenchStage: Sendable {
     /// The same in such a group.
     func alone(_ name: String) -> BenchStage {
         BenchStage(programs: programs, group: isolated(name), directory: directory)
+    }
+
+    /// A group that nobody else uses, with the process that serves it where one has to.
+    func served(_ name: String) async throws -> (group: BackendConfiguration, hub: BenchProcess?) {
+        guard isBehindHub else { return (isolated(name), nil) }
+        var own = group
+        own.parentDirectory = try Directory.makeTemporary("hub", in: directory)
+        own.settings["zmq.endpoint"] = "ipc://\(own.parentDirectory)/hub"
+        return (own, try await programs.participant(.hub, .tool, in: own.parentDirectory, of: own))
     }
 
     /// A group that nobody else uses, where a backend can have several at one place.

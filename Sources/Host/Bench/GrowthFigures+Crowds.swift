@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Platform
 internal import ProgramOutput
 
 extension GrowthFigures {
@@ -12,14 +13,18 @@ extension GrowthFigures {
     /// What many commits took, each of which one of many processes watches for.
     struct HerdSample: Sendable {
         let commits: [Double]
-        /// How many threads woke for each commit in all of the watching processes.
+        /// How many threads woke for each commit in all of the watching processes, beyond those that wake at rest.
         let wakeUps: Double
+        /// The same in the hub; zero where there is none.
+        let hubWakeUps: Double
     }
 
     /// How many posts are one round.
     private static let postCount = 10
     /// How many commits are one round.
     private static let commitCount = 500
+    /// How long processes are watched at rest.
+    private static let restDuration = Duration.seconds(2)
     /// How often it is looked whether processes rest, and whether they have seen all, on a machine that is busy.
     private static let lookLimit = 10
 
@@ -31,8 +36,7 @@ extension GrowthFigures {
         }
         return (
             {
-                var all = try await meter.processes()
-                let poster = all.removeLast()
+                let (_, all, poster) = cast(try await meter.processes())
                 var samples: [Double] = []
                 // One that warms up is left out.
                 for number in 0...Self.postCount {
@@ -58,11 +62,13 @@ extension GrowthFigures {
         }
         return (
             {
-                var all = try await meter.processes()
-                let writer = all.removeLast()
+                let (hub, all, writer) = cast(try await meter.processes())
                 let seenBefore = try await seen(by: all)
-                let before = try await restingSwitches(of: all)
+                let (before, atRest) = try await switchesAtRest(of: all)
+                let hubBefore = try ThreadSwitches(of: hub.map(\.pid))
+                let begin = SystemClock().now()
                 let commits = try await writer.numbers(after: "herd \(Self.commitCount) \(processes)")
+                let hubWoken = try ThreadSwitches(of: hub.map(\.pid)).count(since: hubBefore)
                 // To ask whether they have seen all would wake them; so it is asked afterwards.
                 var after = try await restingSwitches(of: all)
                 var looks = 0
@@ -73,11 +79,13 @@ extension GrowthFigures {
                     }
                     after = try await restingSwitches(of: all)
                 }
-                let woken = after.count(since: before)
+                let woken =
+                    Double(after.count(since: before)) - atRest * begin.milliseconds(to: SystemClock().now())
                 return pick(
                     HerdSample(
                         commits: commits.map { $0 / 1000 },
-                        wakeUps: Double(woken) / Double(Self.commitCount)))
+                        wakeUps: woken / Double(Self.commitCount),
+                        hubWakeUps: Double(hubWoken) / Double(Self.commitCount)))
             }, meter
         )
     }
@@ -88,31 +96,50 @@ extension GrowthFigures {
         return sum
     }
 
-    /// How often they have woken, once they do so no more but for the look that each takes every ten seconds.
+    /// How often they have woken, and how often they do in a millisecond when nothing comes: Swift's pool has a timer of a
+    /// second in every process.
+    private func switchesAtRest(of processes: [BenchProcess]) async throws -> (ThreadSwitches, perMillisecond: Double) {
+        let before = try await restingSwitches(of: processes)
+        let begin = SystemClock().now()
+        try await Task.sleep(for: Self.restDuration)
+        let after = try ThreadSwitches(of: processes.map(\.pid))
+        return (after, Double(after.count(since: before)) / begin.milliseconds(to: SystemClock().now()))
+    }
+
+    /// How often they have woken, once they do so no more but for that timer and for the look that each takes every ten
+    /// seconds.
     private func restingSwitches(of processes: [BenchProcess]) async throws -> ThreadSwitches {
         let numbers = processes.map(\.pid)
         var known = try ThreadSwitches(of: numbers)
         for _ in 0..<Self.lookLimit {
             try await Task.sleep(for: .milliseconds(300))
             let now = try ThreadSwitches(of: numbers)
-            if now.count(since: known) <= 2 + processes.count / 10 { return now }
+            if now.count(since: known) <= 2 + processes.count / 2 { return now }
             known = now
         }
         return known
     }
 
-    /// Processes that were told what to do, and at the end one more.
+    /// Who plays which part: the hub where there is one, those who were told what to do, and the one who acts.
+    private func cast(
+        _ processes: [BenchProcess]
+    ) -> (hub: [BenchProcess], listeners: [BenchProcess], actor: BenchProcess) {
+        let hub = Array(processes.prefix(stage.isBehindHub ? 1 : 0))
+        return (hub, Array(processes.dropFirst(hub.count).dropLast()), processes[processes.count - 1])
+    }
+
+    /// Processes that were told what to do, behind their hub where there is one, and at the end one more.
     private func crowd(
         _ name: String, of count: Int, _ begin: @escaping @Sendable (Int, BenchProcess) async throws -> Void
     ) -> BenchMeter {
         BenchMeter { [programs, stage] in
             let place = try stage.place("crowd")
-            let group = stage.isolated(name)
+            let (group, hub) = try await stage.served(name)
             var all: [BenchProcess] = []
             for _ in 0...count { all.append(try programs.start(.store, .tool, in: place, of: group)) }
             for process in all { try await process.hear("ready") }
             for (number, process) in all.dropLast().enumerated() { try await begin(number, process) }
-            return all
+            return [hub].compactMap { $0 } + all
         }
     }
 }

@@ -4,8 +4,10 @@ internal import CoreAPI
 struct GrowthFigures: Sendable {
     static let names = [
         "growth.keys.get", "growth.keys.put", "growth.bytes.put", "growth.observers.heard", "growth.processes.post",
-        "growth.processes.heard", "herd.commit", "herd.wakeups",
+        "growth.processes.heard", "herd.commit", "herd.wakeups", hubWakeUps,
     ]
+    /// What only a group behind a hub has.
+    static let hubWakeUps = "herd.wakeups.hub"
 
     let programs: BenchPrograms
     let stage: BenchStage
@@ -35,6 +37,10 @@ struct GrowthFigures: Sendable {
             curve(name, of: [1, 10, 100], "processes", rounds: rounds ?? 1) {
                 herd("\(name)-\($0)", of: $0) { $0.commits }
             }
+        case Self.hubWakeUps:
+            curve(name, of: [1, 10, 100], "processes", rounds: rounds ?? 1, unit: "per commit") {
+                herd("\(name)-\($0)", of: $0) { [$0.hubWakeUps] }
+            }
         default:
             curve(name, of: [1, 10, 100], "processes", rounds: rounds ?? 1, unit: "per commit") {
                 herd("\(name)-\($0)", of: $0) { [$0.wakeUps] }
@@ -63,15 +69,15 @@ struct GrowthFigures: Sendable {
             end: { for meter in meters { await meter.end() } })
     }
 
-    /// One participant in a group of its own.
+    /// One participant in a group of its own, behind its hub where there is one.
     private func storeMeter(
         _ name: String, prepare: @escaping @Sendable (BenchProcess) async throws -> Void
     ) -> BenchMeter {
         BenchMeter { [programs, stage] in
-            let process = try await programs.participant(
-                .store, .tool, in: try stage.place("growth"), of: stage.isolated(name))
+            let (group, hub) = try await stage.served(name)
+            let process = try await programs.participant(.store, .tool, in: try stage.place("growth"), of: group)
             try await prepare(process)
-            return [process]
+            return [hub, process].compactMap { $0 }
         }
     }
 }

@@ -13,7 +13,10 @@ struct StoreFigures: Sendable {
     /// Whether the backend lives in one process.
     let isInMemory: Bool
 
-    private var isBehindHub: Bool { stage.group.backend == "zmq" }
+    private var isBehindHub: Bool { stage.isBehindHub }
+    /// Whether the group lives on an etcd cluster: the least that a machine can do by itself is no limit of that, and the peer
+    /// is the same service asked without SharedCore.
+    private var isOnCluster: Bool { stage.group.backend == "etcd" }
 
     func figure(_ name: String, rounds: Int?) async throws -> Figure {
         switch name {
@@ -61,12 +64,15 @@ struct StoreFigures: Sendable {
         let place = try stage.place("store")
         let own = ownMeter(order, in: place, of: group)
         meters.append(own)
-        let (limitName, limitOrder) = limit.description(isBehindHub)
-        let limitRival = rival(limitName, limitOrder) { [programs, stage, isBehindHub] in
-            try await limit.start(programs, in: try stage.place("limit"), isBehindHub)
+        var limitRival: Figure.Rival?
+        if !isOnCluster || limit == .causalLook {
+            let (limitName, limitOrder) = limit.description(isBehindHub)
+            limitRival = rival(limitName, limitOrder) { [programs, stage, isBehindHub] in
+                try await limit.start(programs, in: try stage.place("limit"), isBehindHub)
+            }
         }
         var beside: [Figure.Rival] = []
-        if limit == .news {
+        if limit == .news, !isOnCluster {
             beside.append(
                 rival("futex in shared memory, in C", "oneway 100") { [programs, stage] in
                     try await programs.measuring(.limits, "futex", try stage.place("limit"))
@@ -83,7 +89,8 @@ struct StoreFigures: Sendable {
             let onPool = order.replacing(" ", with: ".pool ", maxReplacements: 1)
             beside.append(.init(name: "whoever asks on Swift's pool") { try await own.take(onPool) })
         }
-        let peerRivals = peers.map { peer in
+        let comparable = isOnCluster ? (limit == .look || limit == .put ? [Peer.etcd] : []) : peers
+        let peerRivals = comparable.map { peer in
             rival(peer.name, peer.order(for: order)) { [programs, stage] in
                 try await programs.measuring(
                     .services, peer.service, try stage.place("peer"), isOnDisk ? "disk" : "process")

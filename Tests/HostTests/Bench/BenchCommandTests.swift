@@ -61,11 +61,10 @@ struct BenchCommandTests {
         }
     }
 
-    @Test("What grows is measured at all sizes; what needs a group of its own only where there can be several")
-    func growth() async throws {
-        let program = try HostProgram()
-        let ended = try await program.run(
-            "bench", "growth.keys.get", "growth.processes.post", "--samples", "1", "--json")
+    @Test("What grows is measured at all sizes, each in a group of its own", arguments: ["file", "zmq"])
+    func growth(backend: String) async throws {
+        let ended = try await HostProgram().run(
+            "--backend", backend, "bench", "growth.keys.get", "growth.processes.post", "--samples", "1", "--json")
         #expect(ended.status == 0, "\(ended.errors)")
         let lines = try ended.objects()
         try #require(lines.count == 2)
@@ -73,8 +72,19 @@ struct BenchCommandTests {
             for size in sizes { #expect(ended.output.contains(size)) }
             #expect(line["limit"] == .null && (line["p50"]?.value ?? 0) > 0)
         }
-        let refused = try await program.run("--backend", "zmq", "bench", "growth.keys.get")
-        #expect(refused.status == 64 && refused.errors.contains("growth.keys.get: the backend “zmq” gives"))
+    }
+
+    @Test("The wake-ups of a herd's hub are counted, where there is one")
+    func herd() async throws {
+        let program = try HostProgram()
+        let ended = try await program.run(
+            "--backend", "zmq", "bench", "herd.wakeups.hub", "--samples", "1", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        let line = try #require(try ended.objects().first)
+        try check(line, "herd.wakeups.hub", unit: "per commit", samples: 1)
+        #expect(line["p50"]?.value ?? 0 >= 1, "each commit comes alone")
+        let refused = try await program.run("bench", "herd.wakeups.hub")
+        #expect(refused.status == 64 && refused.errors.contains("herd.wakeups.hub: the backend “file” gives"))
     }
 
     @Test("In memory participants of one process are measured; what needs programs is refused")

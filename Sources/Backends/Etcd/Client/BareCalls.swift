@@ -11,9 +11,10 @@
         private let cluster: Cluster
         private let root: Data
 
-        package init(at place: EtcdPlace) throws(SharedCoreError) {
+        /// - Parameter root: What stands in front of all keys; nil for what nobody else has.
+        package init(at place: EtcdPlace, below root: String? = nil) throws(SharedCoreError) {
             cluster = try Clusters.cluster(at: place)
-            root = Data("/sharedcore-bare/\(UInt64.random(in: 0...UInt64.max))/".utf8)
+            self.root = Data((root ?? "/sharedcore-bare/\(UInt64.random(in: 0...UInt64.max))/").utf8)
         }
 
         private final class Place: Sendable {
@@ -33,6 +34,11 @@
         package func put(_ name: String, _ value: [UInt8]) async throws {
             let request = Etcdserverpb_TxnRequest.make(then: [.put(key(name), Data(value))])
             _ = try await cluster.transaction(request, within: .seconds(10), at: "measuring")
+        }
+
+        package func delete(_ name: String) async throws {
+            _ = try await cluster.transaction(
+                .make(then: [.delete(key(name))]), within: .seconds(10), at: "measuring")
         }
 
         package func get(_ name: String) async throws -> [UInt8]? {

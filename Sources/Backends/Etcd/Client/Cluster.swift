@@ -52,7 +52,7 @@
         /// Takes the next member in the place of one that does not do.
         func leave(_ member: Member) {
             let left = chosen.withLock { chosen -> Bool in
-                guard chosen === member,
+                guard chosen === member, !EtcdDefect.onlyMember.isPresent,
                     let next = try? Member(at: (member.position + 1) % place.endpoints.count, of: place)
                 else { return false }
                 chosen = next
@@ -82,7 +82,7 @@
             do {
                 return try await body(member.connection, Self.options(timeout: timeout))
             } catch {
-                let failure = EtcdFailure(error)
+                let failure = EtcdFailure(error, securityNote: member.securityNote.cause)
                 if case .unclear = failure, !Task.isCancelled { leave(member) }
                 throw failure
             }

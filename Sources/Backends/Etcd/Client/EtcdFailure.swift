@@ -15,7 +15,8 @@
         /// No answer came, or one that leaves open whether it took effect.
         case unclear(String)
 
-        init(_ error: any Error) {
+        /// - Parameter securityNote: What was wrong with securing the connection; nil for nothing.
+        init(_ error: any Error, securityNote: String? = nil) {
             guard let error = error as? RPCError else {
                 self = .unclear("\(error)")
                 return
@@ -39,7 +40,7 @@
                 self = .refused(
                     SharedCoreError(
                         .system, "The cluster refuses the request.", at: "etcd", cause: "\(error.code): \(text)"))
-            default: self = .unclear("\(error.code): \(text)")
+            default: self = .unclear("\(error.code): \(text)" + (securityNote.map { " Security: \($0)." } ?? ""))
             }
         }
 

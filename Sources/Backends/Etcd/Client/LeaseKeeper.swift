@@ -10,15 +10,20 @@
             /// How long each lasts.
             var leases: [Int64: Duration] = [:]
             var task: Task<Void, Never>?
-            /// The pause between two turns.
+            /// The pause between two turns, and the time in which the next one is to have come.
             var pause: Task<Void, Never>?
-            /// Whether a lease has come that the next pause does not know of.
-            var isStale = false
+            var turnTime = Duration.zero
+
+            /// Three turns come within the shortest lease.
+            var nextTurnTime: Duration {
+                min((leases.values.min() ?? LeaseKeeper.longestPause) / 3, LeaseKeeper.longestPause)
+            }
         }
 
         /// However long the leases are: a member that does not answer is noticed in this time and the next.
         private static let longestPause = Duration.seconds(3)
         private static let longestWait = Duration.seconds(1)
+        private static let shortestPause = Duration.milliseconds(50)
         /// How many are kept alive by one call: a member that is not the leader asks it for one after the other.
         private static let callSize = 100
 
@@ -27,8 +32,9 @@
         func start(on cluster: Cluster) {
             let task = Task { [weak self, weak cluster] in
                 while !Task.isCancelled {
-                    guard let pause = await self?.turn(through: cluster) else { return }
-                    guard let waiting = self?.pause(for: pause) else { return }
+                    let began = ContinuousClock.now
+                    guard let isDone = await self?.turn(through: cluster) else { return }
+                    guard let waiting = self?.pause(since: isDone ? began : nil) else { return }
                     await withTaskCancellationHandler {
                         await waiting.value
                     } onCancel: {
@@ -39,34 +45,32 @@
             content.withLock { $0.task = task }
         }
 
-        /// A pause, which the next new lease ends.
-        private func pause(for duration: Duration) -> Task<Void, Never> {
-            let pause = Task<Void, Never> { try? await Task.sleep(for: duration) }
-            let isStale = content.withLock { content -> Bool in
+        /// A pause, which a new lease ends that is shorter than all others.
+        ///
+        /// - Parameter turn: When the last turn began; nil when it has failed, so that the next one comes soon.
+        private func pause(since turn: ContinuousClock.Instant?) -> Task<Void, Never> {
+            content.withLock { content in
+                content.turnTime = content.nextTurnTime
+                // A turn that takes long is a part of the time.
+                let left = turn.map { content.turnTime - $0.duration(to: .now) } ?? .zero
+                let pause = Task<Void, Never> { try? await Task.sleep(for: max(left, Self.shortestPause)) }
                 content.pause = pause
-                defer { content.isStale = false }
-                return content.isStale
+                return pause
             }
-            if isStale { pause.cancel() }
-            return pause
         }
 
-        /// Keeps all alive once: three times within each lease, and at once with the next member when this one does not answer.
-        private func turn(through cluster: Cluster?) async -> Duration? {
+        /// Keeps all alive once.
+        ///
+        /// - Returns: Whether the member has answered; the next one is asked when it has not. Nil when the cluster is gone.
+        private func turn(through cluster: Cluster?) async -> Bool? {
             guard let cluster else { return nil }
-            let leases = content.withLock { content in
-                content.isStale = false
-                return content.leases
+            let (leases, time) = content.withLock { (Array($0.leases.keys), $0.nextTurnTime) }
+            let wait = min(time, Self.longestWait)
+            for start in stride(from: 0, to: leases.count, by: Self.callSize) {
+                let some = Array(leases[start..<min(start + Self.callSize, leases.count)])
+                guard await keepAlive(some, through: cluster, within: wait) else { return false }
             }
-            let third = min((leases.values.min() ?? .seconds(3)) / 3, Self.longestPause)
-            let all = Array(leases.keys)
-            for start in stride(from: 0, to: all.count, by: Self.callSize) {
-                let some = Array(all[start..<min(start + Self.callSize, all.count)])
-                guard await keepAlive(some, through: cluster, within: min(third, Self.longestWait)) else {
-                    return .milliseconds(50)
-                }
-            }
-            return third
+            return true
         }
 
         func end() {
@@ -76,8 +80,8 @@
         func add(_ lease: Int64, lasting duration: Duration) {
             let pause = content.withLock { content -> Task<Void, Never>? in
                 content.leases[lease] = duration
-                content.isStale = true
-                return content.pause
+                // All are kept alive with each turn, so one that is no shorter waits for the next.
+                return content.nextTurnTime < content.turnTime ? content.pause : nil
             }
             pause?.cancel()
         }

@@ -12,11 +12,14 @@
         /// The place of its endpoint among all.
         let position: Int
         let connection: Connection
+        let securityNote: SecurityNote
         private let running: Task<Void, Never>
 
         init(at position: Int, of place: EtcdPlace) throws(SharedCoreError) {
             self.position = position
             let endpoint = place.endpoints[position]
+            let securityNote = SecurityNote()
+            self.securityNote = securityNote
             let target: any ResolvableTarget
             if endpoint.host.contains(":") {
                 target = .ipv6(address: endpoint.host, port: endpoint.port)
@@ -37,6 +40,7 @@
                                 let pipeline = channel.pipeline.syncOperations
                                 if let security = try? pipeline.handler(type: NIOSSLClientHandler.self) {
                                     try pipeline.addHandler(PingAnswers(), position: .after(security))
+                                    try pipeline.addHandler(securityNote.handler, position: .after(security))
                                 } else {
                                     try pipeline.addHandler(PingAnswers(), position: .first)
                                 }
@@ -66,12 +70,20 @@
             guard let security else { return .plaintext }
             let roots: TLSConfig.TrustRootsSource =
                 security.authorities.map { .certificates([.file(path: $0, format: .pem)]) } ?? .systemDefault
+            let verification: TLSConfig.CertificateVerification =
+                EtcdDefect.believedMember.isPresent ? .noVerification : .fullVerification
             guard let certificate = security.certificate, let key = security.key else {
-                return .tls { $0.trustRoots = roots }
+                return .tls {
+                    $0.trustRoots = roots
+                    $0.serverCertificateVerification = verification
+                }
             }
             return .mTLS(
                 certificateChain: [.file(path: certificate, format: .pem)], privateKey: .file(path: key, format: .pem)
-            ) { $0.trustRoots = roots }
+            ) {
+                $0.trustRoots = roots
+                $0.serverCertificateVerification = verification
+            }
         }
     }
 #endif

@@ -24,6 +24,8 @@
             var listeners: [Int64: any WatchListener] = [:]
             /// Those of which the server has said that it tells them.
             var confirmed: Set<Int64> = []
+            /// The events of a revision of which more is to come.
+            var parts: [Int64: [Mvccpb_Event]] = [:]
             var lastID: Int64 = 0
             var requests: AsyncStream<Etcdserverpb_WatchRequest>.Continuation?
             var task: Task<Void, Never>?
@@ -72,6 +74,7 @@
         func remove(_ id: Int64) {
             let requests = content.withLock { content in
                 content.confirmed.remove(id)
+                content.parts[id] = nil
                 return content.listeners.removeValue(forKey: id) == nil ? nil : content.requests
             }
             requests?.yield(.with { $0.cancelRequest = .with { $0.watchID = id } })
@@ -84,6 +87,8 @@
                     $0.rangeEnd = listener.range.upperBound.bytes
                     $0.startRevision = listener.nextRevision
                     $0.watchID = id
+                    // What was missed comes in parts as large as a request may be, not in one that nobody takes.
+                    $0.fragment = true
                 }
             }
         }
@@ -107,6 +112,7 @@
                 content.stream = stream
                 content.requests = sender
                 content.confirmed = []
+                content.parts = [:]
                 // Under the lock, so that none of them is cancelled before it is asked for.
                 for (id, listener) in content.listeners { sender.yield(Self.creation(id, for: listener)) }
             }
@@ -144,10 +150,26 @@
                 content.withLock { content in
                     content.listeners[message.watchID] = nil
                     content.confirmed.remove(message.watchID)
+                    content.parts[message.watchID] = nil
                 }
                 if message.compactRevision > 0 { listener.lost() } else { listener.refused(message.cancelReason) }
-            } else if !message.events.isEmpty {
-                listener.take(message.events)
+            } else {
+                let events = whole(message)
+                if !events.isEmpty { listener.take(events) }
+            }
+        }
+
+        /// The events of a message with what came before of its first revision, and without its last one when more of that may
+        /// come.
+        private func whole(_ message: Etcdserverpb_WatchResponse) -> [Mvccpb_Event] {
+            content.withLock { content in
+                let earlier = content.parts.removeValue(forKey: message.watchID)
+                var events = earlier.map { $0 + message.events } ?? message.events
+                guard message.fragment, let last = events.last?.kv.modRevision else { return events }
+                let end = events.firstIndex { $0.kv.modRevision == last } ?? events.endIndex
+                content.parts[message.watchID] = Array(events[end...])
+                events.removeSubrange(end...)
+                return events
             }
         }
     }

@@ -11,6 +11,8 @@
         /// What a revision came to.
         struct Reading {
             let effect: Effect
+            /// The lease whose end it was.
+            var endedLease: Int64?
             /// The number that the sender gave it; nil for what no participant committed.
             var delivery: (session: SessionID, number: UInt64, commit: Commit)?
             /// The keys whose creation etcd took for a change.
@@ -31,7 +33,9 @@
 
             guard let head = parts.head else {
                 if let lease = parts.endedLease, let session = sessionOf(lease) {
-                    return Reading(effect: Effect(revision: place, time: clock.now(), body: .sessionEnded(session)))
+                    return Reading(
+                        effect: Effect(revision: place, time: clock.now(), body: .sessionEnded(session)),
+                        endedLease: lease)
                 }
                 // Nothing that a participant does, such as keys that somebody removed by hand.
                 let operations = try parts.operations(in: keys)

@@ -82,14 +82,14 @@
             let place = Place(feed.keys, feed.settings)
             let isLast = rows.withLock { rows -> Bool in
                 guard let row = rows[place], row.feed === feed else { return true }
-                if row.userCount > 1 {
+                if row.userCount > 1, !EtcdDefect.endedFeed.isPresent {
                     rows[place]?.userCount -= 1
                     return false
                 }
                 rows[place] = nil
                 return true
             }
-            if isLast { feed.end() }
+            if isLast, !EtcdDefect.keptFeed.isPresent { feed.end() }
         }
     }
 #endif

@@ -44,7 +44,9 @@
                 case 2:
                     lifetime = .expiring(after: .nanoseconds(Int64(clamping: try reader.integer())))
                     written = try Moment(from: &reader)
-                default: throw .malformed
+                default:
+                    guard EtcdDefect.believedEntry.isPresent else { throw .malformed }
+                    lifetime = .persistent
                 }
                 origin = SessionID(rawValue: try reader.integer())
             } catch {

@@ -556,6 +556,8 @@ nonisolated struct Etcdserverpb_WatchCreateRequest: Sendable {
 
   var watchID: Int64 = 0
 
+  var fragment: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -596,6 +598,8 @@ nonisolated struct Etcdserverpb_WatchResponse: Sendable {
   var compactRevision: Int64 = 0
 
   var cancelReason: String = String()
+
+  var fragment: Bool = false
 
   var events: [Mvccpb_Event] = []
 
@@ -1563,7 +1567,7 @@ nonisolated extension Etcdserverpb_WatchRequest: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Etcdserverpb_WatchCreateRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".WatchCreateRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{3}range_end\0\u{3}start_revision\0\u{3}progress_notify\0\u{4}\u{3}watch_id\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{3}range_end\0\u{3}start_revision\0\u{3}progress_notify\0\u{4}\u{3}watch_id\0\u{1}fragment\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1576,6 +1580,7 @@ nonisolated extension Etcdserverpb_WatchCreateRequest: SwiftProtobuf.Message, Sw
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.startRevision) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.progressNotify) }()
       case 7: try { try decoder.decodeSingularInt64Field(value: &self.watchID) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self.fragment) }()
       default: break
       }
     }
@@ -1597,6 +1602,9 @@ nonisolated extension Etcdserverpb_WatchCreateRequest: SwiftProtobuf.Message, Sw
     if self.watchID != 0 {
       try visitor.visitSingularInt64Field(value: self.watchID, fieldNumber: 7)
     }
+    if self.fragment != false {
+      try visitor.visitSingularBoolField(value: self.fragment, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1606,6 +1614,7 @@ nonisolated extension Etcdserverpb_WatchCreateRequest: SwiftProtobuf.Message, Sw
     if lhs.startRevision != rhs.startRevision {return false}
     if lhs.progressNotify != rhs.progressNotify {return false}
     if lhs.watchID != rhs.watchID {return false}
+    if lhs.fragment != rhs.fragment {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1643,7 +1652,7 @@ nonisolated extension Etcdserverpb_WatchCancelRequest: SwiftProtobuf.Message, Sw
 
 nonisolated extension Etcdserverpb_WatchResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".WatchResponse"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}header\0\u{3}watch_id\0\u{1}created\0\u{1}canceled\0\u{3}compact_revision\0\u{3}cancel_reason\0\u{2}\u{5}events\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}header\0\u{3}watch_id\0\u{1}created\0\u{1}canceled\0\u{3}compact_revision\0\u{3}cancel_reason\0\u{1}fragment\0\u{2}\u{4}events\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1657,6 +1666,7 @@ nonisolated extension Etcdserverpb_WatchResponse: SwiftProtobuf.Message, SwiftPr
       case 4: try { try decoder.decodeSingularBoolField(value: &self.canceled) }()
       case 5: try { try decoder.decodeSingularInt64Field(value: &self.compactRevision) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.cancelReason) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.fragment) }()
       case 11: try { try decoder.decodeRepeatedMessageField(value: &self.events) }()
       default: break
       }
@@ -1686,6 +1696,9 @@ nonisolated extension Etcdserverpb_WatchResponse: SwiftProtobuf.Message, SwiftPr
     if !self.cancelReason.isEmpty {
       try visitor.visitSingularStringField(value: self.cancelReason, fieldNumber: 6)
     }
+    if self.fragment != false {
+      try visitor.visitSingularBoolField(value: self.fragment, fieldNumber: 7)
+    }
     if !self.events.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.events, fieldNumber: 11)
     }
@@ -1699,6 +1712,7 @@ nonisolated extension Etcdserverpb_WatchResponse: SwiftProtobuf.Message, SwiftPr
     if lhs.canceled != rhs.canceled {return false}
     if lhs.compactRevision != rhs.compactRevision {return false}
     if lhs.cancelReason != rhs.cancelReason {return false}
+    if lhs.fragment != rhs.fragment {return false}
     if lhs.events != rhs.events {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

@@ -150,7 +150,8 @@
                     let record = EntryRecord(
                         lifetime: lifetime, origin: session.id, written: Moment(now: feed.clock), value: value)
                     let put = Etcdserverpb_RequestOp.put(keys.entry(key), record.bytes, lease: lease)
-                    return again ? [put, .put(keys.creation(key), FoundationEssentials.Data())] : [put]
+                    return again && !EtcdDefect.keptCreation.isPresent
+                        ? [put, .put(keys.creation(key), FoundationEssentials.Data())] : [put]
                 case .delete(let key): return [.delete(keys.entry(key))]
                 case .deletePrefix(let prefix): return keys.selected(by: prefix, without: kept).map { .delete($0) }
                 case .post(let name, let count, let state):
@@ -316,7 +317,9 @@
             }
             do throws(SharedCoreError) {
                 let left = ContinuousClock.now.duration(to: end)
-                if let place = try await seat.fence(in: feed, within: left) {
+                if EtcdDefect.unfencedRetry.isPresent {
+                    try await feed.catchUp()
+                } else if let place = try await seat.fence(in: feed, within: left) {
                     guard try await feed.reach(Revision(etcd: place)) else { throw unknown() }
                 } else {
                     // The session is over, and with it nothing of its requests can come any more.

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -53,7 +54,19 @@ final class DurabilityQueue: Sendable {
             for waiter in waiters {
                 waiter.continuation.resume(returning: results[waiter.journal.generation] ?? .success(()))
             }
+            // Of several some come back while the first of them is served.
+            if waiters.count == 1 { awaitNext() }
         }
+    }
+
+    /// How long the thread looks for the next one before it ends.
+    private static let lookout = Duration.microseconds(50)
+
+    /// Whoever writes one commit after another is back before a thread could be started or woken, which takes a good part
+    /// of what a sync takes.
+    private func awaitNext() {
+        let end = ContinuousClock.now.advanced(by: Self.lookout)
+        while state.withLock({ $0.waiters.isEmpty }), ContinuousClock.now < end { sched_yield() }
     }
 
     private func synchronize(_ journal: Journal, in directory: GroupDirectory) -> Result<Void, SharedCoreError> {

@@ -37,6 +37,10 @@ extension HubService {
         }
     }
 
+    /// How many clients hear of a commit before it is answered. The news goes to one after another: when there are more, who
+    /// asked would wait for all of them, and none of them waits for one answer in a way that it notices.
+    private static let fewClients = 8
+
     private func answer(
         _ request: Request, of client: HubClient, at address: HubAddress
     ) async throws(SharedCoreError) {
@@ -50,10 +54,13 @@ extension HubService {
                     transaction, of: session, delivery: FailPoint.fails("hub.delivery") ? nil : number, at: now)
             }
             FailPoint.hit("hub.afterRecord")
-            publishNewsSoon()
+            let isAnsweredFirst = recorded.settle == nil && clients.count > Self.fewClients
+            if !isAnsweredFirst { publishNewsSoon() }
             FailPoint.hit("hub.beforeReply")
             guard let settle = recorded.settle else {
-                return reply(recorded.outcome, to: request.number, known, at: address)
+                reply(recorded.outcome, to: request.number, known, at: address)
+                if isAnsweredFirst { publishNewsSoon() }
+                return
             }
             // Others are answered meanwhile: one sync of the disk serves all who wait.
             Task {

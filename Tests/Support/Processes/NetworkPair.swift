@@ -4,10 +4,10 @@ internal import Platform
 
 /// Two network namespaces with a cable between them: as two machines, of which each has its own loopback, addresses and
 /// ports. They are gone with the last reference. Needs root, namespaces and the program `ip` (iproute2).
-final class NetworkPair: Sendable {
+package final class NetworkPair: Sendable {
     /// The addresses at the two ends.
-    let hubAddress: String
-    let clientAddress: String
+    package let hubAddress: String
+    package let clientAddress: String
 
     private let names: (hub: String, client: String)
     private static let ip: String? = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"].first { path in
@@ -15,9 +15,9 @@ final class NetworkPair: Sendable {
     }
 
     /// Whether this machine has such namespaces for us.
-    static let isAllowed = (try? NetworkPair()) != nil
+    package static let isAllowed = (try? NetworkPair()) != nil
 
-    init() throws {
+    package init() throws {
         let name = "sc" + String(UInt32.random(in: 0...UInt32.max), radix: 36)
         let net = "10.\(UInt8.random(in: 100..<200)).\(UInt8.random(in: 0..<255))"
         names = (name + "h", name + "c")
@@ -46,12 +46,12 @@ final class NetworkPair: Sendable {
     }
 
     /// What runs a program at the hub's end, or at the client's.
-    var atHub: [String] { [Self.ip ?? "ip", "netns", "exec", names.hub] }
-    var atClient: [String] { [Self.ip ?? "ip", "netns", "exec", names.client] }
+    package var atHub: [String] { [Self.ip ?? "ip", "netns", "exec", names.hub] }
+    package var atClient: [String] { [Self.ip ?? "ip", "netns", "exec", names.client] }
 
     /// Takes the cable out at the hub's end, which no connection is told.
-    func cut() throws { try Self.run("-n", names.hub, "link", "set", names.hub, "down") }
-    func heal() throws { try Self.run("-n", names.hub, "link", "set", names.hub, "up") }
+    package func cut() throws { try Self.run("-n", names.hub, "link", "set", names.hub, "down") }
+    package func heal() throws { try Self.run("-n", names.hub, "link", "set", names.hub, "up") }
 
     private static func run(_ arguments: String...) throws {
         guard let ip else { throw HarnessLimitation("there is no program “ip”") }

@@ -1,0 +1,53 @@
+#if Etcd
+    internal import Glibc
+
+    /// Defects of this backend that its trials build into a process, to see that they notice them. Compiled in debug builds
+    /// only; a release build has none of them and looks for none. The environment says which one a process has, as with the
+    /// file backend's:
+    ///
+    ///     SHAREDCORE_DEFECT=unfencedRetry
+    package enum EtcdDefect: Hashable, Sendable {
+        /// A request without an answer is sent again while the first may still be on its way.
+        case unfencedRetry
+        /// A member that does not answer is asked again and no other.
+        case onlyMember
+        /// After a compaction what was known is gone on from, without what was missed.
+        case overlookedCompaction
+        /// An entry that is removed and made again in one transaction keeps its creation.
+        case keptCreation
+        /// A linearizable read waits for the head alone, not for the ends of sessions.
+        case uncountedSessions
+        /// A request is refused for its size by what is known here, though there may be room by now.
+        case staleLimits
+        /// A group is read in whatever layout it is kept.
+        case anyLayout
+        /// What has no name is taken for this run of this machine.
+        case namelessBoot
+        /// Bytes that nobody wrote are taken for a value.
+        case believedEntry
+        /// A group is followed on when its last participant of the process has left.
+        case keptFeed
+        /// A group is followed no more when one of its participants of the process has left.
+        case endedFeed
+        /// A watch that is held for longer than its group is not ended.
+        case forgottenWatch
+        /// A member is believed whatever certificate it shows.
+        case believedMember
+
+        #if FAIL_POINTS
+            private static let present = getenv("SHAREDCORE_DEFECT").flatMap { name in
+                allCases.first { "\($0)" == String(cString: name) }
+            }
+
+            /// Whether this process has the defect.
+            package var isPresent: Bool { Self.present == self }
+        #else
+            @inline(__always)
+            package var isPresent: Bool { false }
+        #endif
+    }
+
+    #if FAIL_POINTS
+        extension EtcdDefect: CaseIterable {}
+    #endif
+#endif

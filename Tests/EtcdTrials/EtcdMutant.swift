@@ -1,0 +1,59 @@
+#if Etcd
+    internal import EtcdBackend
+    internal import Glibc
+    internal import Platform
+    internal import TestSupport
+
+    /// The backend with a defect, and the trial that must notice it.
+    struct EtcdMutant {
+        let defect: EtcdDefect
+        /// The number of the trial.
+        let trial: Int
+        /// What the trial must say, so that nothing else was in its way.
+        let complaint: String
+
+        static let all = [
+            EtcdMutant(defect: .overlookedCompaction, trial: 4, complaint: "the watch converges"),
+            EtcdMutant(defect: .unfencedRetry, trial: 8, complaint: "was posted once, and counts 2"),
+            EtcdMutant(defect: .onlyMember, trial: 8, complaint: "outcomeUnknown"),
+            EtcdMutant(defect: .anyLayout, trial: 9, complaint: "A group in another layout was opened"),
+            EtcdMutant(defect: .believedEntry, trial: 9, complaint: "an entry that nobody wrote: not in"),
+            EtcdMutant(defect: .namelessBoot, trial: 9, complaint: "has expired at once by another machine's clock"),
+            EtcdMutant(defect: .endedFeed, trial: 10, complaint: "in one process: outcomeUnknown"),
+            EtcdMutant(defect: .keptFeed, trial: 10, complaint: "the last one leaves no connection"),
+            EtcdMutant(defect: .forgottenWatch, trial: 10, complaint: "the watch goes on without its group"),
+            EtcdMutant(defect: .uncountedSessions, trial: 10, complaint: "what a closed session held is read"),
+            EtcdMutant(defect: .staleLimits, trial: 10, complaint: "then a put: limitExceeded"),
+            EtcdMutant(defect: .keptCreation, trial: 10, complaint: "told as made at"),
+            EtcdMutant(defect: .believedMember, trial: 11, complaint: "Somebody was let in. [believing another"),
+        ]
+
+        /// Tries each in a process of its own, with members of its own.
+        static func tryAll(
+            with program: String, in directory: String, named names: ArraySlice<String>
+        ) async throws -> Bool {
+            #if FAIL_POINTS
+                let missing = Set(EtcdDefect.allCases).subtracting(all.map(\.defect))
+                try expect(missing.isEmpty, "no trial is named for \(missing)")
+            #endif
+            var isCaught = true
+            for mutant in all where names.isEmpty || names.contains("\(mutant.defect)") {
+                let own = "\(directory)/\(mutant.defect)"
+                _ = try Directory.create(path: own, permissions: 0o700)
+                let process = try ChildProcess(
+                    OwnProgram.path, [program, own, "\(mutant.trial)"],
+                    environment: ["SHAREDCORE_DEFECT": "\(mutant.defect)"])
+                let end = await process.end()
+                let hasSaid = process.lines.contains { $0.contains(mutant.complaint) }
+                let word = end == .exited(1) && hasSaid ? "caught " : "escaped"
+                print("\(word) \(mutant.defect), by trial \(mutant.trial)")
+                if word == "escaped" {
+                    isCaught = false
+                    for line in process.lines { print("        \(line)") }
+                }
+                fflush(nil)
+            }
+            return isCaught
+        }
+    }
+#endif

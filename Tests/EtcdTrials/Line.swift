@@ -1,0 +1,203 @@
+#if Etcd
+    internal import EtcdBackend
+    internal import Glibc
+    internal import Platform
+    internal import Synchronization
+
+    /// A line between clients and one member, on which a trial holds up what is said.
+    final class Line: Sendable {
+        /// Where clients connect.
+        let port: Int
+
+        private enum Mode {
+            /// Everything passes.
+            case open
+            /// What clients say is kept; answers pass.
+            case holding
+            /// What members answer is lost; what clients say passes.
+            case losing
+            /// Clients are not listened to, not even to their ends. What was kept may be passed on.
+            case deaf
+        }
+
+        private struct State {
+            var mode = Mode.open
+            var heldCount = 0
+            var lostCount = 0
+            var connectionCount = 0
+            var isReleased = false
+            var isBroken = false
+            var isOver = false
+
+            /// What is said of the line now; that connections are to end is said once.
+            mutating func takeWord() -> State {
+                defer { isBroken = false }
+                return self
+            }
+        }
+
+        private final class Pair {
+            let client: OpenFile
+            let member: OpenFile
+            var held: [UInt8] = []
+
+            init(_ client: OpenFile, _ member: OpenFile) {
+                self.client = client
+                self.member = member
+            }
+        }
+
+        private let state = Mutex(State())
+        private let wake: EventCounter
+
+        init(to node: Node) throws {
+            let wake = try EventCounter()
+            self.wake = wake
+            let listener = try Self.socket()
+            port = try Self.listen(at: listener)
+            let member = node.endpoint.port
+            try OwnedThread.start("line") { [weak self] in
+                Self.carry(from: listener, to: member, wake) { self }
+            }
+        }
+
+        /// Lets go of everything, also of the connections.
+        func end() {
+            set { $0.isOver = true }
+        }
+
+        func hold() { set { $0.mode = .holding } }
+        func lose() { set { $0.mode = .losing } }
+        /// Listens to clients no more, so that their member hears neither of their ends nor of what they take back.
+        func stop() { set { $0.mode = .deaf } }
+        /// Passes on what was kept.
+        func release() { set { $0.isReleased = true } }
+
+        /// Ends the connections that there are; on new ones everything passes.
+        func breakConnections() {
+            set { state in
+                state.isBroken = true
+                state.mode = .open
+            }
+        }
+
+        /// How many bytes of clients are kept.
+        var heldCount: Int { state.withLock { $0.heldCount } }
+        /// How many bytes of members are lost.
+        var lostCount: Int { state.withLock { $0.lostCount } }
+        var connectionCount: Int { state.withLock { $0.connectionCount } }
+
+        private func set(_ change: (inout State) -> Void) {
+            state.withLock { change(&$0) }
+            wake.raise()
+        }
+
+        private static func carry(
+            from listener: OpenFile, to port: Int, _ wake: EventCounter, _ line: () -> Line?
+        ) {
+            var pairs: [Pair] = []
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
+            while let state = line()?.state.withLock({ $0 }), !state.isOver {
+                // A client that is not listened to is not polled, or its end would be heard again and again.
+                let clients = pairs.map { state.mode == .deaf ? -1 : $0.client.descriptor }
+                let ready = Poll.wait(
+                    for: [wake.descriptor, listener.descriptor] + clients + pairs.map(\.member.descriptor),
+                    timeout: .milliseconds(200))
+                let pairCount = pairs.count
+                if ready[0] { wake.clear() }
+                // As it is now: what came before a trial's word is treated by it.
+                guard let state = line()?.state.withLock({ $0.takeWord() }) else { return }
+                let mode = state.mode
+                if state.isBroken { pairs = [] }
+                var dead: Set<Int> = []
+                for (index, pair) in pairs.enumerated() {
+                    if ready[2 + index], mode != .deaf {
+                        let count = read(pair.client.descriptor, &buffer, buffer.count)
+                        if count <= 0 {
+                            dead.insert(index)
+                        } else if mode == .holding {
+                            pair.held += buffer.prefix(count)
+                        } else if !send(buffer.prefix(count), to: pair.member) {
+                            dead.insert(index)
+                        }
+                    }
+                    if ready[2 + pairCount + index] {
+                        let count = read(pair.member.descriptor, &buffer, buffer.count)
+                        if count <= 0 {
+                            dead.insert(index)
+                        } else if mode == .losing || mode == .deaf {
+                            line()?.state.withLock { $0.lostCount += count }
+                        } else if !send(buffer.prefix(count), to: pair.client) {
+                            dead.insert(index)
+                        }
+                    }
+                    if state.isReleased, !pair.held.isEmpty {
+                        _ = send(pair.held[...], to: pair.member)
+                        pair.held = []
+                    }
+                }
+                for index in dead.sorted(by: >) { pairs.remove(at: index) }
+                if ready[1], let pair = accepted(by: listener, to: port) { pairs.append(pair) }
+                let (held, count) = (pairs.reduce(0) { $0 + $1.held.count }, pairs.count)
+                line()?.state.withLock { state in
+                    state.heldCount = held
+                    state.connectionCount = count
+                }
+            }
+        }
+
+        private static func accepted(by listener: OpenFile, to port: Int) -> Pair? {
+            let descriptor = accept(listener.descriptor, nil, nil)
+            guard descriptor >= 0 else { return nil }
+            let client = OpenFile(owning: descriptor, path: "client")
+            guard let member = try? socket() else { return nil }
+            var address = loopback(port)
+            let connected = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(member.descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            return connected == 0 ? Pair(client, member) : nil
+        }
+
+        private static func send(_ bytes: ArraySlice<UInt8>, to file: OpenFile) -> Bool {
+            var rest = bytes
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes {
+                    Glibc.send(file.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                if count <= 0 { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
+
+        private static func listen(at listener: OpenFile) throws -> Int {
+            var address = loopback(0)
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let bound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(listener.descriptor, $0, size) == 0 && Glibc.listen(listener.descriptor, 64) == 0
+                        && getsockname(listener.descriptor, $0, &size) == 0
+                }
+            }
+            guard bound else { throw SystemCallError("bind", number: errno, at: "127.0.0.1") }
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+
+        private static func socket() throws -> OpenFile {
+            // SOCK_CLOEXEC, which is an enumerator that Swift does not see.
+            let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | 0o2000000, 0)
+            guard descriptor >= 0 else { throw SystemCallError("socket", number: errno, at: "line") }
+            return OpenFile(owning: descriptor, path: "line")
+        }
+
+        private static func loopback(_ port: Int) -> sockaddr_in {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(port).bigEndian
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            return address
+        }
+    }
+#endif

@@ -1,0 +1,78 @@
+#if Etcd
+    internal import CoreAPI
+    internal import EtcdBackend
+
+    extension Trials {
+        /// The key that an entry leaves behind which was once removed and made again in one transaction goes when the group is
+        /// opened, and stays as long as its entry.
+        func leftoversGo() async throws -> String {
+            let node = try cluster.alone("keys", [])
+            defer { node.kill() }
+            try await cluster.answers(node)
+            let place = try EtcdPlace([node.endpoint])
+            func keyCount() throws -> Int { Int(try Metrics(of: node.endpoint).sum("etcd_debugging_mvcc_keys_total")) }
+
+            var group = try await cluster.open("writer", at: place)
+            let keys = try (0..<300).map { try Key("again/\($0)") }
+            for key in keys {
+                try await group.put(key, [1])
+                _ = try await group.commit(Transaction(operations: [.delete(key), .put(key, [2], .persistent)]))
+            }
+            // The one that stays: its epoch is known by what it has left behind.
+            guard let kept = try await group.get(keys[0]) else { throw TrialFailure(description: "nothing was put") }
+            for key in keys.dropFirst() { try await group.delete(key) }
+            await group.close()
+            let before = try keyCount()
+            for _ in 0..<2 {
+                group = try await cluster.open("later", at: place)
+                await group.close()
+            }
+            let after = try keyCount()
+            try expect(before - after == 299, "\(before - after) of 299 keys went with the openings")
+
+            group = try await cluster.open("last", at: place)
+            let again = try await group.get(keys[0])
+            try expect(again?.creationRevision == kept.creationRevision, "an entry's creation is another one now")
+            let guarded = Transaction(
+                guards: [.epoch(keys[0], kept.creationRevision)], operations: [.put(keys[0], [3], .persistent)])
+            _ = try await group.commit(guarded)
+            await group.close()
+            return "\(before - after) keys"
+        }
+
+        /// More was missed than one message takes: it comes in parts that end anywhere, and is told whole.
+        func arrearsInParts() async throws -> String {
+            let node = try cluster.alone("arrears", [])
+            defer { node.kill() }
+            try await cluster.answers(node)
+            let place = try EtcdPlace([node.endpoint])
+            let writer = try await cluster.open("writer", at: place)
+            let start = try await writer.put("k", [1]).revision
+            // A message takes 256 MiB. Two of these are more than a part, so that parts end within a commit.
+            let value = [UInt8](repeating: 7, count: 600 << 10)
+            let commits = 230
+            for _ in 0..<commits {
+                _ = try await writer.commit(
+                    Transaction(operations: [.put("a", value, .persistent), .put("b", value, .persistent)]))
+            }
+            let last = try await writer.put("k", [2]).revision
+            let reader = try await EtcdGroup.open(
+                place, group: cluster.group,
+                options: EtcdGroupOptions(requestTimeout: .seconds(60), historyByteCount: 1 << 30))
+            let watch = try await reader.watch(.all, from: .after(start))
+            var told = 0
+            while let event = try await watch.next() {
+                guard case .changes(let changes) = event else {
+                    throw TrialFailure(description: "what a reader has room for is told as \(event.revision) at once")
+                }
+                told += changes.changes.count
+                if event.revision >= last { break }
+            }
+            watch.cancel()
+            try expect(told == 2 * commits + 1, "\(told) of \(2 * commits + 1) changes are told")
+            await reader.close()
+            await writer.close()
+            return "\(told) changes"
+        }
+    }
+#endif

@@ -1,0 +1,92 @@
+#if Etcd
+    internal import CoreAPI
+    internal import EtcdBackend
+    internal import Platform
+    internal import TestSupport
+
+    extension Trials {
+        /// Members that let in whoever shows a certificate: that they do, and nobody else.
+        func secured() async throws -> String {
+            let directory = try cluster.subdirectory("secured")
+            let certificates = try await Certificates(in: directory)
+            let secured = try await TrialCluster(
+                program: cluster.program, in: directory, certificates: certificates)
+            defer { for node in secured.nodes { node.kill() } }
+            secured.takeNewGroup()
+            let told = try await Trials(cluster: secured, own: own).eachInTurn {
+                $0.kill()
+            } after: {
+                try $0.start()
+            }
+            let refusedCount = try await refused(by: secured, certificates)
+            // The cases of S15 are played with second processes.
+            for words in [["demo"], ["conformance", "--only", "S15"]] {
+                try await play(words, at: secured, certificates)
+            }
+            return "\(told), \(refusedCount) kinds of strangers refused"
+        }
+
+        /// Who shows no right certificate, and who meets a member that does not, gets nowhere and is told so.
+        private func refused(by secured: TrialCluster, _ certificates: Certificates) async throws -> Int {
+            let elsewhere = try secured.alone(
+                "elsewhere", isSecure: true, certificates.arguments(showing: "elsewhere"))
+            defer { elsewhere.kill() }
+            let door = secured.nodes[0].endpoint
+            let attempts: [(String, EtcdPlace.Endpoint, EtcdPlace.Security?, cause: String)] = [
+                ("without a certificate", door, certificates.security(showing: nil), "CERTIFICATE"),
+                ("with a stranger's certificate", door, certificates.security(showing: "stranger"), "CERTIFICATE"),
+                ("in the clear", door, nil, "closed"),
+                (
+                    "believing another authority", door, certificates.security(showing: "client", believing: .other),
+                    "CERTIFICATE_VERIFY_FAILED"
+                ),
+                (
+                    "to a member of another name", elsewhere.endpoint, certificates.security(showing: "client"),
+                    "failedToValidateHostname"
+                ),
+            ]
+            let keeper = try await secured.open("keeper")
+            let port = UInt16(elsewhere.endpoint.port)
+            try await eventually("the member of another name listens") {
+                try await OwnedThread.start("look") {
+                    ListeningPort.answers("127.0.0.1", port, within: .seconds(1))
+                } then: { _ in
+                }
+            }
+            for (what, endpoint, security, cause) in attempts {
+                let start = ContinuousClock.now
+                do throws(SharedCoreError) {
+                    let group = try await EtcdGroup.open(
+                        EtcdPlace([endpoint], security: security), group: secured.group,
+                        options: EtcdGroupOptions(requestTimeout: .seconds(3)))
+                    await group.close()
+                    throw SharedCoreError(.system, "Somebody was let in.", at: what)
+                } catch {
+                    try expect([.unavailable, .forbidden].contains(error.code), "\(what): \(error)")
+                    try expect(error.cause?.contains(cause) == true, "\(what), no word of “\(cause)”: \(error)")
+                    try expect(start.duration(to: .now) < .seconds(15), "\(what): after \(start.duration(to: .now))")
+                }
+            }
+            let sessions = try await keeper.sessions().map(\.name)
+            try expect(sessions == ["keeper"], "there are sessions of \(sessions)")
+            await keeper.close()
+            return attempts.count
+        }
+
+        /// Plays a command of the program on the secured members.
+        private func play(_ words: [String], at secured: TrialCluster, _ certificates: Certificates) async throws {
+            let program = try ChildProcess(
+                "timeout",
+                ["240", OwnProgram.sibling("sharedcore"), "--json", "--backend", "etcd"] + words,
+                environment: [
+                    "SHAREDCORE_ETCD_ENDPOINTS": secured.place.endpoints.map(\.description).joined(separator: ","),
+                    "SHAREDCORE_ETCD_TLS_CA": certificates.certificate("own"),
+                    "SHAREDCORE_ETCD_TLS_CERTIFICATE": certificates.certificate("client"),
+                    "SHAREDCORE_ETCD_TLS_KEY": certificates.key("client"),
+                ])
+            let end = await program.end()
+            try expect(
+                end == .exited(0), "\(words.joined(separator: " ")): \(end), \(program.lines.suffix(3))")
+        }
+    }
+#endif
