@@ -28,6 +28,14 @@
             EtcdMutant(defect: .believedMember, trial: 11, complaint: "Somebody was let in. [believing another"),
         ]
 
+        /// How long a trial may take, which a defect may have wait for ever.
+        private static let patience = Duration.seconds(600)
+
+        /// The names that are no defect's.
+        static func unknown(among names: ArraySlice<String>) -> [String] {
+            names.filter { name in !all.contains { "\($0.defect)" == name } }
+        }
+
         /// Tries each in a process of its own, with members of its own.
         static func tryAll(
             with program: String, in directory: String, named names: ArraySlice<String>
@@ -43,7 +51,12 @@
                 let process = try ChildProcess(
                     OwnProgram.path, [program, own, "\(mutant.trial)"],
                     environment: ["SHAREDCORE_DEFECT": "\(mutant.defect)"])
+                let limit = Task {
+                    try await Task.sleep(for: patience)
+                    process.signal(SIGKILL)
+                }
                 let end = await process.end()
+                limit.cancel()
                 let hasSaid = process.lines.contains { $0.contains(mutant.complaint) }
                 let word = end == .exited(1) && hasSaid ? "caught " : "escaped"
                 print("\(word) \(mutant.defect), by trial \(mutant.trial)")
