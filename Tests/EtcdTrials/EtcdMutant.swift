@@ -19,6 +19,7 @@
             EtcdMutant(defect: .anyLayout, trial: 9, complaint: "A group in another layout was opened"),
             EtcdMutant(defect: .believedEntry, trial: 9, complaint: "an entry that nobody wrote: not in"),
             EtcdMutant(defect: .namelessBoot, trial: 9, complaint: "has expired at once by another machine's clock"),
+            EtcdMutant(defect: .unjudgedLeftovers, trial: 9, complaint: "who was refused has removed a key"),
             EtcdMutant(defect: .endedFeed, trial: 10, complaint: "in one process: outcomeUnknown"),
             EtcdMutant(defect: .keptFeed, trial: 10, complaint: "the last one leaves no connection"),
             EtcdMutant(defect: .forgottenWatch, trial: 10, complaint: "the watch goes on without its group"),
@@ -26,6 +27,7 @@
             EtcdMutant(defect: .staleLimits, trial: 10, complaint: "then a put: limitExceeded"),
             EtcdMutant(defect: .keptCreation, trial: 10, complaint: "told as made at"),
             EtcdMutant(defect: .believedMember, trial: 11, complaint: "Somebody was let in. [believing another"),
+            EtcdMutant(defect: .uncheckedLeftovers, trial: 13, complaint: "made again meanwhile"),
         ]
 
         /// How long a trial may take, which a defect may have wait for ever.

@@ -36,6 +36,10 @@
         case forgottenWatch
         /// A member is believed whatever certificate it shows.
         case believedMember
+        /// What entries leave behind is removed though they were made again meanwhile.
+        case uncheckedLeftovers
+        /// What entries leave behind is removed in whatever layout the group is kept.
+        case unjudgedLeftovers
 
         #if FAIL_POINTS
             private static let present = getenv("SHAREDCORE_DEFECT").flatMap { text -> EtcdDefect? in
