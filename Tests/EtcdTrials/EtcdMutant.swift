@@ -14,6 +14,7 @@
 
         static let all = [
             EtcdMutant(defect: .overlookedCompaction, trial: 4, complaint: "the watch converges"),
+            EtcdMutant(defect: .lateRenewal, trial: 6, complaint: "longer than its lease: unavailable"),
             EtcdMutant(defect: .unfencedRetry, trial: 8, complaint: "was posted once, and counts 2"),
             EtcdMutant(defect: .onlyMember, trial: 8, complaint: "outcomeUnknown"),
             EtcdMutant(defect: .anyLayout, trial: 9, complaint: "A group in another layout was opened"),

@@ -40,6 +40,8 @@
         case uncheckedLeftovers
         /// What entries leave behind is removed in whatever layout the group is kept.
         case unjudgedLeftovers
+        /// A lease is kept alive only once the session is there.
+        case lateRenewal
 
         #if FAIL_POINTS
             private static let present = getenv("SHAREDCORE_DEFECT").flatMap { text -> EtcdDefect? in
