@@ -29,6 +29,8 @@
             EtcdMutant(defect: .keptCreation, trial: 10, complaint: "told as made at"),
             EtcdMutant(defect: .believedMember, trial: 11, complaint: "Somebody was let in. [believing another"),
             EtcdMutant(defect: .uncheckedLeftovers, trial: 13, complaint: "made again meanwhile"),
+            EtcdMutant(defect: .tornFragments, trial: 14, complaint: "changes are told"),
+            EtcdMutant(defect: .eagerRenewal, trial: 15, complaint: "renewals in the time of"),
         ]
 
         /// How long a trial may take, which a defect may have wait for ever.

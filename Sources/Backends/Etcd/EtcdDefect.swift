@@ -42,6 +42,10 @@
         case unjudgedLeftovers
         /// A lease is kept alive only once the session is there.
         case lateRenewal
+        /// Who opens a session has the leases of all others renewed.
+        case eagerRenewal
+        /// The part of a revision that a message ends with is taken for the whole.
+        case tornFragments
 
         #if FAIL_POINTS
             private static let present = getenv("SHAREDCORE_DEFECT").flatMap { text -> EtcdDefect? in
