@@ -14,11 +14,13 @@
 
         static let all = [
             EtcdMutant(defect: .overlookedCompaction, trial: 4, complaint: "the watch converges"),
+            EtcdMutant(defect: .lateRenewal, trial: 6, complaint: "longer than its lease: unavailable"),
             EtcdMutant(defect: .unfencedRetry, trial: 8, complaint: "was posted once, and counts 2"),
             EtcdMutant(defect: .onlyMember, trial: 8, complaint: "outcomeUnknown"),
             EtcdMutant(defect: .anyLayout, trial: 9, complaint: "A group in another layout was opened"),
             EtcdMutant(defect: .believedEntry, trial: 9, complaint: "an entry that nobody wrote: not in"),
             EtcdMutant(defect: .namelessBoot, trial: 9, complaint: "has expired at once by another machine's clock"),
+            EtcdMutant(defect: .unjudgedLeftovers, trial: 9, complaint: "who was refused has removed a key"),
             EtcdMutant(defect: .endedFeed, trial: 10, complaint: "in one process: outcomeUnknown"),
             EtcdMutant(defect: .keptFeed, trial: 10, complaint: "the last one leaves no connection"),
             EtcdMutant(defect: .forgottenWatch, trial: 10, complaint: "the watch goes on without its group"),
@@ -26,7 +28,18 @@
             EtcdMutant(defect: .staleLimits, trial: 10, complaint: "then a put: limitExceeded"),
             EtcdMutant(defect: .keptCreation, trial: 10, complaint: "told as made at"),
             EtcdMutant(defect: .believedMember, trial: 11, complaint: "Somebody was let in. [believing another"),
+            EtcdMutant(defect: .uncheckedLeftovers, trial: 13, complaint: "made again meanwhile"),
+            EtcdMutant(defect: .tornFragments, trial: 14, complaint: "changes are told"),
+            EtcdMutant(defect: .eagerRenewal, trial: 15, complaint: "renewals in the time of"),
         ]
+
+        /// How long a trial may take, which a defect may have wait for ever.
+        private static let patience = Duration.seconds(600)
+
+        /// The names that are no defect's.
+        static func unknown(among names: ArraySlice<String>) -> [String] {
+            names.filter { name in !all.contains { "\($0.defect)" == name } }
+        }
 
         /// Tries each in a process of its own, with members of its own.
         static func tryAll(
@@ -43,7 +56,12 @@
                 let process = try ChildProcess(
                     OwnProgram.path, [program, own, "\(mutant.trial)"],
                     environment: ["SHAREDCORE_DEFECT": "\(mutant.defect)"])
+                let limit = Task {
+                    try await Task.sleep(for: patience)
+                    process.signal(SIGKILL)
+                }
                 let end = await process.end()
+                limit.cancel()
                 let hasSaid = process.lines.contains { $0.contains(mutant.complaint) }
                 let word = end == .exited(1) && hasSaid ? "caught " : "escaped"
                 print("\(word) \(mutant.defect), by trial \(mutant.trial)")

@@ -22,6 +22,8 @@
 
         private struct State {
             var mode = Mode.open
+            /// What a client has to say for its words to be kept from there on; nil for nothing.
+            var word: String?
             var heldCount = 0
             var lostCount = 0
             var connectionCount = 0
@@ -67,6 +69,8 @@
         }
 
         func hold() { set { $0.mode = .holding } }
+        /// Holds from where a client says a word.
+        func hold(from word: String) { set { $0.word = word } }
         func lose() { set { $0.mode = .losing } }
         /// Listens to clients no more, so that their member hears neither of their ends nor of what they take back.
         func stop() { set { $0.mode = .deaf } }
@@ -107,12 +111,18 @@
                 if ready[0] { wake.clear() }
                 // As it is now: what came before a trial's word is treated by it.
                 guard let state = line()?.state.withLock({ $0.takeWord() }) else { return }
-                let mode = state.mode
+                var mode = state.mode
                 if state.isBroken { pairs = [] }
                 var dead: Set<Int> = []
                 for (index, pair) in pairs.enumerated() {
                     if ready[2 + index], mode != .deaf {
                         let count = read(pair.client.descriptor, &buffer, buffer.count)
+                        if let word = state.word, mode == .open,
+                            String(decoding: buffer.prefix(max(0, count)), as: UTF8.self).contains(word)
+                        {
+                            mode = .holding
+                            line()?.hold()
+                        }
                         if count <= 0 {
                             dead.insert(index)
                         } else if mode == .holding {

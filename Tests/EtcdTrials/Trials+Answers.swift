@@ -9,6 +9,7 @@
             try await parts([
                 ("many removals", manyRemovals), ("a retry beyond the limits", retryBeyondLimits),
                 ("a refusal, then a causal read", refusalThenRead), ("leases of two lengths", mixedLeases),
+                ("an opening that takes longer than its lease", slowOpening),
                 ("nested prefixes", nestedPrefixes), ("an epoch that never was", greatestEpoch),
             ])
         }
@@ -103,6 +104,20 @@
             try await short.put("alive", [1])
             await short.close()
             await long.close()
+        }
+
+        /// The lease is granted, then one member after the other does not listen.
+        private func slowOpening() async throws {
+            let lines = try (0..<5).map { _ in try Line(to: cluster.nodes[0]) }
+            defer { for line in lines { line.end() } }
+            lines[0].hold(from: "slow-opening")
+            for line in lines.dropFirst() { line.hold() }
+            let doors = try lines.map { try EtcdPlace.Endpoint("127.0.0.1:\($0.port)") }
+            let group = try await cluster.open(
+                "slow-opening", lease: .seconds(9), timeout: .seconds(30),
+                at: EtcdPlace(doors + [cluster.nodes[1].endpoint]))
+            try await group.put("alive", [1])
+            await group.close()
         }
 
         private func nestedPrefixes() async throws {

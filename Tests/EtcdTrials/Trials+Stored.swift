@@ -23,6 +23,8 @@
             try await group.put("kept", [1])
             await group.close()
             let bare = try bare()
+            // What looks left behind may mean something there.
+            try await bare.put("c/gone", [])
             try await bare.put("v/", Array("2".utf8))
             do throws(SharedCoreError) {
                 _ = try await EtcdGroup.open(cluster.place, group: cluster.group)
@@ -30,6 +32,8 @@
             } catch {
                 try expect(error.code == .incompatible, "a group in another layout: \(error)")
             }
+            let kept = try await bare.get("c/gone")
+            try expect(kept != nil, "who was refused has removed a key")
             try await bare.put("v/", Array("1".utf8))
             let back = try await cluster.open("back")
             let sessions = try await back.sessions().count

@@ -39,6 +39,11 @@
         }
     }
     if words.first == "mutants", words.count > 2 {
+        let unknown = EtcdMutant.unknown(among: words[3...])
+        guard unknown.isEmpty else {
+            print("No defect is named \(unknown.joined(separator: ", ")).")
+            exit(64)
+        }
         do {
             exit(try await EtcdMutant.tryAll(with: words[1], in: words[2], named: words[3...]) ? 0 : 1)
         } catch {
@@ -50,11 +55,15 @@
         print("The path of etcd and a directory are missing.")
         exit(64)
     }
+    let wanted = words.dropFirst(2).map { Int($0) ?? 0 }
+    guard wanted.allSatisfy({ (1...Trials.all.count).contains($0) }) else {
+        print("Trials have the numbers 1 to \(Trials.all.count).")
+        exit(64)
+    }
     var failedCount = 0
     do {
         let cluster = try await TrialCluster(program: words[0], in: words[1])
         let trials = Trials(cluster: cluster, own: try OwnProgram.path)
-        let wanted = words.dropFirst(2).compactMap { Int($0) }
         for (number, trial) in Trials.all.enumerated() where wanted.isEmpty || wanted.contains(number + 1) {
             cluster.takeNewGroup()
             do {

@@ -1,11 +1,14 @@
 #if Etcd
     internal import Glibc
+    internal import Platform
 
     /// Defects of this backend that its trials build into a process, to see that they notice them. Compiled in debug builds
-    /// only; a release build has none of them and looks for none. The environment says which one a process has, as with the
-    /// file backend's:
+    /// only, whoever makes them; a release build has none of them and looks for none. The environment says which one a process
+    /// has, as with the file backend's:
     ///
     ///     SHAREDCORE_DEFECT=unfencedRetry
+    ///
+    /// Some of them take a protection away from whoever uses the process, so one that has a defect says so on standard error.
     package enum EtcdDefect: Hashable, Sendable {
         /// A request without an answer is sent again while the first may still be on its way.
         case unfencedRetry
@@ -33,10 +36,33 @@
         case forgottenWatch
         /// A member is believed whatever certificate it shows.
         case believedMember
+        /// What entries leave behind is removed though they were made again meanwhile.
+        case uncheckedLeftovers
+        /// What entries leave behind is removed in whatever layout the group is kept.
+        case unjudgedLeftovers
+        /// A lease is kept alive only once the session is there.
+        case lateRenewal
+        /// Who opens a session has the leases of all others renewed.
+        case eagerRenewal
+        /// The part of a revision that a message ends with is taken for the whole.
+        case tornFragments
 
         #if FAIL_POINTS
-            private static let present = getenv("SHAREDCORE_DEFECT").flatMap { name in
-                allCases.first { "\($0)" == String(cString: name) }
+            private static let present = getenv("SHAREDCORE_DEFECT").flatMap { text -> EtcdDefect? in
+                let name = String(cString: text)
+                let defect = allCases.first { "\($0)" == name }
+                if defect != nil {
+                    say("The backend on etcd has the defect \(name).")
+                } else if !Defect.allCases.contains(where: { "\($0)" == name }) {
+                    say("No defect is named \(name).")
+                }
+                return defect
+            }
+
+            private static func say(_ text: String) {
+                let line = Array("SHAREDCORE_DEFECT: \(text)\n".utf8)
+                // Whether anybody reads it or not.
+                _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
             }
 
             /// Whether this process has the defect.

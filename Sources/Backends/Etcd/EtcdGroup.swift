@@ -81,6 +81,7 @@
                     await seat.leave(feed, releasing: false)
                     throw SharedCoreError(.unavailable, "The cluster's news do not arrive.", at: "open")
                 }
+                feed.removeLeftovers()
                 await feed.endDead()
                 return EtcdGroup(feed: feed, seat: seat, session: session, capabilities: capabilities)
             } catch {

@@ -78,12 +78,16 @@
             guard grant.error.isEmpty, grant.id != 0 else {
                 throw SharedCoreError(.unavailable, "The cluster grants no lease.", at: "open", cause: grant.error)
             }
+            let lasting = Duration.seconds(max(1, grant.ttl))
+            // It is kept alive from the start: one member after the other may fail to take the session.
+            if !EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, lasting: lasting) }
             do throws(SharedCoreError) {
                 let record = SessionRecord(description, clock: feed.clock)
                 let revision = try await feed.enter(record, lease: grant.id)
-                cluster.leases.add(grant.id, lasting: .seconds(max(1, grant.ttl)))
+                if EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, lasting: lasting) }
                 return Seat(id: SessionID(rawValue: UInt64(clamping: revision)), lease: grant.id, record: record)
             } catch {
+                cluster.leases.remove(grant.id)
                 await Self.revoke(grant.id, on: cluster)
                 throw error
             }

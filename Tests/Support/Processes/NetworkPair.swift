@@ -10,7 +10,8 @@ package final class NetworkPair: Sendable {
     package let clientAddress: String
 
     private let names: (hub: String, client: String)
-    private static let ip: String? = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"].first { path in
+    /// The program that makes them; nil where it is missing.
+    package static let ip: String? = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"].first { path in
         access(path, X_OK) == 0
     }
 

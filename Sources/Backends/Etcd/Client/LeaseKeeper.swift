@@ -81,7 +81,8 @@
             let pause = content.withLock { content -> Task<Void, Never>? in
                 content.leases[lease] = duration
                 // All are kept alive with each turn, so one that is no shorter waits for the next.
-                return content.nextTurnTime < content.turnTime ? content.pause : nil
+                let isShorter = content.nextTurnTime < content.turnTime
+                return isShorter || EtcdDefect.eagerRenewal.isPresent ? content.pause : nil
             }
             pause?.cancel()
         }

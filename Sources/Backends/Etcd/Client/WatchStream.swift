@@ -162,7 +162,10 @@
         /// The events of a message with what came before of its first revision, and without its last one when more of that may
         /// come.
         private func whole(_ message: Etcdserverpb_WatchResponse) -> [Mvccpb_Event] {
-            content.withLock { content in
+            if EtcdDefect.tornFragments.isPresent { return message.events }
+            return content.withLock { content in
+                // It may have been removed meanwhile, and nobody would fetch what is kept for it.
+                guard content.listeners[message.watchID] != nil else { return [] }
                 let earlier = content.parts.removeValue(forKey: message.watchID)
                 var events = earlier.map { $0 + message.events } ?? message.events
                 guard message.fragment, let last = events.last?.kv.modRevision else { return events }

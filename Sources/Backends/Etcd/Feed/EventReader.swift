@@ -17,6 +17,8 @@
             var delivery: (session: SessionID, number: UInt64, commit: Commit)?
             /// The keys whose creation etcd took for a change.
             var madeAgain: [Key] = []
+            /// The keys whose such creation is kept no more.
+            var forgotten: [Key] = []
             /// The counts of posts that were more than one in their commit.
             var extras: [NotificationName: UInt64] = [:]
         }
@@ -42,7 +44,8 @@
                 return Reading(
                     effect: Effect(
                         revision: place, time: clock.now(),
-                        body: .committed(SessionID(rawValue: 0), requestNumber: nil, operations)))
+                        body: .committed(SessionID(rawValue: 0), requestNumber: nil, operations)),
+                    forgotten: parts.forgotten)
             }
             // What is heard of has taken effect: a duration that begins now never ends early.
             let time = clock.now()
@@ -71,6 +74,8 @@
             var opened: (lease: Int64, record: SessionRecord)?
             var endedLease: Int64?
             var madeAgain: Set<Key> = []
+            /// Only who opens the group removes creations, in a transaction that writes no head.
+            var forgotten: [Key] = []
             var extras: [NotificationName: UInt64] = [:]
             private var states: [NotificationName: UInt64] = [:]
             private var steps: [Step] = []
@@ -101,12 +106,14 @@
                 case .entry:
                     let key = try Key(etcd: name)
                     steps.append(isPut ? .put(key, try EntryRecord(pair.value)) : .delete(key))
-                case .creation where isPut: madeAgain.insert(try Key(etcd: name))
+                case .creation:
+                    let key = try Key(etcd: name)
+                    if isPut { madeAgain.insert(key) } else { forgotten.append(key) }
                 case .name where isPut:
                     steps.append(.post(try NotificationName(etcd: name), try PostRecord(pair.value)))
                 case .state where isPut: states[try NotificationName(etcd: name)] = try PostRecord.number(pair.value)
                 case .extra where isPut: extras[try NotificationName(etcd: name)] = try PostRecord.number(pair.value)
-                case .head, .creation, .name, .state, .extra, .layout, .result: break
+                case .head, .name, .state, .extra, .layout, .result: break
                 }
             }
 

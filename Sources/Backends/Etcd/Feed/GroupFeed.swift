@@ -42,6 +42,7 @@
         private let waiters = Waiters()
         private let content: Mutex<Content>
         let timer = ExpiryTimer()
+        private let leftovers: Leftovers
 
         var clock: any TimeSource { settings.clock }
 
@@ -59,8 +60,14 @@
             let feed = GroupFeed(keys, on: cluster, settings: settings, load: load)
             feed.register()
             feed.scheduleExpiry()
-            await load.removeLeftovers(of: keys, from: cluster, within: settings.requestTimeout)
+            if EtcdDefect.unjudgedLeftovers.isPresent { feed.removeLeftovers() }
             return feed
+        }
+
+        /// Begins to remove what entries that are gone have left behind. Whoever asks for it has a seat, so that the group's
+        /// layout has been judged.
+        func removeLeftovers() {
+            leftovers.startRemoval(of: keys, from: cluster, within: settings.requestTimeout)
         }
 
         /// Fetches the changes since a revision that is older than what is known here, as far as the cluster keeps them and
@@ -117,6 +124,7 @@
             self.cluster = cluster
             self.settings = settings
             replica = Replica(load.state)
+            leftovers = Leftovers(load.leftovers)
             content = Mutex(
                 Content(
                     nextRevision: load.revision + 1, sessions: load.sessions, madeAgain: load.madeAgain,
@@ -131,6 +139,7 @@
             }
             if let watch { cluster.watches.remove(watch) }
             timer.end()
+            leftovers.end()
             waiters.resume { _ in true }
         }
 
@@ -332,6 +341,7 @@
                 }
                 if let lease = reading.endedLease { content.sessions[lease] = nil }
                 for key in reading.madeAgain { content.madeAgain[key] = place }
+                for key in reading.forgotten { content.madeAgain[key] = nil }
                 for (name, value) in reading.extras { content.extras[name] = (value, revision) }
                 if let (session, number, commit) = reading.delivery {
                     let delivery = Delivery(session: session, number: number)

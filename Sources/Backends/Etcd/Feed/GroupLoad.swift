@@ -13,11 +13,9 @@
         let madeAgain: [Key: Revision]
         let extras: [NotificationName: (value: UInt64, revision: Int64)]
         /// The creations of entries that are gone, and where each was written.
-        private let leftovers: [(key: Key, revision: Int64)]
+        let leftovers: [(key: Key, revision: Int64)]
 
         private static let pageSize: Int64 = 256
-        /// How many of the leftovers one opening removes.
-        private static let leftoverCount = 256
 
         /// Reads a group.
         ///
@@ -134,19 +132,6 @@
             self.extras = extras
             let there = Set(rows.map(\.key))
             leftovers = creations.filter { !there.contains($0.key) }.map { (key: $0.key, revision: $0.value) }
-        }
-
-        /// Removes the creations of entries that are gone, unless their entries are there again. What cannot be removed now
-        /// is found by whoever opens the group next.
-        func removeLeftovers(of keys: Keyspace, from cluster: Cluster, within timeout: Duration) async {
-            let removals = leftovers.prefix(Self.leftoverCount).map { key, revision in
-                Etcdserverpb_RequestOp.transaction(
-                    if: [.absent(keys.entry(key)), .modified(keys.creation(key), at: revision)],
-                    then: [.delete(keys.creation(key))])
-            }
-            guard !removals.isEmpty else { return }
-            _ = try? await cluster.transaction(
-                .make(then: Etcdserverpb_RequestOp.grouped(removals)), within: timeout, at: "open")
         }
     }
 #endif

@@ -1,0 +1,59 @@
+#if Etcd
+    internal import CoreAPI
+    internal import Platform
+    internal import Synchronization
+
+    /// The creations of entries that are gone, and where each was written: keys that the next opening of the group removes.
+    final class Leftovers: Sendable {
+        private struct Content {
+            var creations: ArraySlice<(key: Key, revision: Int64)>
+            var task: Task<Void, Never>?
+            var isEnded = false
+        }
+
+        /// How many one opening removes.
+        private static let count = 256
+
+        private let content: Mutex<Content>
+
+        init(_ creations: [(key: Key, revision: Int64)]) {
+            content = Mutex(Content(creations: creations.prefix(Self.count)))
+        }
+
+        /// Begins to remove them, once, unless their entries are there again or the group is kept in another layout by then.
+        /// Nobody waits for that: what cannot be removed now is found by whoever opens the group next.
+        func startRemoval(of keys: Keyspace, from cluster: Cluster, within timeout: Duration) {
+            content.withLock { content in
+                guard !content.isEnded, !content.creations.isEmpty else { return }
+                let request = Self.request(content.creations, in: keys)
+                content.creations = []
+                content.task = Task {
+                    FailPoint.hit("leftovers.beforeRemoval")
+                    _ = try? await cluster.transaction(request, within: timeout, at: "open")
+                }
+            }
+        }
+
+        private static func request(
+            _ creations: ArraySlice<(key: Key, revision: Int64)>, in keys: Keyspace
+        ) -> Etcdserverpb_TxnRequest {
+            let removals = creations.map { key, revision in
+                Etcdserverpb_RequestOp.transaction(
+                    if: EtcdDefect.uncheckedLeftovers.isPresent
+                        ? [] : [.absent(keys.entry(key)), .modified(keys.creation(key), at: revision)],
+                    then: [.delete(keys.creation(key))])
+            }
+            return .make(
+                if: EtcdDefect.unjudgedLeftovers.isPresent ? [] : [.value(keys.layout, is: Keyspace.layoutVersion)],
+                then: Etcdserverpb_RequestOp.grouped(removals))
+        }
+
+        func end() {
+            let task = content.withLock { content in
+                content.isEnded = true
+                return content.task
+            }
+            task?.cancel()
+        }
+    }
+#endif
