@@ -110,7 +110,9 @@ struct PreparationTests {
         try await prepare(participant)
         #expect(watches.value == 1)
 
-        try await within(Patience.usual, "it owns") { try await participant.startMain(takingOver: false, reporting: nil) }
+        try await within(Patience.usual, "it owns") {
+            try await participant.startMain(takingOver: false, reporting: nil)
+        }
 
         #expect(watches.value == 2)
         #expect(await participant.state.isCoreRunning)
