@@ -58,7 +58,7 @@ struct KeyIndex: Sendable {
         guard let keys else { return nil }
         guard let start = try? Key(prefix.path) else { return keys }
         return keys[Self.position(of: start, in: keys)...]
-            .prefix(while: prefix.begins)
+            .prefix { $0.text.utf8.starts(with: prefix.path.utf8) }
             .filter(prefix.contains)
     }
 }

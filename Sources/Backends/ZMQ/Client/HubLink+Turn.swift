@@ -298,9 +298,7 @@ extension HubLink {
 
     /// When something is due at the latest.
     var nextDeadline: BootInstant? {
-        // Without key paths, which the language makes when they are met for the first time: this comes before each wait.
-        var next: BootInstant?
-        for request in pending.values { next = min(next ?? request.deadline, request.deadline) }
+        var next = pending.values.lazy.map(\.deadline).min()
         for due in [nextGreeting, nextKeepAlive, nextConnection] {
             if let due { next = min(next ?? due, due) }
         }
