@@ -10,10 +10,14 @@ internal import Testing
 struct ExecutorTests {
     private let maildir: TestMaildir
     private let space = MemorySpace()
+    /// Keeps the group between the pushes. In memory it is gone with its last handle, and what one push's core has received for
+    /// another push, and acknowledged to the Maildir, would be gone with it.
+    private let witness: any SharedStore
 
-    init() throws {
+    init() async throws {
         maildir = try TestMaildir()
         try maildir.makeFolders()
+        witness = try await space.open("maildir", as: SessionDescription(role: .tool))
     }
 
     /// One push: an Executor that waits for an identifier, takes the answer and serves the others to the end.
@@ -49,8 +53,6 @@ struct ExecutorTests {
 
     @Test("C10: a message that was acknowledged and arrives again is answered at once and moved")
     func acknowledgedDuplicate() async throws {
-        // Keeps the group alive between the Executors.
-        let witness = try await space.open("maildir", as: SessionDescription(role: .tool))
         try maildir.deliver(id: "one", as: "1")
         _ = try await push("one")
         try maildir.deliver(id: "one", as: "2")
@@ -58,7 +60,6 @@ struct ExecutorTests {
         #expect(try await push("one") == .nothingToShow)
         #expect(try await push("two") != .nothingToShow)
         try await eventually("all are in cur") { maildir.names("cur") == ["1:2,S", "2:2,S", "3:2,S"] }
-        await witness.close()
     }
 
     @Test("C11, C12: reports, invitations and what is set aside end their waits")
