@@ -22,6 +22,8 @@ internal import ProgramOutput
 @main
 enum BenchParticipantProgram {
     static func main() async {
+        // As the program does that a push starts.
+        OwnProcess.shareHeap()
         do {
             let arguments = try BenchArguments(Array(CommandLine.arguments.dropFirst()))
             switch arguments.design {

@@ -18,6 +18,10 @@ public final class MainParticipant: Sendable {
 
     /// A Main that takes part through an open handle. The handle is the caller's: close it after ``stop()``.
     ///
+    /// From here on it follows who owns, with one watch, whether it is asked for anything or not; where it finds an owner, it has
+    /// the group look for its dead once. It takes no part before it is asked to. A watch has its price while nobody calls: what
+    /// changes of ownership wakes this process, and over files the process of whoever owns is waited for.
+    ///
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/main``.
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
@@ -35,6 +39,7 @@ public final class MainParticipant: Sendable {
                 at: "session \(group.session.id)")
         }
         participant = try Participant(group, core: core, options: options, environment: environment)
+        participant.prepare()
     }
 
     deinit {

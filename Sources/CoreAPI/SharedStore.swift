@@ -52,6 +52,9 @@ public protocol SharedStore: Sendable {
     func sync() async throws(SharedCoreError)
 
     /// The participants of the group. Makes sure first that none of them is dead, where the backend can tell.
+    ///
+    /// What lived with a session that has ended stands in no read of this handle that follows, not even in a causal one. Only
+    /// a handle that may not write leaves it standing for whoever can record the end.
     func sessions() async throws(SharedCoreError) -> [Session]
 
     /// Ends the session and everything that lives with it, ends all watches and wakes whoever waits. Idempotent.

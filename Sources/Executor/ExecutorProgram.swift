@@ -15,6 +15,7 @@ enum ExecutorProgram {
     /// for them.
     static func main() {
         TerminationSignals.block()
+        OwnProcess.shareHeap()
         let arguments = arguments()
         // On the thread that lives as long as the program. A parent that is gone already has nothing to hear.
         if let parent = arguments.parent, !OwnProcess.endsWith(parent: parent) {

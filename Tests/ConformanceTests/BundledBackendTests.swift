@@ -82,7 +82,8 @@ extension BundledBackend {
             gaps(
                 "a group in memory is of one process", "S4f", "S6c", "S6d", "S9b", "S9c", "S9d", "S14b", "S15b", "S15c",
                 "S15d",
-                "W1j", "N1c", "N3d", "N4c", "N9a", "N9b", "L1e", "L1f", "L1g", "L2b", "L3b", "C3b", "M4d", "M6f")
+                "W1j", "N1c", "N3d", "N4c", "N9a", "N9b", "L1e", "L1f", "L1g", "L2b", "L3b", "L3d", "C3b", "M4d",
+                "M6f")
         ) { first, _ in first },
         .files: simulatedFaults,
         .filesOnDisk: simulatedFaults,
@@ -98,7 +99,7 @@ extension BundledBackend {
 
     private static let leases = gaps(
         "over a network a death is noticed when the lease runs out, which is tried in ZMQTests", "L1d", "L1e", "L1f",
-        "L1g", "L3a", "L3b", "C3b", "C6a", "C8e", "C8g", "C9e", "C10b", "M6f")
+        "L1g", "L3a", "L3b", "L3d", "C3b", "C6a", "C8e", "C8g", "C9e", "C10b", "M6f")
 
     private static let goneWithHub = gaps(
         "in front of memory, the group is gone with its hub", "S3c", "S8j", "S8k", "S10h", "C10d")
@@ -111,8 +112,8 @@ extension BundledBackend {
     ) { first, _ in first }.merging(
         gaps(
             "a name within a process is for this process alone", "S4f", "S6c", "S6d", "S9b", "S9c", "S9d", "S14b",
-            "W1j", "N1c", "N3d", "N4c", "N9a", "N9b", "L1e", "L1f", "L1g", "L2b", "L3b", "C3b", "C6a", "C8e", "C8g",
-            "C9e", "C10b", "M4d", "M6f")
+            "W1j", "N1c", "N3d", "N4c", "N9a", "N9b", "L1e", "L1f", "L1g", "L2b", "L3b", "L3d", "C3b", "C6a", "C8e",
+            "C8g", "C9e", "C10b", "M4d", "M6f")
     ) { first, _ in first }
 
     private static let stoppedHub = gaps(

@@ -60,6 +60,23 @@ struct KeyTests {
         }
     }
 
+    @Test("S2: keys that differ in one byte only are ordered by it, wherever in a word it stands", arguments: 0...17)
+    func orderOfEachByte(offset: Int) throws {
+        // Of one, two, three and four bytes, with first bytes below and above 0x80; equal up to the offset, and of any length behind.
+        let characters = ["\0", "/", "a", "\u{7f}", "\u{80}", "é", "ÿ", "\u{fff}", "€", "\u{ffff}", "😀", "\u{10ffff}"]
+        let path = String("path/of/eighteen//".prefix(offset))
+        let texts = characters.flatMap { one in
+            ["", "b", "é", "seven/b", "eight/by", "nine/byte"].map { path + one + $0 }
+        }
+        for left in texts + [path, path + "aa"] where !left.isEmpty {
+            for right in texts + [path, path + "aa"] where !right.isEmpty {
+                let bytes = (Array(left.utf8), Array(right.utf8))
+                #expect(try (Key(left) < Key(right)) == bytes.0.lexicographicallyPrecedes(bytes.1), "\(bytes)")
+                #expect(try KeyPrefix(left).begins(Key(right)) == bytes.1.starts(with: bytes.0), "\(bytes)")
+            }
+        }
+    }
+
     @Test("S2: a string that was bridged or cut out of another is the same key")
     func storageOfTheTextDoesNotMatter() throws {
         let whole = "prefix/a/b/suffix"

@@ -20,6 +20,14 @@ extension Mutant {
         Mutant("keeps the session of a handle that was let go", caughtBy: "L1") { damage in
             damage.endsWhenLetGo = false
         },
+        Mutant("shows in a causal list what the list before it found", caughtBy: "L3") { damage in
+            let found = Box<[SessionID: Snapshot]>([:])
+            damage.list = { group, prefix, consistency throws(SharedCoreError) in
+                let now = try await group.list(prefix, consistency: consistency)
+                let former = found.update { $0.updateValue(now, forKey: group.session.id) }
+                return consistency == .causal ? former ?? now : now
+            }
+        },
         Mutant("does not name its sessions", caughtBy: "L2") { damage in
             damage.open = { space, description, requirements throws(SharedCoreError) in
                 try await space.open(

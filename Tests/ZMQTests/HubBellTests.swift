@@ -44,6 +44,78 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test("L1: who watches in the process of a hub hears of the end of its client, also when the hub has stopped")
+        func clientsEnd() async throws {
+            let stage = try HubStage()
+            // Nobody looks by itself.
+            FailPoint.arm("look.idle:fail")
+            defer { FailPoint.arm("") }
+            let hub = try await stage.hub()
+            var options = FileGroupOptions(historyByteCount: 1 << 20)
+            options.effectByteCount = 4 << 20
+            let files = try await FileGroup.open(directory: stage.files, options: options)
+            let watch = try await files.watch(["held"], from: .now)
+            let bell = try events(of: stage)
+            let clients = try (0..<2).map { _ in
+                try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
+            }
+            for (number, client) in clients.enumerated() {
+                _ = try await client.answer()
+                try await client.tell("open zmq \(stage.endpoint)")
+                _ = bell.take()
+                try await client.tell("hold held/\(number) here")
+                #expect(try await next(of: watch) == [Key("held/\(number)")])
+                // Nothing has to be looked at for it: the hub waits for the client's end.
+                #expect(bell.take().isEmpty)
+            }
+            clients[0].signal(SIGKILL)
+            #expect(try await next(of: watch) == ["held/0"])
+            await hub.stop()
+            clients[1].signal(SIGKILL)
+            #expect(try await next(of: watch) == ["held/1"])
+            await files.close()
+        }
+
+        @Test("L1: a hub that takes over waits alone for the end of a client that it finds")
+        func takesOver() async throws {
+            let stage = try HubStage()
+            // Nobody looks by itself.
+            FailPoint.arm("look.idle:fail")
+            defer { FailPoint.arm("") }
+            let former = try await stage.hubProcess()
+            let client = try await stage.peer()
+            try await client.tell("hold held here")
+            let others = try waits(for: client.pid)
+            former.process.signal(SIGKILL)
+            _ = await former.process.end()
+            let hub = try await stage.hub()
+            // Answered by the hub that knows it now.
+            #expect(try await client.tell("get held") == "value here")
+            try await eventually("it waits once") { try waits(for: client.pid) == others + 1 }
+            await hub.stop()
+            client.killNow()
+        }
+
+        /// How many descriptors of this process stand for another one.
+        private func waits(for pid: Int32) throws -> Int {
+            let descriptors = "/proc/self/fdinfo"
+            return try Directory(path: descriptors).names().count { name in
+                // One may have been closed meanwhile.
+                guard let bytes = try? OpenFile(path: descriptors + "/" + name, .read).read(count: 1 << 20, at: 0)
+                else {
+                    return false
+                }
+                return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains("Pid:\t\(pid)")
+            }
+        }
+
+        /// The keys that change next.
+        private func next(of watch: Watch) async throws -> [Key] {
+            let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
+            guard case .changes(let changes)? = event else { return [] }
+            return changes.changes.map(\.key)
+        }
+
         @Test("what a process records that was the hub is heard by the next hub")
         func afterTheStop() async throws {
             let stage = try HubStage()

@@ -163,6 +163,8 @@ int clinux_start_attended(
 int clinux_wait_for_end(pid_t process);
 /// Has the kernel kill this process when the thread that started it is gone. Gives -ESRCH when it is gone already.
 int clinux_end_with_parent(pid_t parent);
+/// Has all threads take memory from one heap.
+void clinux_share_heap(void);
 /// Becomes another program, which is looked for where the shell looks. Returns only when that fails.
 int clinux_become(const char *name, char *const *arguments);
 bool clinux_ignores_signal(int signal);

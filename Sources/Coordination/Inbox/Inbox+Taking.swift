@@ -5,9 +5,18 @@ extension Inbox {
     /// Takes the message of a call-id for this participant: nobody else can, until it is acknowledged or this
     /// participant's session ends.
     public func take(_ callID: CallID) async throws(SharedCoreError) -> InboxTake {
+        try await take(callID, firstLook: .linearizable)
+    }
+
+    /// As ``take(_:)``, for whoever may have seen already that the message is there.
+    package func take(
+        _ callID: CallID, firstLook: ReadConsistency
+    ) async throws(SharedCoreError) -> InboxTake {
         let name = ItemName(callID.text)
+        var consistency = firstLook
         while true {
-            let item = try await mailbox.item(name)
+            let item = try await mailbox.item(name, consistency: consistency)
+            consistency = .linearizable
             let state = try InboxState(of: item, callID: callID)
             guard case .stored(let message) = state, let entry = item.message else { return .unavailable(state) }
             if let delivery = try await mailbox.take(entry, of: name) {

@@ -25,7 +25,7 @@ extension Participant {
             try await look()
         case .bury:
             _ = try await store.sessions()
-            try await look()
+            try await look(.causal)
         case .commit(let transition):
             if transition.acquires, store.session.role != .main, try await dropAnsweredNeeds() { return }
             try await commit(transition)
@@ -49,8 +49,11 @@ extension Participant {
     }
 
     /// Takes in what stands now.
-    func look() async throws(SharedCoreError) {
-        machine.view.apply(try await store.list(OwnershipKey.path))
+    ///
+    /// - Parameter consistency: Causal right behind a call that has shown what is to be seen, as a commit shows itself: over
+    ///   a connection the look costs no way to the other side and back then (contract S4).
+    func look(_ consistency: ReadConsistency = .linearizable) async throws(SharedCoreError) {
+        machine.view.apply(try await store.list(OwnershipKey.path, consistency: consistency))
     }
 
     /// Commits a transition with what the timeline tells of it, then looks. A failed guard is no fault: what was seen
@@ -58,14 +61,16 @@ extension Participant {
     private func commit(_ transition: Transition) async throws(SharedCoreError) {
         var transaction = transition.transaction
         for story in transition.stories { try await tell(story, in: &transaction) }
+        var consistency = ReadConsistency.causal
         do throws(SharedCoreError) {
             _ = try await store.commit(transaction)
         } catch {
             guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }
             machine.refused(at: clock.now())
+            consistency = .linearizable
         }
         trimTimelineWhenDue()
-        try await look()
+        try await look(consistency)
     }
 
     /// Adds an entry of the timeline.

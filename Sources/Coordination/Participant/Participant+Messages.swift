@@ -124,9 +124,13 @@ extension Participant {
     ) async throws(SharedCoreError) -> MessageAnswer? {
         let callID = call.callID
         var wait = MessageWait(deadline: call.deadline, lookInterval: machine.rules.lookInterval)
+        var consistency = ReadConsistency.linearizable
+        // When the next look is due that trusts no wake-up. Those in between, which something else asked for, do not put it off.
+        var lookDue = clock.now()
         while end == nil, !call.isOver, held == nil || intentions.lastLoss?.epoch != held {
-            let (state, author) = try await inbox.find(callID)
+            let (state, author) = try await inbox.find(callID, consistency: consistency)
             guard !call.isOver else { return nil }
+            if consistency == .linearizable { lookDue = clock.now().advanced(by: wait.lookInterval) }
             switch wait.step(state, at: clock.now()) {
             case .take:
                 guard case .taken(let message) = try await take(callID).get() else { continue }
@@ -134,14 +138,19 @@ extension Participant {
             case .nothingToShow:
                 return MessageAnswer(.nothingToShow, from: source(storedBy: author))
             case .timeout:
-                return nil
+                if consistency == .linearizable { return nil }
+                consistency = .linearizable
             case .expect:
                 wait.isExpected = true
                 try await expect(ItemName(callID.text), before: wait.deadline, as: call.number)
+                // Behind its own commit the handle knows all that was stored before it.
+                consistency = .causal
             case .wait(let until, let needsCore):
                 need(needsCore, for: call)
-                alarm.set(to: until)
+                alarm.set(to: min(until, lookDue))
                 await call.bell.wait()
+                // A change that has rung came through this handle, with what was stored before.
+                consistency = clock.now() < lookDue ? .causal : .linearizable
             }
         }
         return nil
@@ -151,7 +160,7 @@ extension Participant {
     private func take(_ callID: CallID) async -> Result<InboxTake, SharedCoreError> {
         await Task(executorPreference: executor) { [inbox] () -> Result<InboxTake, SharedCoreError> in
             do throws(SharedCoreError) {
-                return .success(try await inbox.take(callID))
+                return .success(try await inbox.take(callID, firstLook: .causal))
             } catch {
                 return .failure(error)
             }

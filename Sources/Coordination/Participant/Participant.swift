@@ -51,9 +51,13 @@ actor Participant {
     /// What the store's watch failed with for good, from then until the core has stopped.
     private var fault: SharedCoreError?
     private(set) var end: ParticipantEnd?
+    /// Whether it was asked to take part, though it may not do so yet.
+    private var isAsked = false
     private var isRunning = false
-    /// Its error, if it could not begin.
-    private var beginning: Task<SharedCoreError?, Never>?
+    /// Its error, if it could not attend.
+    private var attending: Task<SharedCoreError?, Never>?
+    /// What is done before this participant is asked for anything.
+    private(set) var preparation: Task<Void, Never>?
     private var watch: Watch?
     private var alarm: Alarm
     private var published: ParticipantState?
@@ -86,15 +90,55 @@ actor Participant {
         self.alarm = Alarm(ringing: bell, by: environment.clock, on: executor)
     }
 
-    /// Begins to follow the group; once, whoever asks first.
+    /// Begins to take part; once, whoever asks first.
     func begin() async throws(SharedCoreError) {
-        let task = beginning ?? Task(executorPreference: executor) { await self.open() }
-        beginning = task
+        isAsked = true
+        try await attend()
+        guard end == nil, !isRunning else { return }
+        isRunning = true
+        Task(executorPreference: executor) { await self.run() }
+    }
+
+    /// Follows what stands about ownership, and takes no part in it: what is needed for that the first time, a thread among
+    /// it, is there when this participant is asked for something. Where it cannot be done yet, whoever asks tries again.
+    nonisolated func prepare() {
+        Task(executorPreference: executor) { await self.beginPreparation() }
+    }
+
+    private func beginPreparation() {
+        guard end == nil else { return }
+        preparation = Task(executorPreference: executor) {
+            do throws(SharedCoreError) {
+                try await self.attend()
+                try await self.meet()
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// Begins to follow the group, once.
+    private func attend() async throws(SharedCoreError) {
+        let task = attending ?? Task(executorPreference: executor) { await self.open() }
+        attending = task
         if let error = await task.value {
             // Somebody who heard it before may have begun anew.
-            if beginning == task { beginning = nil }
+            if attending == task { attending = nil }
             throw error
         }
+    }
+
+    /// Makes the group notice its dead for a Main that finds an Executor, before it asks that one. Another Main is refused
+    /// by one that owns, and looks at that one first when it is.
+    private func meet() async throws(SharedCoreError) {
+        // Whoever is asked before that looks as the wish needs it.
+        guard !isAsked, end == nil, store.session.role == .main, let owner = machine.view.owner,
+            owner.record.role == .executor
+        else { return }
+        let now = clock.now()
+        _ = try await store.sessions()
+        try await look(.causal)
+        machine.met(owner.claim, at: now)
     }
 
     private func open() async -> SharedCoreError? {
@@ -110,12 +154,11 @@ actor Participant {
             }
             machine.view.apply(first)
             self.watch = watch
-            isRunning = true
             Task(executorPreference: executor) { await self.follow(watch) }
-            Task(executorPreference: executor) { await self.run() }
             return nil
         } catch {
-            return error
+            // Whoever waits for it hears of the end, not of what was given up because of it.
+            return end == nil ? error : nil
         }
     }
 
@@ -307,6 +350,9 @@ actor Participant {
         guard self.end == nil else { return }
         self.end = end
         claim.release()
+        // What is on its way to a store that does not answer must not keep the participant.
+        attending?.cancel()
+        preparation?.cancel()
         coreRun?.stop()
         watch?.cancel()
         demandWatch?.cancel()

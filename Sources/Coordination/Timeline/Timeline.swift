@@ -48,9 +48,10 @@ public struct Timeline: Sendable {
         transaction.require(tenure.map { .revision(Tenure.key, $0.revision) } ?? .absent(Tenure.key))
     }
 
-    /// The last ownership that there was.
+    /// The last ownership that there was, as far as this handle has seen: whoever has seen it end has seen this with it, and
+    /// ``requireUnchanged(_:in:)`` refuses what is too old.
     package func tenure() async throws(SharedCoreError) -> Tenure? {
-        try Tenure(await store.get(Tenure.key))
+        try Tenure(await store.get(Tenure.key, consistency: .causal))
     }
 
     /// A key that no other entry has, and that comes after those that this process made before for the session.

@@ -34,9 +34,15 @@ public struct KeyPrefix: Hashable, Sendable, CustomStringConvertible {
         let prefix = path.utf8
         let name = key.text.utf8
         guard !prefix.isEmpty else { return true }
-        guard name.count >= prefix.count, name.starts(with: prefix) else { return false }
+        guard UTF8Bytes.hasPrefix(key.text, path) else { return false }
         if name.count == prefix.count || prefix.last == KeyPrefix.separator { return true }
         return name[name.index(name.startIndex, offsetBy: prefix.count)] == KeyPrefix.separator
+    }
+
+    /// Whether `key` begins with the prefix's bytes, also where they do not end with a part of its path: all keys that do
+    /// stand together in the order.
+    package func begins(_ key: Key) -> Bool {
+        UTF8Bytes.hasPrefix(key.text, path)
     }
 
     public static func == (left: KeyPrefix, right: KeyPrefix) -> Bool {

@@ -23,6 +23,12 @@ package enum OwnProcess {
         }
     }
 
+    /// Has all threads of this process take memory from one heap. Otherwise each gets one of its own, with pages of its own: so
+    /// many threads that take memory at once are not in each other's way, which those of a short-lived program hardly are.
+    package static func shareHeap() {
+        clinux_share_heap()
+    }
+
     /// Sets a variable of the environment of what this process becomes. Only while it has one thread.
     package static func set(_ variable: String, to value: String) {
         setenv(variable, value, 1)

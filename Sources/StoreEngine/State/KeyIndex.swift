@@ -58,7 +58,7 @@ struct KeyIndex: Sendable {
         guard let keys else { return nil }
         guard let start = try? Key(prefix.path) else { return keys }
         return keys[Self.position(of: start, in: keys)...]
-            .prefix { $0.text.utf8.starts(with: prefix.path.utf8) }
+            .prefix(while: prefix.begins)
             .filter(prefix.contains)
     }
 }

@@ -2,13 +2,13 @@ internal import CoreAPI
 internal import StoreEngine
 
 extension Effect {
-    /// Whether something ends by it, or may end by itself later, for which whoever listens looks anew: at a time, or when a
-    /// process ends.
+    /// Whether something ends by it, or will by itself at a time, for which a hub looks anew. For the ends of its clients'
+    /// processes it waits on its own.
     var beginsToEnd: Bool {
         guard case .committed(_, _, let operations) = body else { return true }
         return operations.contains { operation in
             guard case .put(_, _, let lifetime) = operation else { return false }
-            return lifetime != .persistent
+            return lifetime != .persistent && lifetime != .session
         }
     }
 }

@@ -55,6 +55,8 @@ package final class FileOrder: LocalOrder {
 
     package func setServing(_ isServing: Bool) {
         local.isHub.store(isServing, ordering: .sequentiallyConsistent)
+        // For whose end somebody else waits now, or has to.
+        local.news()
     }
 
     package func endDead() async throws(SharedCoreError) {

@@ -95,11 +95,17 @@ extension LocalGroup {
         if isReadOnly { return }
         let ended = newsOrder.withLock { _ in
             let prefixes = listening.withLock { $0.prefixes }
+            let isHub = isHub.load(ordering: .sequentiallyConsistent)
             let (holders, due) = replica.read { state in
-                (prefixes.isEmpty ? [] : state.sessionsHolding(prefixes), state.nextExpiry())
+                let holders = prefixes.isEmpty ? [] : state.sessionsHolding(prefixes)
+                // The ends of a hub's clients are recorded by the hub: two who do so at once are in each other's way.
+                let others = holders.filter { holder in
+                    !self.isHere(holder) && !(isHub && state.sessions[holder.id].map(self.isClient) == true)
+                }
+                return (others, state.nextExpiry())
             }
             scheduleExpiry(prefixes.isEmpty ? nil : due)
-            return NotificationService.current?.watch(holders.filter { !self.isHere($0) }, of: self) ?? []
+            return NotificationService.current?.watch(holders, of: self) ?? []
         }
         end(ended)
     }

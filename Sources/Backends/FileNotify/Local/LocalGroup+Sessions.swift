@@ -81,6 +81,11 @@ extension LocalGroup {
         return session.process.pid == present.pid && session.process.startTime == present.startTime
     }
 
+    /// Whether a session is a hub's client: only a participant over files has a byte.
+    func isClient(_ state: SessionState) -> Bool {
+        SessionMark(state.backendData)?.lockedByte == nil
+    }
+
     /// Whether a session's process is gone: its byte is free, or the kernel says so. A byte that is held proves nothing
     /// alone, because a child made by a bare fork holds it as well.
     func isDead(_ state: SessionState) -> Bool {

@@ -18,6 +18,18 @@ extension HubLink {
             }
         }
         defer { timer?.cancel() }
+        // One for all steps: whoever enters or leaves it may change threads.
+        let outcome = await withTaskCancellationHandler {
+            await takeSteps(by: deadline)
+        } onCancel: {
+            Task { await self.resumeJoining() }
+        }
+        // The session is there already, or may be.
+        if case .failure(let error) = outcome { await close(with: error) }
+        return try outcome.get()
+    }
+
+    private func takeSteps(by deadline: BootInstant?) async -> Result<(Reply.Welcome, Replica), SharedCoreError> {
         do throws(SharedCoreError) {
             listenToName()
             try SharedCoreError.wrapping { () throws(MessagingError) in try self.connect() }
@@ -30,16 +42,13 @@ extension HubLink {
             _ = try await reach(by: deadline, "The hub's stream is not heard") { $0.isArmed ? true : nil }
             if replica == nil { askForMissing() }
             // It is cut after the join began, and what was published since then is taken or asked for.
-            let replica = try await reach(by: deadline, "The hub does not send its state") { $0.replica }
-            return (welcome, replica)
+            return .success((welcome, try await reach(by: deadline, "The hub does not send its state") { $0.replica }))
         } catch {
-            // The session is there already, or may be.
-            await close(with: error)
-            throw error
+            return .failure(error)
         }
     }
 
-    /// Waits for a step of joining.
+    /// Waits for a step of joining. Whoever calls has cancellation resume it.
     private func reach<Value: Sendable>(
         by deadline: BootInstant?, _ trouble: String, _ step: (isolated HubLink) -> Value?
     ) async throws(SharedCoreError) -> Value {
@@ -54,11 +63,7 @@ extension HubLink {
                     "\(trouble) at \(endpoint). Is it running? “sharedcore hub” starts one.", at: "\(endpoint)",
                     cause: lastTrouble)
             }
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { joining = $0 }
-            } onCancel: {
-                Task { await self.resumeJoining() }
-            }
+            await withCheckedContinuation { joining = $0 }
         }
     }
 

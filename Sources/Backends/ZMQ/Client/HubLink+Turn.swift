@@ -298,7 +298,9 @@ extension HubLink {
 
     /// When something is due at the latest.
     var nextDeadline: BootInstant? {
-        var next = pending.values.lazy.map(\.deadline).min()
+        // Without key paths, which the language makes when they are met for the first time: this comes before each wait.
+        var next: BootInstant?
+        for request in pending.values { next = min(next ?? request.deadline, request.deadline) }
         for due in [nextGreeting, nextKeepAlive, nextConnection] {
             if let due { next = min(next ?? due, due) }
         }

@@ -197,8 +197,9 @@ final class Socket {
         return message
     }
 
-    private func check(_ result: Int32, _ option: String) throws(MessagingError) {
-        if result != 0 { throw MessagingError("zmq_setsockopt", at: "\(endpoint) (\(option))") }
+    /// The option's name is made only where it is told: to print a case that has no text takes the language 50 us.
+    private func check(_ result: Int32, _ option: @autoclosure () -> String) throws(MessagingError) {
+        if result != 0 { throw MessagingError("zmq_setsockopt", at: "\(endpoint) (\(option()))") }
     }
 }
 

@@ -80,7 +80,7 @@ extension OwnershipMachine {
         switch wait.enforcement {
         case .notYet:
             wait.enforcement = reasonNotToKill(owner).map { .impossible($0) } ?? .confirmed
-            lastBurial = (owner.claim, now)
+            buried(owner.claim, at: now, holding: rules.burialInterval)
             return .bury
         case .confirmed:
             guard !handover.record.isKilling else { return .kill(owner.record.process, epoch: owner.claim) }
@@ -108,7 +108,7 @@ extension OwnershipMachine {
             let next = now.advanced(by: RunningTime.tick)
             wake(at: next)
             guard let burial = lastBurial, burial.at.advanced(by: RunningTime.tick) > now else {
-                lastBurial = (owner.claim, now)
+                buried(owner.claim, at: now, holding: rules.burialInterval)
                 return .bury
             }
             return nil

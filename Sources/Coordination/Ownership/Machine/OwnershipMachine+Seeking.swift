@@ -48,14 +48,26 @@ extension OwnershipMachine {
         // What stood before the newest claim that was met was there to be noticed then. A Main that waits behind another's
         // request meets two claims in each step.
         if let last = lastBurial, claim <= last.claim {
-            let next = last.at.advanced(by: rules.burialInterval)
+            let next = last.at.advanced(by: last.holds)
             guard next <= now else {
                 wake(at: next)
                 return nil
             }
         }
-        lastBurial = (max(claim, lastBurial?.claim ?? claim), now)
+        buried(max(claim, lastBurial?.claim ?? claim), at: now, holding: rules.burialInterval)
         return .bury
+    }
+
+    /// Takes note that the group was made to notice its dead when a claim stood, before this participant wanted anything of
+    /// it. That is not believed for long: nobody has waited for the holder since.
+    package mutating func met(_ claim: Revision, at now: BootInstant) {
+        if let last = lastBurial, last.claim >= claim { return }
+        buried(claim, at: now, holding: rules.lookInterval)
+    }
+
+    /// Takes note when the group noticed its dead last, which claim stood, and for how long that is believed.
+    mutating func buried(_ claim: Revision, at now: BootInstant, holding time: Duration) {
+        lastBurial = (claim, now, time)
     }
 
     /// Acquires what nobody owns.

@@ -41,7 +41,7 @@ package struct OwnershipMachine: Sendable {
     /// The bound of the owner's critical section as it stood when this participant asked.
     package var granted: (epoch: Revision, bound: Duration)?
     package var lastLook: BootInstant
-    package var lastBurial: (claim: Revision, at: BootInstant)?
+    package var lastBurial: (claim: Revision, at: BootInstant, holds: Duration)?
     private var retryAt: BootInstant?
 
     package init(for myself: Participation, rules: OwnershipRules, seed: UInt64, at now: BootInstant) {

@@ -3,7 +3,9 @@ internal import Glibc
 
 /// L1, L2, L3: what a process held does not outlive it.
 enum HolderEndCases {
-    static let all = [endFreesForAll, participantsShareAProcess, sessionsNameTheirProcess, newcomersDoNotBelieve]
+    static let all = [
+        endFreesForAll, participantsShareAProcess, sessionsNameTheirProcess, newcomersDoNotBelieve, endsAreSeen,
+    ]
 
     static let endFreesForAll = ConformanceCase(
         "L1f", "a holder's end frees what it held, in one revision, and its watchers hear of it (L3)",
@@ -100,6 +102,28 @@ enum HolderEndCases {
                 try expect(
                     try await store.sessions().map(\.id), is: [store.session.id],
                     "who is there after one that was \(end.rawValue)")
+            }
+        }
+    }
+
+    static let endsAreSeen = ConformanceCase(
+        "L3d", "behind a look at who is there, not even causal reads show what lived with a process that is dead",
+        promises: [.multipleProcesses, .promptDeathNotice]
+    ) { context in
+        for end in HolderEnd.allCases {
+            try await context.withGroup { group in
+                let store = try await group.open()
+                let peer = try await group.join()
+                try await peer.tell("hold owner peer")
+                try await store.catchUp()
+                let held = try await store.list().entries.map(\.key)
+                try expect(held, is: ["owner"], "what lives with one to be \(end.rawValue)")
+                let child = try await end.happen(to: peer)
+                defer { if let child { kill(child, SIGKILL) } }
+                let present = try await store.sessions().map(\.id)
+                let left = try await store.list(.all, consistency: .causal).entries.map(\.key)
+                try expect(present, is: [store.session.id], "who is left of one \(end.rawValue)")
+                try expect(left, is: [], "what is left of one \(end.rawValue)")
             }
         }
     }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// L1, L2: sessions.
 enum SessionCases {
-    static let all = [closedSessionsAreGone, lettingGoEndsTheSession, manyComeAndGo, sessionsAreDescribed]
+    static let all = [closedSessionsAreGone, lettingGoEndsTheSession, manyComeAndGo, sessionsAreDescribed, endsAreSeen]
 
     static let closedSessionsAreGone = ConformanceCase(
         "L1a", "a session ends when it is closed: once, for everybody, never to be used again"
@@ -95,6 +95,26 @@ enum SessionCases {
             for handle in [main, executor, other] {
                 let seen = try await handle.sessions().sorted { $0.id < $1.id }
                 try expect(seen, is: opened.sorted { $0.id < $1.id }, "the participants for “\(handle.session.name)”")
+            }
+        }
+    }
+
+    static let endsAreSeen = ConformanceCase(
+        "L3c", "behind a look at who is there, not even causal reads show what lived with a session that has ended"
+    ) { context in
+        try await context.withGroup { group in
+            let witness = try await group.open()
+            for round in 0..<20 {
+                let guest = try await group.open()
+                try await guest.put("guest/a", [1], lifetime: .session)
+                try await witness.catchUp()
+                let held = try await witness.list("guest").entries.map(\.key)
+                try expect(held, is: ["guest/a"], "what lives with the guest of round \(round)")
+                await guest.close()
+                let present = try await witness.sessions().map(\.id)
+                let left = try await witness.list("guest", consistency: .causal).entries.map(\.key)
+                try expect(present, is: [witness.session.id], "who is left in round \(round)")
+                try expect(left, is: [], "what is left in round \(round)")
             }
         }
     }

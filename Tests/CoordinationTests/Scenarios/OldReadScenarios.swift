@@ -1,0 +1,155 @@
+import CoreAPI
+import InMemoryBackend
+import Mailboxes
+import SharedCoreTesting
+import TestSupport
+import Testing
+
+@testable import Coordination
+
+/// What a participant finds whose causal reads are as old as the contract lets them be.
+struct OldReadScenarios {
+    private let clock = ManualClock()
+
+    /// An Executor whose watches of messages hear nothing.
+    private func executor(
+        in world: World, afterCausal: @escaping @Sendable (KeyPrefix) async -> Void = { _ in }
+    ) async throws -> ExecutorParticipant {
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .executor, name: "late"), process: process.identity)
+        return try ExecutorParticipant(
+            of: LateStore(group, afterCausal: afterCausal), options: world.options,
+            environment: CoordinationEnvironment(clock: clock, processes: world.processes, seed: 7)
+        ) {
+            ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: .init())
+        }
+    }
+
+    @Test("C7: a message that is there at the deadline is taken, although the last read does not show it yet")
+    func deadline() async throws {
+        let world = World(clock: clock)
+        let observer = try await world.observer()
+        let other = try Inbox(observer)
+        let isStored = Box(false)
+        let executor = try await executor(in: world) { [clock] prefix in
+            guard prefix.path.hasPrefix(Inbox.path), !isStored.value else { return }
+            isStored.update { $0 = true }
+            _ = try? await other.store(.text("call-1"))
+            clock.advance(by: .milliseconds(1_010))
+        }
+        let answer = try await within(Patience.usual, "the wait ends") {
+            try await executor.message(forCallID: .of("call-1"), deadline: .seconds(1))
+        }
+        #expect(isStored.value)
+        #expect(answer.message != nil)
+        await executor.close()
+    }
+
+    @Test("C13: the look that trusts no wake-up comes when it is due, also when something else has rung before")
+    func dueLook() async throws {
+        let world = World(clock: clock)
+        let other = try Inbox(await world.observer())
+        _ = try await other.store(.text("call-1"))
+        guard case .taken(let taken) = try await other.take(.of("call-1")) else {
+            Issue.record("it cannot be taken")
+            return
+        }
+        let looks = Box(0)
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .executor, name: "late"), process: process.identity)
+        let store = LateStore(group) { prefix in
+            if prefix.path.hasPrefix(Inbox.path) { looks.update { $0 += 1 } }
+        }
+        let participant = try Participant(
+            store, core: { ScriptedCore.idle(in: world) }, options: world.options,
+            environment: CoordinationEnvironment(clock: clock, processes: world.processes, seed: 7))
+        let limit = clock.now().advanced(by: .seconds(60))
+        let due = clock.now().advanced(by: .milliseconds(250))
+        let wait = Task {
+            try await participant.message(for: .of("call-1"), before: limit, insisting: false, reporting: nil)
+        }
+        try await eventually("it waits") { [clock] in clock.nextWake == due }
+
+        clock.advance(by: .milliseconds(100))
+        let before = looks.value
+        await participant.ringListeners()
+        try await eventually("it looks early") { looks.value > before }
+        try await other.giveBack(taken)
+        clock.advance(to: due)
+
+        let answer = try await within(Patience.usual, "it looks when that is due") { try await wait.value }
+        #expect(answer.message != nil)
+        await participant.close()
+    }
+}
+
+extension Participant {
+    /// As when the state of this participant changes.
+    fileprivate func ringListeners() {
+        for listener in listeners.values { listener.ring() }
+    }
+}
+
+/// A store whose causal reads show what this handle has been shown last, and nothing that came after that.
+private final class LateStore: SharedStore {
+    private let group: MemoryGroup
+    private let shown = Box(Snapshot(revision: .zero, entries: []))
+    private let afterCausal: @Sendable (KeyPrefix) async -> Void
+
+    init(_ group: MemoryGroup, afterCausal: @escaping @Sendable (KeyPrefix) async -> Void) {
+        self.group = group
+        self.afterCausal = afterCausal
+    }
+
+    var session: Session { group.session }
+    var capabilities: Capabilities { group.capabilities }
+
+    private func show() async throws(SharedCoreError) {
+        let all = try await group.list(.all)
+        shown.update { $0 = all }
+    }
+
+    func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
+        if consistency == .linearizable { try await show() }
+        return shown.value.entries.first { $0.key == key }
+    }
+
+    func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+        if consistency == .linearizable { try await show() }
+        let all = shown.value
+        if consistency == .causal { await afterCausal(prefix) }
+        return Snapshot(revision: all.revision, entries: all.entries.filter { prefix.contains($0.key) })
+    }
+
+    func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
+        let commit = try await group.commit(transaction)
+        try await show()
+        return commit
+    }
+
+    func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+        let watch = try await group.watch(prefixes, from: start)
+        let isDeaf = prefixes.contains { $0.path.hasPrefix(Inbox.path) }
+        return Watch(
+            next: { () async throws(SharedCoreError) in
+                while let event = try await watch.next() {
+                    if isDeaf { continue }
+                    try await self.show()
+                    return event
+                }
+                return nil
+            }, cancel: { watch.cancel() })
+    }
+
+    func sync() async throws(SharedCoreError) { try await group.sync() }
+
+    func sessions() async throws(SharedCoreError) -> [Session] {
+        let sessions = try await group.sessions()
+        try await show()
+        return sessions
+    }
+
+    func close() async { await group.close() }
+}
