@@ -26,6 +26,8 @@ struct BenchArguments {
     var callID: String?
     /// The directory from which the core fetches messages.
     var server: String?
+    /// Whether it runs on its first thread, and nothing of it on Swift's pool.
+    var isOffPool = false
     /// How long the core takes to start.
     var startMilliseconds: UInt32 = 0
 
@@ -46,6 +48,7 @@ struct BenchArguments {
             case "durability": backend.durability = Durability(rawValue: parts[1])
             case "call-id": callID = parts[1]
             case "server": server = parts[1]
+            case "off-pool": isOffPool = parts[1] == "yes"
             case "start-ms": startMilliseconds = UInt32(parts[1]) ?? 0
             default: backend.settings[parts[0]] = parts[1]
             }

@@ -21,11 +21,27 @@ internal import ProgramOutput
 /// nanoseconds of the machine's run.
 @main
 enum BenchParticipantProgram {
-    static func main() async {
+    static func main() {
         // As the program does that a push starts.
         OwnProcess.shareHeap()
+        let arguments: BenchArguments
         do {
-            let arguments = try BenchArguments(Array(CommandLine.arguments.dropFirst()))
+            arguments = try BenchArguments(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            fail(error)
+        }
+        if arguments.isOffPool { MainThread.run { await play(arguments) } }
+        Task.detached { exit(await play(arguments)) }
+        while true { pause() }
+    }
+
+    private static func fail(_ error: any Error) -> Never {
+        StandardError.write("sharedcore-bench-participant: \(error)")
+        exit(ExitStatus.unavailable.rawValue)
+    }
+
+    private static func play(_ arguments: BenchArguments) async -> Int32 {
+        do {
             switch arguments.design {
             case .sharedcore: try await run(arguments)
             case .store: try await obey(arguments)
@@ -35,9 +51,9 @@ enum BenchParticipantProgram {
             case .lease: follow(arguments, RenewedLease(path: arguments.directory + "/state"))
             }
         } catch {
-            StandardError.write("sharedcore-bench-participant: \(error)")
-            exit(ExitStatus.unavailable.rawValue)
+            fail(error)
         }
+        return ExitStatus.success.rawValue
     }
 
     private static func run(_ arguments: BenchArguments) async throws {

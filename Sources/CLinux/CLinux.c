@@ -196,8 +196,8 @@ int clinux_wait_ready(int set, uint64_t *keys, int count) {
     return found;
 }
 
-int clinux_timer(void) {
-    return result(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+int clinux_timer(bool counts_suspension) {
+    return result(timerfd_create(counts_suspension ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
 }
 
 static struct timespec time_of(uint64_t nanoseconds) {

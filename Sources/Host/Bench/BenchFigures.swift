@@ -115,12 +115,17 @@ struct BenchFigures: Sendable {
             Figure(
                 name: name, unit: "per minute", rounds: rounds ?? 3,
                 own: { [try await stage.idleWakeUps(.sharedcore)] },
-                limit: .init(name: "a program in Swift that has run a task, without SharedCore") {
-                    [try await stage.idleWakeUps(.none)]
-                },
                 peers: [
                     .init(name: Self.flag, rounds: 1, isSlow: true) { [try await stage.idleWakeUps(.flag)] },
                     .init(name: Self.lease, rounds: 1, isSlow: true) { [try await stage.idleWakeUps(.lease)] },
+                ],
+                beside: [
+                    .init(name: "whose tasks run on Swift's pool") {
+                        [try await stage.idleWakeUps(.sharedcore, isOnPool: true)]
+                    },
+                    .init(name: "a program that has run a task on Swift's pool, without SharedCore") {
+                        [try await stage.idleWakeUps(.none, isOnPool: true)]
+                    },
                 ])
         case _ where StoreFigures.names.contains(name):
             try await StoreFigures(programs: programs, stage: stage, isInMemory: memory != nil)

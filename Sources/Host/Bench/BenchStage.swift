@@ -101,9 +101,10 @@ struct BenchStage: Sendable {
 
     /// How often a minute the threads of a participant wake that has nothing to do: by SharedCore one that waits for
     /// news, by a peer one that owns, by none a program that has run a task.
-    func idleWakeUps(_ design: Design) async throws -> Double {
+    func idleWakeUps(_ design: Design, isOnPool: Bool = false) async throws -> Double {
         let place = try place("idle")
-        let participant = try await programs.participant(design, .executor, in: place, of: isolated("idle"))
+        let participant = try await programs.participant(
+            design, .executor, in: place, of: isolated("idle"), ["off-pool=\(isOnPool ? "no" : "yes")"])
         switch design {
         case .none: break
         case .sharedcore: try await participant.numbers(after: "observe 1")

@@ -7,15 +7,16 @@ package final class IntervalTimer: Sendable {
     /// The descriptor to poll for reading.
     package let descriptor: Int32
 
-    package init() throws(SystemCallError) {
-        descriptor = try SystemCall.negated("timerfd_create", at: "timer") { clinux_timer() }
+    /// - Parameter countsSuspension: Whether the time counts in which the machine is suspended.
+    package init(countsSuspension: Bool = false) throws(SystemCallError) {
+        descriptor = try SystemCall.negated("timerfd_create", at: "timer") { clinux_timer(countsSuspension) }
     }
 
     deinit {
         Glibc.close(descriptor)
     }
 
-    /// Makes the descriptor readable after a time, and then at an interval.
+    /// Makes the descriptor readable after a time, and then at an interval; once, when that is zero.
     package func set(first: Duration, interval: Duration) {
         // It fails only for times that there are not.
         _ = clinux_set_timer(descriptor, first.clampedNanoseconds, interval.clampedNanoseconds)

@@ -32,12 +32,13 @@ public struct SystemClock: TimeSource {
         while true {
             let present = now()
             guard present < instant else { return }
-            do {
-                try await Task.sleep(for: present.duration(to: instant), clock: .continuous)
-            } catch {
-                throw CancellationError()
-            }
+            guard await Self.hasSlept(until: instant, from: present) else { throw CancellationError() }
         }
+    }
+
+    private static func hasSlept(until instant: BootInstant, from present: BootInstant) async -> Bool {
+        if let sleepers = Sleepers.shared { return await sleepers.sleep(until: instant) }
+        return (try? await Task.sleep(for: present.duration(to: instant), clock: .continuous)) != nil
     }
 
     /// All zeros where the kernel does not tell, as in a container without /proc.

@@ -1,0 +1,75 @@
+import CoreAPI
+import CoreAPITesting
+import Platform
+import TestSupport
+import Testing
+
+/// How the system's clock lets sleep, where nothing depends on how long that takes.
+struct SystemClockTests {
+    private let clock = SystemClock()
+
+    @Test("Who sleeps wakes at the instant or after it, and who sleeps until an earlier one wakes before")
+    func wakesInOrder() async throws {
+        let start = clock.now()
+        let order = Box<[Int]>([])
+        try await withThrowingTaskGroup { group in
+            // The last one is the first to be set, so that each is earlier than what the timer waits for.
+            for number in (0..<20).reversed() {
+                let instant = start.advanced(by: .milliseconds(50 * (number + 1)))
+                group.addTask(executorPreference: ThreadExecutor.ordered) { [clock] in
+                    try await clock.sleep(until: instant)
+                    #expect(clock.now() >= instant)
+                    order.update { $0.append(number) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(order.value == Array(0..<20))
+    }
+
+    @Test("An instant that is over is not waited for")
+    func over() async throws {
+        try await clock.sleep(until: clock.now())
+        try await clock.sleep(until: BootInstant(nanoseconds: 0))
+    }
+
+    @Test("A task that is cancelled, before it sleeps or while, wakes at once with an error; the others sleep on")
+    func cancelled() async throws {
+        let far = clock.now().advanced(by: .seconds(86_400))
+        let sleepers = (0..<100).map { _ in
+            Task { [clock] in
+                do throws(CancellationError) {
+                    try await clock.sleep(until: far)
+                    return false
+                } catch {
+                    return true
+                }
+            }
+        }
+        let other = Task { [clock] in try await clock.sleep(until: clock.now().advanced(by: .milliseconds(200))) }
+        for sleeper in sleepers { sleeper.cancel() }
+        for sleeper in sleepers {
+            let isCancelled = try await within(Patience.usual, "a sleeper wakes") { await sleeper.value }
+            #expect(isCancelled)
+        }
+        try await within(Patience.usual, "the other one wakes") { try await other.value }
+    }
+
+    @Test("A thousand sleep at once, and all wake")
+    func many() async throws {
+        let start = clock.now()
+        try await within(Patience.long, "all wake") { [clock] in
+            try await withThrowingTaskGroup { group in
+                for number in 0..<1000 {
+                    group.addTask { try await clock.sleep(until: start.advanced(by: .microseconds(700 * number))) }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}
+
+extension ThreadExecutor {
+    /// On one thread, what is woken first runs first.
+    fileprivate static let ordered = ThreadExecutor(thread: "test")
+}
