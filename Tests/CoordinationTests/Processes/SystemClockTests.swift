@@ -8,7 +8,7 @@ import Testing
 struct SystemClockTests {
     private let clock = SystemClock()
 
-    @Test("Who sleeps wakes at the instant or after it, and who sleeps until an earlier one wakes before")
+    @Test("Who sleeps wakes at the instant or after it, and the earlier before the later")
     func wakesInOrder() async throws {
         let start = clock.now()
         let order = Box<[Int]>([])
@@ -25,6 +25,19 @@ struct SystemClockTests {
             try await group.waitForAll()
         }
         #expect(order.value == Array(0..<20))
+    }
+
+    @Test("Who sleeps until tomorrow keeps nobody asleep who came later and sleeps less")
+    func earlierThanSet() async throws {
+        let tomorrow = clock.now().advanced(by: .seconds(86_400))
+        let first = Task(executorPreference: ThreadExecutor.ordered) { [clock] in try await clock.sleep(until: tomorrow) }
+        // On the same thread, so it comes there when the first one sleeps.
+        let second = Task(executorPreference: ThreadExecutor.ordered) { [clock] in
+            try await clock.sleep(until: clock.now().advanced(by: .milliseconds(1)))
+        }
+        try await within(Patience.usual, "the second wakes") { try await second.value }
+        first.cancel()
+        _ = await first.result
     }
 
     @Test("An instant that is over is not waited for")
