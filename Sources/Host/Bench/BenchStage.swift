@@ -97,7 +97,7 @@ struct BenchStage: Sendable {
     }
 
     /// How long an idle participant is watched, and how many such times a minute has.
-    private static let idleTime = (duration: Duration.seconds(10), perMinute: 6.0)
+    private static let idleTime = (duration: Duration.seconds(20), perMinute: 3.0)
 
     /// How often a minute the threads of a participant wake that has nothing to do: by SharedCore one that waits for
     /// news, by a peer one that owns, by none a program that has run a task.

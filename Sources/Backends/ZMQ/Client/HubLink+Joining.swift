@@ -11,13 +11,8 @@ extension HubLink {
     /// echoed the client's mark: from then on, everything that is published comes through.
     func join() async throws(SharedCoreError) -> (Reply.Welcome, Replica) {
         let deadline = options.openTimeout.map { clock.now().advanced(by: $0) }
-        let timer = deadline.map { deadline in
-            Task { [clock] in
-                guard (try? await clock.sleep(until: deadline)) != nil else { return }
-                self.resumeJoining()
-            }
-        }
-        defer { timer?.cancel() }
+        joiningEnds = deadline
+        defer { joiningEnds = nil }
         // One for all steps: whoever enters or leaves it may change threads.
         let outcome = await withTaskCancellationHandler {
             await takeSteps(by: deadline)

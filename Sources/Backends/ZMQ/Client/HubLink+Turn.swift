@@ -279,6 +279,10 @@ extension HubLink {
             }
         }
         if let due = nextConnection, due <= now { connectAgain() }
+        if let due = joiningEnds, due <= now {
+            joiningEnds = nil
+            resumeJoining()
+        }
         if let due = nextKeepAlive, due <= now, let lease {
             nextKeepAlive = now.advanced(by: lease / 3)
             if case .joined = phase, let bytes = try? Request(number: 0, body: .keepAlive).bytes() {
@@ -301,7 +305,7 @@ extension HubLink {
         // Without key paths, which the language makes when they are met for the first time: this comes before each wait.
         var next: BootInstant?
         for request in pending.values { next = min(next ?? request.deadline, request.deadline) }
-        for due in [nextGreeting, nextKeepAlive, nextConnection] {
+        for due in [nextGreeting, nextKeepAlive, nextConnection, joiningEnds] {
             if let due { next = min(next ?? due, due) }
         }
         return next

@@ -59,6 +59,8 @@ actor HubLink {
     var isArmed = false
     /// Who waits for a step of joining.
     var joining: CheckedContinuation<Void, Never>?
+    /// When it is to give up.
+    var joiningEnds: BootInstant?
     /// The number of the request for what is missing, while it is on its way.
     var catchUp: UInt64?
     /// Whether the stream was heard anew since then, so that the answer may not have all.
