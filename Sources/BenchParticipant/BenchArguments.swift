@@ -10,6 +10,8 @@ struct BenchArguments {
         case hub
         /// A program without any of them, which has run a task and waits.
         case none
+        /// The same, which ends.
+        case nothing
     }
 
     struct Wrong: Error, CustomStringConvertible {

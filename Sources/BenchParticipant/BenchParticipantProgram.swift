@@ -16,8 +16,8 @@ internal import ProgramOutput
 /// that command, not by people.
 ///
 /// It prints `ready`; with a call-id it gets that message and prints `message` with the time. Otherwise each line that it
-/// reads is an order: `own` prints `asked` and, when the core runs, `owning`, both with the time; the end of its input
-/// lets go. The other orders are those of `BenchOrders`, each answered by a line that begins with `done`. Times are
+/// reads is an order: `own` prints `asked` and, when the core runs, `owning`, both with the time; `rest` lets go, to be asked
+/// again, and prints `resting`; the end of its input lets go for good. The other orders are those of `BenchOrders`, each answered by a line that begins with `done`. Times are
 /// nanoseconds of the machine's run.
 @main
 enum BenchParticipantProgram {
@@ -47,6 +47,7 @@ enum BenchParticipantProgram {
             case .store: try await obey(arguments)
             case .flag: follow(arguments, StateFlag(path: arguments.directory + "/state"))
             case .none: await rest()
+            case .nothing: break
             case .hub: try await serve(arguments)
             case .lease: follow(arguments, RenewedLease(path: arguments.directory + "/state"))
             }
@@ -59,10 +60,14 @@ enum BenchParticipantProgram {
     private static func run(_ arguments: BenchArguments) async throws {
         let group = try await BackendRegistry.bundled().open(
             arguments.backend, as: SessionDescription(role: arguments.role, name: "bench"))
-        let participation = try BenchParticipation(
-            in: group,
-            core: BenchCore(server: arguments.server, startDuration: .milliseconds(Int64(arguments.startMilliseconds))),
-            environment: CoordinationEnvironment(witness: FileWitness(path: arguments.directory + "/witness")))
+        let participate = {
+            try BenchParticipation(
+                in: group,
+                core: BenchCore(
+                    server: arguments.server, startDuration: .milliseconds(Int64(arguments.startMilliseconds))),
+                environment: CoordinationEnvironment(witness: FileWitness(path: arguments.directory + "/witness")))
+        }
+        var participation = try participate()
         say("ready")
         if let callID = arguments.callID.flatMap({ CallID($0) }) {
             try await participation.message(callID)
@@ -72,12 +77,16 @@ enum BenchParticipantProgram {
             let input = SerialThread(name: "input")
             let orders = BenchOrders(in: group) { print($0) }
             while let order = await input.run({ readLine() }) {
-                if order == "own" {
+                switch order {
+                case "own":
                     say("asked", SystemClock().now())
                     try await participation.own()
                     say("owning", SystemClock().now())
-                } else {
-                    try await answer(order, orders)
+                case "rest":
+                    await participation.close()
+                    participation = try participate()
+                    say("resting")
+                default: try await answer(order, orders)
                 }
             }
         }

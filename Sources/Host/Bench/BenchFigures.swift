@@ -82,6 +82,11 @@ struct BenchFigures: Sendable {
                 peers: [
                     .init(name: Self.flag) { [try await stage.handover(.flag)] },
                     .init(name: Self.lease + ", asked at a renewal") { [try await stage.handover(.lease)] },
+                ],
+                beside: [
+                    .init(name: "to a Main whose process has owned before") { [stage] in
+                        [try await stage.handover(.sharedcore, hasOwned: true)]
+                    }
                 ])
         case "takeover.kill":
             Figure(

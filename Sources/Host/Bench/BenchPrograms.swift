@@ -15,6 +15,8 @@ struct BenchPrograms: Sendable {
         case hub
         /// By none, without a group: a program that has run a task and waits.
         case none
+        /// By none: it has run a task and ends.
+        case nothing
     }
 
     private static let names = [

@@ -27,12 +27,24 @@ struct BenchStage: Sendable {
     }
 
     /// From Main's wish to own to its core's start, while an Executor owns that stops at once.
-    func handover(_ design: Design) async throws -> Double {
+    ///
+    /// - Parameter hasOwned: Whether Main's process has owned before, as one has that lives long: it has done everything once.
+    func handover(_ design: Design, hasOwned: Bool = false) async throws -> Double {
         let place = try place("handover")
+        var veteran: BenchProcess?
+        if hasOwned {
+            let main = try await programs.participant(design, .main, in: place, of: group)
+            try main.order("own")
+            try await main.hear("owning")
+            try main.order("rest")
+            try await main.hear("resting")
+            veteran = main
+        }
         let holder = try await programs.participant(design, .executor, in: place, of: group)
         try holder.order("own")
         try await holder.hear("owning")
-        let main = try await programs.participant(design, .main, in: place, of: group)
+        let main: BenchProcess
+        if let veteran { main = veteran } else { main = try await programs.participant(design, .main, in: place, of: group) }
         // At any moment of whatever period a design has.
         try await Task.sleep(for: .milliseconds(Int.random(in: 0..<100)))
         try main.order("own")
@@ -94,6 +106,14 @@ struct BenchStage: Sendable {
         for process in processes { last = max(last, try await process.hear("message")) }
         for process in processes { try await process.finish() }
         return begin.milliseconds(to: last)
+    }
+
+    /// From the start of the first of many programs that do nothing to the end of the last.
+    func starts(of count: Int) async throws -> Double {
+        let begin = SystemClock().now()
+        let processes = try (0..<count).map { _ in try programs.start(.nothing, .executor, in: directory, of: group) }
+        for process in processes { try await process.finish() }
+        return begin.milliseconds(to: SystemClock().now())
     }
 
     /// How long an idle participant is watched, and how many such times a minute has.

@@ -78,7 +78,7 @@ extension LocalGroup {
     func look() {
         signals.renew()
         do throws(SharedCoreError) {
-            try lookAtPlace()
+            try requirePlace()
             try catchUp()
         } catch {
             // What is damaged stays damaged; for anything else the next look may do better.
