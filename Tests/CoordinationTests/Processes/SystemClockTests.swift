@@ -46,11 +46,11 @@ struct SystemClockTests {
         try await clock.sleep(until: BootInstant(nanoseconds: 0))
     }
 
-    @Test("A task that is cancelled, before it sleeps or while, wakes at once with an error; the others sleep on")
-    func cancelled() async throws {
+    @Test("A task that is cancelled, before it sleeps or while, wakes at once with an error; the others sleep on", arguments: [true, false])
+    func cancelled(isAsleep: Bool) async throws {
         let far = clock.now().advanced(by: .seconds(86_400))
         let sleepers = (0..<100).map { _ in
-            Task { [clock] in
+            Task(executorPreference: ThreadExecutor.ordered) { [clock] in
                 do throws(CancellationError) {
                     try await clock.sleep(until: far)
                     return false
@@ -59,6 +59,8 @@ struct SystemClockTests {
                 }
             }
         }
+        // On the same thread, so its turn comes when all of them sleep.
+        if isAsleep { await Task(executorPreference: ThreadExecutor.ordered) {}.value }
         let other = Task { [clock] in try await clock.sleep(until: clock.now().advanced(by: .milliseconds(200))) }
         for sleeper in sleepers { sleeper.cancel() }
         for sleeper in sleepers {
