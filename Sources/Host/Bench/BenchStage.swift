@@ -44,7 +44,11 @@ struct BenchStage: Sendable {
         try holder.order("own")
         try await holder.hear("owning")
         let main: BenchProcess
-        if let veteran { main = veteran } else { main = try await programs.participant(design, .main, in: place, of: group) }
+        if let veteran {
+            main = veteran
+        } else {
+            main = try await programs.participant(design, .main, in: place, of: group)
+        }
         // At any moment of whatever period a design has.
         try await Task.sleep(for: .milliseconds(Int.random(in: 0..<100)))
         try main.order("own")

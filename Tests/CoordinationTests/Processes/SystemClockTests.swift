@@ -30,7 +30,8 @@ struct SystemClockTests {
     @Test("Who sleeps until tomorrow keeps nobody asleep who came later and sleeps less")
     func earlierThanSet() async throws {
         let tomorrow = clock.now().advanced(by: .seconds(86_400))
-        let first = Task(executorPreference: ThreadExecutor.ordered) { [clock] in try await clock.sleep(until: tomorrow) }
+        let first = Task(executorPreference: ThreadExecutor.ordered) { [clock] in try await clock.sleep(until: tomorrow)
+        }
         // On the same thread, so it comes there when the first one sleeps.
         let second = Task(executorPreference: ThreadExecutor.ordered) { [clock] in
             try await clock.sleep(until: clock.now().advanced(by: .milliseconds(1)))
@@ -46,7 +47,9 @@ struct SystemClockTests {
         try await clock.sleep(until: BootInstant(nanoseconds: 0))
     }
 
-    @Test("A task that is cancelled, before it sleeps or while, wakes at once with an error; the others sleep on", arguments: [true, false])
+    @Test(
+        "Whoever is cancelled, before it sleeps or while, wakes at once with an error; the others sleep on",
+        arguments: [true, false])
     func cancelled(isAsleep: Bool) async throws {
         let far = clock.now().advanced(by: .seconds(86_400))
         let sleepers = (0..<100).map { _ in
