@@ -49,7 +49,7 @@ let package = Package(
     name: "SharedCore",
     products: [
         .library(name: "CoreAPI", targets: ["CoreAPI"]),
-        // For its SystemClock, the clock that whoever asks for a TimeSource is given; the rest is the package's own.
+        // For its SystemClock, the clock that whoever asks for a TimeSource is given, and MainThread; the rest is the package's own.
         .library(name: "Platform", targets: ["Platform"]),
         .library(name: "StoreEngine", targets: ["StoreEngine"]),
         .library(name: "InMemoryBackend", targets: ["InMemoryBackend"]),

@@ -16,9 +16,9 @@ internal import ProgramOutput
 /// that command, not by people.
 ///
 /// It prints `ready`; with a call-id it gets that message and prints `message` with the time. Otherwise each line that it
-/// reads is an order: `own` prints `asked` and, when the core runs, `owning`, both with the time; `rest` lets go, to be asked
-/// again, and prints `resting`; the end of its input lets go for good. The other orders are those of `BenchOrders`, each answered by a line that begins with `done`. Times are
-/// nanoseconds of the machine's run.
+/// reads is an order: `own` prints `asked` and, when the core runs, `owning`, both with the time; `rest` lets go, to be
+/// asked again, and prints `resting`; the end of its input lets go for good. The other orders are those of `BenchOrders`,
+/// each answered by a line that begins with `done`. Times are nanoseconds of the machine's run.
 @main
 enum BenchParticipantProgram {
     static func main() {

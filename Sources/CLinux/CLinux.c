@@ -196,6 +196,10 @@ int clinux_wait_ready(int set, uint64_t *keys, int count) {
     return found;
 }
 
+bool clinux_is_first_thread(void) {
+    return syscall(SYS_gettid) == getpid();
+}
+
 int clinux_timer(bool counts_suspension) {
     return result(timerfd_create(counts_suspension ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
 }

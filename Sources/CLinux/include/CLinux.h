@@ -146,6 +146,8 @@ int clinux_add_edges(int set, int descriptor, uint64_t key);
 /// The keys of what became readable; waits until there is one.
 int clinux_wait_ready(int set, uint64_t *keys, int count);
 
+/// Whether the calling thread is the one that the process began with.
+bool clinux_is_first_thread(void);
 /// A timer that is readable when its time has come; whether the time counts in which the machine is suspended.
 int clinux_timer(bool counts_suspension);
 /// Sets it to come first after a time and then at an interval, in nanoseconds.

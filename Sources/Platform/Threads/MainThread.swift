@@ -1,34 +1,44 @@
+internal import CLinux
 internal import Glibc
 
 /// The thread that a program begins with.
 public enum MainThread {
-    /// Runs a whole program on the calling thread, which has to be the first: its task, those that are made within it, and
-    /// nothing on Swift's concurrent pool.
+    /// Runs a whole program on the calling thread, which has to be the first: its task and the child tasks of that, and nothing
+    /// on Swift's concurrent pool.
     ///
     /// For a program that sleeps most of the time. Once anything has run on the pool, or on the main actor, a timer wakes
     /// the process every second for as long as it lives, whether there is anything to do or not. A program without it is woken by
-    /// its participants alone:
+    /// what it waits for alone:
     ///
     /// ```swift
+    /// import CoreAPI
+    /// import FileNotifyBackend
+    /// import Platform
+    ///
     /// @main
     /// enum Chat {
     ///     static func main() {
     ///         MainThread.run {
-    ///             let group = try await FileGroup.open(directory: "/run/chat", as: SessionDescription(role: .main))
-    ///             for try await post in try await group.observe("news") { show(post.state) }
+    ///             let group = try await FileGroup.open(directory: "/run/chat", as: SessionDescription(role: .tool))
+    ///             for try await post in try await group.observe("news") { print(post.state) }
     ///             return 0
     ///         }
     ///     }
     /// }
     /// ```
     ///
-    /// What it is to keep away from the pool are tasks: `async let` and the tasks of a group run here as well, and so does
-    /// `Task(executorPreference:)` with an executor such as `deliveryExecutor` of a group. A plain `Task { }`, and
-    /// `Task.sleep`, go to the pool. Code of the main actor never runs, because nobody runs its queue.
+    /// What it is to keep away from the pool are tasks. Child tasks (`async let`, task groups) run here as well. A plain
+    /// `Task { }` and `Task.sleep` go to the pool: `Task(executorPreference:)` with a group's `deliveryExecutor`, where the
+    /// backend has one, and `SystemClock().sleep(until:)` do not. A core runs on the pool, and so do some of the libraries' own
+    /// tasks, as for entries that expire (decision 28): then the timer is there.
     ///
-    /// - Parameter body: The program. What it returns is the status that the process exits with; what it throws is printed,
-    ///   and the process exits with status 1.
+    /// All of this shares one thread, so what blocks or computes for long belongs on another. Nobody runs the queue of the main
+    /// actor: whoever awaits its code waits for ever.
+    ///
+    /// - Parameter body: The program. What it returns is the status that the process exits with; what it throws is written to
+    ///   standard error, and the process exits with status 1.
     public static func run(_ body: @escaping @Sendable () async throws -> Int32) -> Never {
+        precondition(clinux_is_first_thread(), "MainThread.run is for the thread that the program begins with.")
         let executor = ThreadExecutor()
         Task.detached(executorPreference: executor) {
             do {

@@ -81,18 +81,12 @@ final class Sleepers: Sendable {
     /// Takes out whose time has come, the earliest first, and sets the timer for the next.
     private func takeDue(from state: inout State) -> [Sleeper] {
         let now = SystemClock().now()
+        let waiting = state.sleepers.filter { $0.value.continuation != nil }
+        let due = waiting.filter { $0.value.instant <= now }
+        for number in due.keys { state.sleepers[number] = nil }
         state.wake = nil
-        var due: [Sleeper] = []
-        var next: BootInstant?
-        for (number, sleeper) in state.sleepers where sleeper.continuation != nil {
-            if sleeper.instant <= now {
-                due.append(sleeper)
-                state.sleepers[number] = nil
-            } else {
-                next = min(next ?? sleeper.instant, sleeper.instant)
-            }
-        }
+        let next = waiting.lazy.map(\.value.instant).filter { $0 > now }.min()
         if let next { set(to: next, in: &state) }
-        return due.sorted { $0.instant < $1.instant }
+        return due.values.sorted { $0.instant < $1.instant }
     }
 }

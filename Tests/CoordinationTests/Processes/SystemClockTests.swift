@@ -13,7 +13,6 @@ struct SystemClockTests {
         let start = clock.now()
         let order = Box<[Int]>([])
         try await withThrowingTaskGroup { group in
-            // The last one is the first to be set, so that each is earlier than what the timer waits for.
             for number in (0..<20).reversed() {
                 let instant = start.advanced(by: .milliseconds(50 * (number + 1)))
                 group.addTask(executorPreference: ThreadExecutor.ordered) { [clock] in

@@ -13,7 +13,7 @@ import Testing
 @Suite(.serialized)
 struct ParticipantThreadTests {
     /// Acts on the participants' thread, so that nothing here needs the pool.
-    private actor Actor {
+    private actor Caller {
         nonisolated var unownedExecutor: UnownedSerialExecutor {
             ParticipantThread.shared.asUnownedSerialExecutor()
         }
@@ -103,7 +103,7 @@ struct ParticipantThreadTests {
         let observer = try await world.observer()
 
         let isAnswered = try await withTaskExecutorPreference(ParticipantThread.shared) {
-            try await Actor().challenge(epoch, in: observer)
+            try await Caller().challenge(epoch, in: observer)
         }
         #expect(isAnswered)
     }
@@ -116,7 +116,7 @@ struct ParticipantThreadTests {
         let executor = try await world.executor()
 
         let code = try await withTaskExecutorPreference(ParticipantThread.shared) {
-            try await Actor().miss(executor.participant)
+            try await Caller().miss(executor.participant)
         }
         #expect(code == .timeout)
     }

@@ -53,7 +53,7 @@ final class SocketThread: SerialExecutor, Sendable {
     init(name: String) throws(SystemCallError) {
         self.name = name
         counter = try EventCounter()
-        timer = try IntervalTimer()
+        timer = try IntervalTimer(countsSuspension: true)
         readiness = try ReadinessSet()
         try readiness.addEdges(of: counter.descriptor, key: SocketThreadState.counterKey)
         try readiness.addEdges(of: timer.descriptor, key: SocketThreadState.timerKey)
