@@ -337,7 +337,9 @@ let package = Package(
 // A build with a sanitizer (`Scripts/sanitize`) is for the tests that it runs, and takes long: nothing else is in it. The linker
 // could not make the static C program there, either.
 if Context.environment["SHAREDCORE_SANITIZER"] != nil {
-    let wanted: Set = ["ConformanceTests", "FileNotifyTests", "ZMQTests", "sharedcore-test-peer", "sharedcore-test-sleeper"]
+    let wanted: Set = [
+        "ConformanceTests", "FileNotifyTests", "ZMQTests", "sharedcore-test-peer", "sharedcore-test-sleeper",
+    ]
     package.targets.removeAll { [.test, .executable].contains($0.type) && !wanted.contains($0.name) }
     package.targets.removeAll { $0.name == "sharedcore-limits" }
     package.products.removeAll { $0.name.hasPrefix("sharedcore") }
