@@ -284,8 +284,9 @@ let package = Package(
                 "FileCases", "sharedcore-test-peer", "sharedcore-test-sleeper",
             ]),
         .executableTarget(
-            name: "sharedcore-test-sleeper", dependencies: ["Coordination", "CoreAPI", "FileNotifyBackend", "Platform"],
-            path: "Tests/Sleeper", swiftSettings: settings),
+            name: "sharedcore-test-sleeper",
+            dependencies: ["Coordination", "CoreAPI", "FileNotifyBackend", "Platform"], path: "Tests/Sleeper",
+            swiftSettings: settings),
         tests(
             "ZMQTests",
             of: [
