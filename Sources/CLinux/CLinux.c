@@ -72,6 +72,22 @@ int clinux_move_without_replacing(int from_directory, const char *from, int to_d
     return result(renameat2(from_directory, from, to_directory, to, RENAME_NOREPLACE));
 }
 
+int clinux_open_unnamed(int directory) {
+    return result(openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+}
+
+int clinux_name_file(int descriptor, int directory, const char *name) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    int error = result(linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW));
+    // Without /proc; the kernel asks for a capability then, or (since 6.10) for the user that opened the file.
+    return error == -ENOENT ? result(linkat(descriptor, "", directory, name, AT_EMPTY_PATH)) : error;
+}
+
+int clinux_punch(int descriptor, int64_t offset, int64_t length) {
+    return result(fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length));
+}
+
 int clinux_probe_writers(int descriptor) {
     // A read lease is granted only while nobody has the file open for writing. Whoever opens it in the moment in which
     // the lease stands waits that long, and the kernel tells this process by a signal: SIGIO, which would end it, unless

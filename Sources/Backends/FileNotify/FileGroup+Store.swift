@@ -43,15 +43,14 @@ extension FileGroup {
         let id = session.id
         let written: Written
         do throws(SharedCoreError) {
-            written = try await local.write { state, now throws(SharedCoreError) in
+            written = try await local.write(as: promised.durability) { state, now throws(SharedCoreError) in
                 try state.decide(transaction, of: id, at: now)
             }
         } catch {
             throw told(error)
         }
-        let commit = try written.outcome.get()
         try await settle(written)
-        return commit
+        return try written.outcome.get()
     }
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {

@@ -32,7 +32,7 @@ public final class FileGroup: SharedGroup {
     let local: LocalGroup
     /// Whether the session still stands; for a handle with one.
     let life: SessionLife
-    private let promised: Capabilities
+    let promised: Capabilities
     /// The byte that the participant holds locked; nil for a reader.
     private let lockedByte: Int?
     private let isClosed = Atomic(false)
@@ -77,6 +77,7 @@ public final class FileGroup: SharedGroup {
             return FileGroup(
                 session: .reader(description, at: options.clock), promised: promised, local: local, lockedByte: nil)
         }
+        if options.durability == .disk { try await local.requireTrust() }
         let (session, byte, written) = try await local.join(description)
         let group = FileGroup(
             session: session, promised: promised, local: local, lockedByte: byte)
@@ -127,9 +128,9 @@ public final class FileGroup: SharedGroup {
         return .closed(local.directory.directory.path)
     }
 
-    /// Returns when a commit survives what it has to.
+    /// Returns when an answer, and what it rests on, survives what it has to: also a refusal says that something is stored.
     func settle(_ written: Written) async throws(SharedCoreError) {
         guard promised.durability == .disk, !Defect.unawaitedDisk.isPresent else { return }
-        try await local.durability.wait(for: written.journal, to: written.tail, in: local.directory)
+        try await local.settle(written)
     }
 }

@@ -28,6 +28,15 @@ int clinux_find_locked_byte(int descriptor, int64_t offset, int64_t length, int6
 /// The highest number at which a file is opened on purpose. The table of descriptors has room for it from the start.
 #define CLINUX_HIGHEST_DESCRIPTOR 960
 
+/// Opens a file in a directory that has no name: the kernel frees it with its last descriptor.
+int clinux_open_unnamed(int directory);
+
+/// Gives a file that was opened without a name its name, unless that one is taken.
+int clinux_name_file(int descriptor, int directory, const char *_Nonnull name);
+
+/// Gives the space of a range back to the file system. The range reads as zeros from then on; the size stays.
+int clinux_punch(int descriptor, int64_t offset, int64_t length);
+
 /// Renames within one directory and fails with -EEXIST where the new name stands already.
 int clinux_rename_without_replacing(int directory, const char *from, const char *to);
 /// The same between two directories.

@@ -15,6 +15,7 @@ internal import Wormholes
 /// - `another <directory>`: joins one more group, which commands mean from now on; what is observed adds up
 /// - `close`: leaves it
 /// - `put <key> <text>`, `get <key>`, `delete <key>`, `hold <key> <text>` (lives with the session)
+/// - `create <key> <text>`: puts a key that must be absent; `fillOne <key> <bytes>`: puts a value of a size
 /// - `puts <prefix> <count>`: puts distinct keys `<prefix>0`...; answers with the last revision
 /// - `increment <key> <count>`: adds to a number, each time by compare-and-set; answers with the count
 /// - `announce <key> <text> <name> <state>`: puts and posts in one transaction
@@ -102,6 +103,12 @@ final class PeerSession: Sendable {
             return ""
         case "put":
             return try await group.put(key(arguments, 0), Array(word(arguments, 1).utf8)).revision.description
+        case "create":
+            let key = try key(arguments, 0)
+            return try await group.put(key, Array(word(arguments, 1).utf8), if: .absent(key)).revision.description
+        case "fillOne":
+            return try await group.put(key(arguments, 0), [UInt8](repeating: 7, count: number(arguments, 1))).revision
+                .description
         case "hold":
             return try await group.put(key(arguments, 0), Array(word(arguments, 1).utf8), lifetime: .session).revision
                 .description

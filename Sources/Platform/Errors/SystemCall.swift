@@ -6,6 +6,9 @@ enum SystemCall {
     static func run<Value: FixedWidthInteger>(
         _ name: String, at location: @autoclosure () -> String, _ body: () -> Value
     ) throws(SystemCallError) -> Value {
+        if let number = FailPoint.failure(of: name, at: location()) {
+            throw SystemCallError(name, number: number, at: location())
+        }
         while true {
             let result = body()
             guard result == -1 else { return result }
@@ -19,6 +22,9 @@ enum SystemCall {
     static func negated(
         _ name: String, at location: @autoclosure () -> String, _ body: () -> Int32
     ) throws(SystemCallError) -> Int32 {
+        if let number = FailPoint.failure(of: name, at: location()) {
+            throw SystemCallError(name, number: number, at: location())
+        }
         while true {
             let result = body()
             guard result < 0 else { return result }

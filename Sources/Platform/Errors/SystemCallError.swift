@@ -18,6 +18,9 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     /// The number of "operation not supported".
     package static let unsupportedOperation = EOPNOTSUPP
 
+    /// The number of "no space left".
+    package static let noSpace = ENOSPC
+
     /// The system's text for the error number.
     package var text: String {
         var buffer = [CChar](repeating: 0, count: 256)
@@ -37,6 +40,9 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package var isStorageFull: Bool { number == ENOSPC || number == EDQUOT }
     /// Whether the user may not do this.
     package var isForbidden: Bool { number == EACCES || number == EPERM || number == EROFS }
+    /// Whether it is a sync that failed. What it was to bring to the disk may be lost, whatever a later one says: the kernel
+    /// reports an error once and takes the pages for written.
+    package var isFailedSync: Bool { call == "fdatasync" || call == "fsync" }
     /// Whether the file system cannot let processes share memory.
     package var cannotShareMemory: Bool {
         call == "mmap" && (number == ENODEV || number == EINVAL || number == ENOSYS || number == EOPNOTSUPP)

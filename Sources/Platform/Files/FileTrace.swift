@@ -6,6 +6,8 @@ package enum FileTrace {
     /// One thing that was done. Files are told by their number in the file system.
     package enum Event: Sendable {
         case created(name: String, file: UInt64)
+        case madeUnnamed(file: UInt64)
+        case linked(name: String, file: UInt64)
         case wrote(file: UInt64, offset: Int, bytes: [UInt8])
         case extended(file: UInt64, byteCount: Int)
         case syncBegan(file: UInt64)

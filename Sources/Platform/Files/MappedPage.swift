@@ -26,6 +26,9 @@ package final class MappedPage: Sendable {
             address != MAP_FAILED
         else { throw SystemCallError("mmap", number: errno, at: file.path) }
         base = address
+        // A page that could not be written out counts as clean for the kernel: taken out of memory, it would come back as it
+        // was before. Where the user may lock no more memory, that can happen.
+        if !isReadOnly { mlock(address, Self.byteCount) }
         #if FAIL_POINTS
             self.file = file
         #endif

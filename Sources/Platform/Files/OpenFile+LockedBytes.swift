@@ -17,6 +17,11 @@ extension OpenFile {
         return found.sorted()
     }
 
+    /// Whether another description has a byte of a range locked.
+    package func isAnyByteLocked(in range: Range<Int>) throws(SystemCallError) -> Bool {
+        try lockedByte(in: range) != nil
+    }
+
     /// Any byte of a range that another description has locked.
     private func lockedByte(in range: Range<Int>) throws(SystemCallError) -> Int? {
         var found: Int64 = 0

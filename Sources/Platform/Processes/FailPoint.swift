@@ -9,11 +9,14 @@ internal import Synchronization
 ///     SHAREDCORE_FAIL_POINT=session.afterLock:exit=3        ends it with a status
 ///     SHAREDCORE_FAIL_POINT=commit.afterLock:kill@5         at the fifth time only
 ///     SHAREDCORE_FAIL_POINT=durability.sync:fail            as if the system refused what follows
+///     SHAREDCORE_FAIL_POINT=fdatasync/journal-:fail=28*10   ten such calls on such paths fail with this error number; EIO
+///                                                           without one, and all calls with a star alone
 ///     SHAREDCORE_FAIL_POINT=roll.afterSeal:stop,roll.afterPlace:kill     several, each of them once
 package enum FailPoint {
     #if FAIL_POINTS
         private enum Action {
-            case stop, kill, fail
+            case stop, kill
+            case fail(Int32)
             case exit(Int32)
         }
 
@@ -22,15 +25,19 @@ package enum FailPoint {
             let action: Action
             /// How often the place is passed before.
             var remaining: Int
+            /// How often it acts from then on.
+            var count: Int
 
             init?(_ text: String) {
-                let parts = text.split(separator: "@", maxSplits: 1).map(String.init)
+                let counted = text.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)
+                count = counted.count == 2 ? Int(counted[1]) ?? .max : 1
+                let parts = counted[0].split(separator: "@", maxSplits: 1).map(String.init)
                 guard let first = parts.first, let colon = first.firstIndex(of: ":") else { return nil }
                 let words = first[first.index(after: colon)...].split(separator: "=").map(String.init)
                 switch words.first {
                 case "stop": action = .stop
                 case "kill": action = .kill
-                case "fail": action = .fail
+                case "fail": action = .fail(words.count == 2 ? Int32(words[1]) ?? EIO : EIO)
                 case "exit": action = .exit(words.count == 2 ? Int32(words[1]) ?? 1 : 1)
                 default: return nil
                 }
@@ -66,22 +73,42 @@ package enum FailPoint {
 
         /// Passes a place. Whether what follows is to fail as if the system had refused it.
         package static func fails(_ name: StaticString) -> Bool {
-            guard isArmed.load(ordering: .acquiring) else { return false }
+            pass { $0 == name.description } != nil
+        }
+
+        /// The error number with which a system call on a path is to fail; nil when it is to be made. A place is the name of
+        /// the call alone, or with a slash and a part of the path.
+        static func failure(of call: String, at location: @autoclosure () -> String) -> Int32? {
+            guard isArmed.load(ordering: .acquiring) else { return nil }
+            let location = location()
+            return pass { name in
+                guard name.hasPrefix(call) else { return false }
+                let rest = name.dropFirst(call.count)
+                return rest.isEmpty || rest.hasPrefix("/") && location.contains(rest.dropFirst())
+            }
+        }
+
+        /// Passes the first place that is meant, and does what is set for it.
+        ///
+        /// - Returns: The error number with which what follows is to fail.
+        private static func pass(_ isMeant: (String) -> Bool) -> Int32? {
+            guard isArmed.load(ordering: .acquiring) else { return nil }
             let action = settings.withLock { settings -> Action? in
-                guard let index = settings.firstIndex(where: { $0.name == name.description }) else { return nil }
+                guard let index = settings.firstIndex(where: { isMeant($0.name) }) else { return nil }
                 settings[index].remaining -= 1
                 guard settings[index].remaining < 0 else { return nil }
-                return settings.remove(at: index).action
+                settings[index].count -= 1
+                return settings[index].count > 0 ? settings[index].action : settings.remove(at: index).action
             }
             switch action {
             // To this thread, which then does not run another instruction, as it might if another one took the signal.
             case .stop: raise(SIGSTOP)
             case .kill: raise(SIGKILL)
             case .exit(let status): _exit(status)
-            case .fail: return true
+            case .fail(let number): return number
             case nil: break
             }
-            return false
+            return nil
         }
     #else
         @inline(__always)
@@ -92,5 +119,8 @@ package enum FailPoint {
 
         @inline(__always)
         package static func fails(_ name: StaticString) -> Bool { false }
+
+        @inline(__always)
+        static func failure(of call: String, at location: @autoclosure () -> String) -> Int32? { nil }
     #endif
 }

@@ -65,6 +65,11 @@ struct DiskModel {
             durable.forget(file)
             unsynced.removeAll { $0.change.file == file }
             note(.named(name, file: file))
+        case .madeUnnamed(let file):
+            present.forget(file)
+            durable.forget(file)
+            unsynced.removeAll { $0.change.file == file }
+        case .linked(let name, let file): note(.named(name, file: file))
         case .wrote(let file, let offset, let bytes):
             for page in present.pages(of: file, writing: bytes, at: offset) { note(.page(page)) }
         case .extended(let file, let byteCount): note(.extended(file: file, byteCount: byteCount))

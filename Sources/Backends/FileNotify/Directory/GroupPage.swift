@@ -115,23 +115,24 @@ final class GroupPage: Sendable {
                 guard error.isAbsent else { throw error }
             }
             // Complete before it has its name, so that nobody sees half of it.
-            let name = fileName + "." + String(UInt64.random(in: 0...UInt64.max), radix: 16) + JournalBuilder.nameEnding
-            let new = try OpenFile(name, in: directory, .createNew)
+            let (new, name) = try JournalBuilder.newFile(fileName, in: directory, byteCount: MappedPage.byteCount)
             do throws(SystemCallError) {
-                try new.allocate(0..<MappedPage.byteCount)
                 let page = try MappedPage(of: new)
                 page.store(magic, at: Word.magic)
                 page.store(JournalHeader.layoutVersion, at: Word.version)
                 // Without power, a name may be kept and a content not; so the content comes first.
                 try new.synchronizeContent()
+                guard let name else {
+                    if try new.link(as: fileName, in: directory) { return new }
+                    continue
+                }
                 if try directory.rename(name, toFree: fileName) { return new }
+                try directory.remove(name)
             } catch {
-                _ = try? directory.remove(name)
+                if let name { _ = try? directory.remove(name) }
                 // Removed by somebody who cleans up: then there is a group already.
                 guard error.isAbsent else { throw error }
-                continue
             }
-            try directory.remove(name)
         }
     }
 }

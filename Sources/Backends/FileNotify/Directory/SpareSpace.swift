@@ -18,22 +18,39 @@ enum SpareSpace {
     }
 
     /// Makes the file unless it is there and so large. Without space there is none until there is space again.
+    ///
+    /// - Throws: As a full disk does also while the file is becoming a journal.
     static func keep(_ wanted: Int, in directory: Directory) throws(SystemCallError) {
+        while true {
+            if let present = try take(in: directory) {
+                return try present.allocate(min(wanted, try present.status().byteCount)..<wanted)
+            }
+            let (file, name) = try JournalBuilder.newFile(fileName, in: directory, byteCount: wanted)
+            let isNamed =
+                if let name { try directory.rename(name, toFree: fileName) } else {
+                    try file.link(as: fileName, in: directory)
+                }
+            if isNamed { return }
+            if let name { try directory.remove(name) }
+        }
+    }
+
+    /// Opens the file and locks it, which gives it to the caller until it is closed.
+    ///
+    /// - Returns: The file; nil when there is none.
+    /// - Throws: As a full disk does when another process has it.
+    static func take(in directory: Directory) throws(SystemCallError) -> OpenFile? {
+        let file: OpenFile
         do throws(SystemCallError) {
-            let present = try OpenFile(fileName, in: directory, .write)
-            return try present.allocate(min(wanted, try present.status().byteCount)..<wanted)
+            file = try OpenFile(fileName, in: directory, .write)
         } catch {
             guard error.isAbsent else { throw error }
+            return nil
         }
-        let name = fileName + "." + String(UInt64.random(in: 0...UInt64.max), radix: 16) + JournalBuilder.nameEnding
-        let file = try OpenFile(name, in: directory, .createNew)
-        do throws(SystemCallError) {
-            try file.allocate(0..<wanted)
-            if try directory.rename(name, toFree: fileName) { return }
-        } catch {
-            _ = try? directory.remove(name)
-            throw error
-        }
-        try directory.remove(name)
+        // Its holder may have given it a journal's name since it was opened: then the lock is that of a writer.
+        guard try file.tryLock(byteAt: Journal.lockByte),
+            (try? FileStatus(ofPath: directory.path + "/" + fileName).identity) == (try file.status().identity)
+        else { throw SystemCallError("posix_fallocate", number: SystemCallError.noSpace, at: file.path) }
+        return file
     }
 }

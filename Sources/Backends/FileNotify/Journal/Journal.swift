@@ -1,12 +1,14 @@
 internal import CoreAPI
 internal import Platform
 internal import StoreEngine
+internal import Synchronization
 
 /// One generation of a group's journal, open in this process: its file, and the page that all processes share.
 ///
 /// The page holds the words by which processes agree:
 ///
 /// - the commit word: see ``CommitWord``
+/// - the nonce: a random number of this file, another one in each file that was ever made
 /// - interest: which bells somebody listens to, a bit each in four words, set by listeners before they look at the commit
 ///   word
 /// - inherited interest: the interest of the predecessor, until its listeners were told to move
@@ -15,6 +17,7 @@ internal import StoreEngine
 final class Journal: ValueSource {
     private enum Word {
         static let commit = JournalHeader.wordsOffset
+        static let nonce = commit + 8
         static let interest = commit + 64
         static let inherited = commit + 128
         static let durable = commit + 192
@@ -23,11 +26,16 @@ final class Journal: ValueSource {
 
     /// The byte whose lock a writer holds.
     static let lockByte = 0
+    /// The byte whose lock the one process holds that compacts.
+    static let compactionLockByte = 1
 
     let header: JournalHeader
     let file: OpenFile
     private let page: MappedPage
     private let isReadOnly: Bool
+    /// What was read back at once when a sync had failed, with its place.
+    private let rescued = Mutex<(offset: Int, bytes: [UInt8])?>(nil)
+    private let isRescued = Atomic(false)
 
     /// Opens a journal that is there.
     init(_ file: OpenFile, isReadOnly: Bool = false) throws(SharedCoreError) {
@@ -57,13 +65,47 @@ final class Journal: ValueSource {
             page.store(CommitWord(tail: newTail).rawValue, at: Word.commit)
             return true
         }
-        return page.replace(CommitWord(tail: tail).rawValue, with: CommitWord(tail: newTail).rawValue, at: Word.commit)
+        return replaceWord(at: tail) { $0.moved(to: newTail) }
+    }
+
+    /// Changes the commit word unless it is sealed or its tail is another one. A journal may be abandoned meanwhile.
+    private func replaceWord(at tail: Int, with change: (CommitWord) -> CommitWord) -> Bool {
+        var known = CommitWord(tail: tail)
+        while true {
+            if page.replace(known.rawValue, with: change(known).rawValue, at: Word.commit) { return true }
+            let found = word
+            guard found != known, found.tail == tail, !found.isSealed else { return false }
+            known = found
+        }
     }
 
     /// Ends the journal at a tail, unless it has moved on or is sealed.
     func seal(at tail: Int) -> Bool {
-        page.replace(
-            CommitWord(tail: tail).rawValue, with: CommitWord(tail: tail, isSealed: true).rawValue, at: Word.commit)
+        replaceWord(at: tail) { $0.sealed }
+    }
+
+    /// Ends a journal at a tail, if the word is still the one that was found before the records were read.
+    func seal(_ found: CommitWord, at tail: Int) -> Bool {
+        page.replace(found.rawValue, with: found.moved(to: tail).sealed.rawValue, at: Word.commit)
+    }
+
+    /// Tells all processes that the disk has lost some of the journal, and keeps in memory what it may lose next: until the
+    /// file is written anew, what was not on the disk is only in the page cache, and counts as written there.
+    func abandon() {
+        page.insert(CommitWord.abandonedBit, at: Word.commit)
+        let from = durableTail > 0 ? durableTail : JournalHeader.byteCount
+        guard let bytes = try? file.read(count: word.tail - from, at: from) else { return }
+        rescued.withLock { $0 = $0 ?? (from, bytes) }
+        isRescued.store(true, ordering: .releasing)
+    }
+
+    /// Tells all processes that the journal is on the disk, which follows an abandoned one.
+    func confirm() {
+        while true {
+            let known = page.load(at: Word.commit)
+            let confirmed = known & ~CommitWord.abandonedBit
+            if known == confirmed || page.replace(known, with: confirmed, at: Word.commit) { return }
+        }
     }
 
     /// Ends a journal of an earlier run of the machine where its records end.
@@ -116,7 +158,7 @@ final class Journal: ValueSource {
 
     func bytes(at offset: UInt64, count: Int) throws(SharedCoreError) -> [UInt8] {
         let bytes = try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try file.read(count: count, at: Int(offset))
+            try read(count: count, at: Int(offset))
         }
         guard bytes.count == count else {
             throw SharedCoreError(.corrupt, "A value lies beyond the end of its journal.", at: file.path)
@@ -124,15 +166,32 @@ final class Journal: ValueSource {
         return bytes
     }
 
+    /// Reads up to `count` bytes from `offset` on; fewer only at the end of the file.
+    func read(count: Int, at offset: Int) throws(SystemCallError) -> [UInt8] {
+        var bytes = try file.read(count: count, at: offset)
+        guard isRescued.load(ordering: .acquiring) else { return bytes }
+        rescued.withLock { rescued in
+            guard let rescued else { return }
+            let range = (rescued.offset..<rescued.offset + rescued.bytes.count).clamped(
+                to: offset..<offset + bytes.count)
+            guard !range.isEmpty else { return }
+            bytes.replaceSubrange(
+                range.lowerBound - offset..<range.upperBound - offset,
+                with: rescued.bytes[range.lowerBound - rescued.offset..<range.upperBound - rescued.offset])
+        }
+        return bytes
+    }
+
     /// The changing words of the page of a new journal.
-    static func initialWords(tail: Int, inherited: Bells, reservedEnd: Int) -> [UInt8] {
+    static func initialWords(tail: Int, isAbandoned: Bool, inherited: Bells, reservedEnd: Int) -> [UInt8] {
         var words = [UInt8](repeating: 0, count: JournalHeader.byteCount - JournalHeader.wordsOffset)
         func set(_ value: UInt64, at offset: Int) {
             for byte in 0..<8 {
                 words[offset - JournalHeader.wordsOffset + byte] = UInt8(truncatingIfNeeded: value >> UInt64(byte * 8))
             }
         }
-        set(CommitWord(tail: tail).rawValue, at: Word.commit)
+        set(CommitWord(tail: tail, isAbandoned: isAbandoned).rawValue, at: Word.commit)
+        set(UInt64.random(in: 1...UInt64.max), at: Word.nonce)
         for word in inherited.words.indices { set(inherited.words[word], at: Word.inherited + word * 8) }
         set(UInt64(reservedEnd), at: Word.reserved)
         return words

@@ -2,23 +2,33 @@ internal import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// Writes a new journal under a name of its own, and gives it its place in the sequence when it is complete.
+/// Writes a new journal, and gives it its place in the sequence when it is complete.
 ///
-/// While it is being built it is locked by its builder, so that what a killed one leaves can be told and removed.
+/// Until then the file has no name, so a builder that is killed leaves nothing. On a full disk it is the spare file, which
+/// keeps its own name, locked, until it is complete. Where the file system has no files without a name, it has one that
+/// ends in ``nameEnding``, and is locked so that what a killed builder leaves can be told and removed.
 final class JournalBuilder {
-    /// How the names of unfinished journals end.
+    /// How the names of unfinished files end.
     static let nameEnding = ".new"
+
+    /// How the file gets the journal's name.
+    private enum Origin {
+        case unnamed
+        case named(String)
+        case spare
+    }
 
     let generation: UInt64
     private let directory: GroupDirectory
-    private let name: String
+    private let origin: Origin
     private let file: OpenFile
     private let salt: UInt64
     private(set) var chain: JournalChain
     private(set) var offset = JournalHeader.byteCount
     private var reservedEnd: Int
-    private var usesSpareSpace = false
     private var isPlaced = false
+    /// The journal has to be on the disk before anything counts as kept there.
+    private var isAbandoned = false
 
     /// - Parameter snapshotByteCount: About how many bytes are to follow. Their space is taken at once, because on a full
     ///   disk the space that is kept for this has to be used from the start.
@@ -30,29 +40,45 @@ final class JournalBuilder {
         self.directory = directory
         salt = UInt64.random(in: 1...UInt64.max)
         chain = JournalChain(salt: salt)
-        name = GroupDirectory.journalName(generation) + "." + String(salt, radix: 16) + Self.nameEnding
-        reservedEnd = SpareSpace.compaction(of: snapshotByteCount)
+        let wanted = SpareSpace.compaction(of: snapshotByteCount)
         do throws(SystemCallError) {
-            do throws(SystemCallError) {
-                file = try Self.newFile(name, in: directory.directory, byteCount: reservedEnd)
-            } catch {
-                // On a full disk there is space left that is kept for this.
-                guard error.isStorageFull,
-                    (try? directory.directory.rename(SpareSpace.fileName, toFree: name)) == true
-                else { throw error }
-                usesSpareSpace = true
-                file = try OpenFile(name, in: directory.directory, .write)
-                reservedEnd = try file.status().byteCount
-            }
+            (file, origin, reservedEnd) = try Self.space(wanted, for: generation, in: directory)
             _ = try file.tryLock(byteAt: Journal.lockByte)
+            // Nobody else needs to write it anew while it is not on the disk.
+            _ = try file.tryLock(byteAt: Journal.compactionLockByte)
         } catch {
             throw SharedCoreError(error)
         }
     }
 
-    private static func newFile(
+    private static func space(
+        _ wanted: Int, for generation: UInt64, in directory: GroupDirectory
+    ) throws(SystemCallError) -> (file: OpenFile, origin: Origin, byteCount: Int) {
+        do throws(SystemCallError) {
+            let (file, name) = try newFile(
+                GroupDirectory.journalName(generation), in: directory.directory, byteCount: wanted)
+            return (file, name.map(Origin.named) ?? .unnamed, wanted)
+        } catch {
+            guard error.isStorageFull else { throw error }
+            // What was left by killed processes may be in the way of the next try.
+            directory.removeObsolete()
+            // On a full disk there is space left that is kept for this.
+            guard let spare = try SpareSpace.take(in: directory.directory) else { throw error }
+            return (spare, .spare, try spare.status().byteCount)
+        }
+    }
+
+    /// Makes a file with space for so many bytes, which nobody finds under the name that it is for.
+    ///
+    /// - Returns: The file, and the name that it has meanwhile, where the file system knows no files without one.
+    static func newFile(
         _ name: String, in directory: Directory, byteCount: Int
-    ) throws(SystemCallError) -> OpenFile {
+    ) throws(SystemCallError) -> (file: OpenFile, name: String?) {
+        if !Defect.namedBuilders.isPresent, let file = try OpenFile.unnamed(name, in: directory) {
+            try file.allocate(0..<byteCount)
+            return (file, nil)
+        }
+        let name = name + "." + String(UInt64.random(in: 0...UInt64.max), radix: 16) + nameEnding
         let file = try OpenFile(name, in: directory, .createNew)
         do throws(SystemCallError) {
             try file.allocate(0..<byteCount)
@@ -60,12 +86,11 @@ final class JournalBuilder {
             _ = try? directory.remove(name)
             throw error
         }
-        return file
+        return (file, name)
     }
 
     deinit {
-        guard !isPlaced else { return }
-        if usesSpareSpace, (try? directory.directory.rename(name, toFree: SpareSpace.fileName)) == true { return }
+        guard !isPlaced, case .named(let name) = origin else { return }
         _ = try? directory.directory.remove(name)
     }
 
@@ -108,10 +133,14 @@ final class JournalBuilder {
 
     /// Completes the journal and gives it its name.
     ///
-    /// - Parameter isDurable: Whether it is on the disk, with its name, when this returns. Blocks then.
+    /// - Parameters:
+    ///   - isAbandoned: Whether nothing in it counts as kept on the disk before ``settle()``, because it follows a journal of
+    ///     which that is so.
+    ///   - isDurable: Whether it is on the disk, with its name, when this returns. Blocks then.
     /// - Returns: Whether it is the journal of its generation now; false when another one was first.
     func place(
-        incarnation: UInt64, bootID: BootID, hasSnapshot: Bool, predecessorTail: Int?, inherited: Bells, isDurable: Bool
+        incarnation: UInt64, bootID: BootID, hasSnapshot: Bool, predecessorTail: Int?, inherited: Bells,
+        isAbandoned: Bool = false, isDurable: Bool
     ) throws(SharedCoreError) -> Bool {
         let header = JournalHeader(
             generation: generation, incarnation: incarnation, bootID: bootID, salt: salt, hasSnapshot: hasSnapshot,
@@ -122,14 +151,14 @@ final class JournalBuilder {
             try giveBackSpace()
             try file.write(header.bytes, at: 0)
             try file.write(
-                Journal.initialWords(tail: offset, inherited: inherited, reservedEnd: reservedEnd),
+                Journal.initialWords(
+                    tail: offset, isAbandoned: isAbandoned, inherited: inherited, reservedEnd: reservedEnd),
                 at: JournalHeader.wordsOffset)
             if isDurable { try synchronizeContent() }
             FailPoint.hit("build.beforeRename")
-            guard try directory.directory.rename(name, toFree: GroupDirectory.journalName(generation)) else {
-                return false
-            }
+            guard try giveName(GroupDirectory.journalName(generation)) else { return false }
             isPlaced = true
+            self.isAbandoned = isAbandoned
             FailPoint.hit("build.afterRename")
             if isDurable { try directory.directory.synchronizeNames() }
         } catch {
@@ -140,10 +169,18 @@ final class JournalBuilder {
         return try directory.keepsPlaced(generation)
     }
 
+    private func giveName(_ name: String) throws(SystemCallError) -> Bool {
+        switch origin {
+        case .unnamed: try file.link(as: name, in: directory.directory)
+        case .named(let present): try directory.directory.rename(present, toFree: name)
+        case .spare: try directory.directory.rename(SpareSpace.fileName, toFree: name)
+        }
+    }
+
     /// Cuts the file to what the journal needs. Of the space that is kept for a full disk nothing else may be used: then,
     /// with what the predecessor gives back, there is enough for the next journal.
     private func giveBackSpace() throws(SystemCallError) {
-        let content = usesSpareSpace ? 0 : SpareSpace.leastContentByteCount
+        let content = if case .spare = origin { 0 } else { SpareSpace.leastContentByteCount }
         let needed = offset + content + Journal.reserveByteCount
         guard needed < reservedEnd else { return }
         try file.truncate(to: needed)
@@ -152,6 +189,8 @@ final class JournalBuilder {
 
     /// Makes the journal that was placed, which has a snapshot, the one from which the group is to be read, once all of
     /// it is on the disk. Blocks.
+    ///
+    /// After an error the journal is abandoned: a later sync of it would prove nothing.
     func settle() throws(SharedCoreError) {
         do throws(SystemCallError) {
             try synchronizeContent()
@@ -159,7 +198,9 @@ final class JournalBuilder {
             directory.page.raiseFloor(to: generation)
             try directory.page.synchronize()
         } catch {
+            if error.isFailedSync { try Journal(file).abandon() }
             throw SharedCoreError(error)
         }
+        if isAbandoned { try Journal(file).confirm() }
     }
 }

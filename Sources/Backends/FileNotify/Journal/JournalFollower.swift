@@ -199,7 +199,7 @@ final class JournalFollower: @unchecked Sendable {
             let journal = position.journal
             let count = min(wanted, end - start)
             let bytes = try SharedCoreError.wrapping { () throws(SystemCallError) in
-                try journal.file.read(count: count, at: start)
+                try journal.read(count: count, at: start)
             }
             wanted = chunkByteCount
             frames: while position.offset - start < bytes.count {

@@ -33,7 +33,7 @@ struct JournalHeader: Hashable, Sendable {
 
     static let magic: UInt64 = 0x314c_4e4a_4353_4853
     /// What all processes of a group have to agree on: also which bell is whose.
-    static let layoutVersion: UInt64 = 3
+    static let layoutVersion: UInt64 = 4
     /// The numbers of journals, and of incarnations: what can be counted on from without end.
     static let numbers: ClosedRange<UInt64> = 1...(1 << 62 - 1)
     /// Where the words that change begin in the page.

@@ -16,8 +16,6 @@ final class DurabilityQueue: Sendable {
         var isServed = false
         /// The journal whose predecessors and names are on the disk as well.
         var preparedGeneration: UInt64 = 0
-        /// The journal of which the disk has lost something. Its later syncs prove nothing.
-        var lostGeneration: UInt64 = 0
     }
 
     private let thread = SerialThread(name: "sc-sync")
@@ -70,11 +68,14 @@ final class DurabilityQueue: Sendable {
     }
 
     private func synchronize(_ journal: Journal, in directory: GroupDirectory) -> Result<Void, SharedCoreError> {
-        let (prepared, lost) = state.withLock { ($0.preparedGeneration, $0.lostGeneration) }
         do throws(SystemCallError) {
-            guard journal.generation != lost else {
-                throw SystemCallError("fdatasync", number: 5, at: journal.file.path)
+            // The snapshot that the group is read from has it all.
+            if directory.page.floor > journal.generation {
+                try settleSuccessor(of: journal, in: directory)
+                return .success(())
             }
+            try Self.requireTrust(journal)
+            let prepared = state.withLock { $0.preparedGeneration }
             if journal.generation > prepared { try prepare(journal, in: directory) }
             let tail = journal.word.tail
             if FailPoint.fails("durability.sync") {
@@ -83,15 +84,37 @@ final class DurabilityQueue: Sendable {
             try journal.file.synchronizeContent()
             FailPoint.hit("durability.afterSync")
             try settleSuccessor(of: journal, in: directory)
+            // Another process may have seen meanwhile what this one was not told.
+            try Self.requireTrust(journal)
             journal.raiseDurableTail(to: tail)
             return .success(())
         } catch {
-            state.withLock { $0.lostGeneration = journal.generation }
+            if error.isFailedSync { Self.abandon(journal, in: directory) }
             return .failure(
                 SharedCoreError(
                     .outcomeUnknown,
                     "The commit stands for all processes, but the disk did not confirm it: it may be lost without power.",
                     at: error.location, cause: "\(error.call): \(error.text)"))
+        }
+    }
+
+    /// - Throws: What the sync threw by which the journal was abandoned, as far as this process can know.
+    private static func requireTrust(_ journal: Journal) throws(SystemCallError) {
+        guard journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
+        throw SystemCallError("fdatasync", number: 5, at: journal.file.path)
+    }
+
+    /// Tells all processes that nothing more of a journal counts as kept on the disk, nor of those that go on from it without
+    /// a snapshot.
+    private static func abandon(_ journal: Journal, in directory: GroupDirectory) {
+        if Defect.forgottenFailure.isPresent { return }
+        var lost = journal
+        while true {
+            lost.abandon()
+            // One that is being made looks at this word when it has its name.
+            guard lost.word.isSealed, let next = try? directory.journal(lost.generation + 1), !next.header.hasSnapshot
+            else { return }
+            lost = next
         }
     }
 
@@ -102,6 +125,7 @@ final class DurabilityQueue: Sendable {
         guard !FailPoint.fails("durability.successor"), let floor = try? directory.floorJournal() else {
             throw SystemCallError("fdatasync", number: 5, at: directory.directory.path)
         }
+        try Self.requireTrust(floor)
         try floor.file.synchronizeContent()
         try prepare(floor, in: directory)
     }
@@ -111,7 +135,8 @@ final class DurabilityQueue: Sendable {
     private func prepare(_ journal: Journal, in directory: GroupDirectory) throws(SystemCallError) {
         var present = journal
         while !present.header.hasSnapshot {
-            guard let before = try? directory.journal(present.generation - 1) else { break }
+            guard let before = try Self.predecessor(of: present, in: directory) else { break }
+            try Self.requireTrust(before)
             try before.file.synchronizeContent()
             present = before
         }
@@ -124,5 +149,16 @@ final class DurabilityQueue: Sendable {
         }
         try directory.page.synchronize()
         state.withLock { $0.preparedGeneration = max($0.preparedGeneration, journal.generation) }
+    }
+
+    /// The journal before one without a snapshot; nil when it is gone, because the group is read from a later one.
+    private static func predecessor(
+        of journal: Journal, in directory: GroupDirectory
+    ) throws(SystemCallError) -> Journal? {
+        do throws(SharedCoreError) {
+            return try directory.journal(journal.generation - 1)
+        } catch {
+            throw SystemCallError("openat", number: 5, at: error.location)
+        }
     }
 }

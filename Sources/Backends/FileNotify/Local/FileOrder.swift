@@ -46,10 +46,10 @@ package final class FileOrder: LocalOrder {
     }
 
     package func record(_ judge: @escaping Judge) async throws(SharedCoreError) -> Recorded {
-        let written = try await local.writeThoughCancelled(judge)
+        let written = try await local.writeThoughCancelled(as: capabilities.durability, judge)
         guard capabilities.durability == .disk else { return Recorded(outcome: written.outcome) }
         return Recorded(outcome: written.outcome) { [local] () async throws(SharedCoreError) in
-            try await local.durability.wait(for: written.journal, to: written.tail, in: local.directory)
+            try await local.settle(written)
         }
     }
 

@@ -95,6 +95,55 @@ struct GroupStart {
         }
     }
 
+    /// Begins a new incarnation of a group whose last process died after the disk had lost something of it, with every record
+    /// that is whole: all that was confirmed is among them. Nothing of it counts before it is on the disk.
+    ///
+    /// - Parameter damage: Why the group could not be read.
+    /// - Throws: `damage` when nothing tells of a disk that failed; `unavailable` when another process has the group open: its
+    ///   memory has what the files lack, and it writes them anew.
+    func recover(from damage: SharedCoreError) throws(SharedCoreError) {
+        guard directory.access != .readOnly, damage.code == .corrupt else { throw damage }
+        let floor = directory.page.floor
+        // With the words as they were before anything else was looked at.
+        var journals: [(journal: Journal, word: CommitWord)] = []
+        for generation in try directory.generations() {
+            if let journal = try directory.survivingJournal(generation) { journals.append((journal, journal.word)) }
+        }
+        guard let highest = journals.last?.journal.generation, journals.contains(where: \.word.isAbandoned) else {
+            throw damage
+        }
+        let isOpen = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try SessionLocks(in: directory.directory, access: .readOnly).isAnyHeld()
+        }
+        guard !isOpen else {
+            throw SharedCoreError(
+                .unavailable,
+                "The disk has lost some of the group's files. A process that has the group open writes them anew.",
+                at: directory.directory.path, cause: damage.message)
+        }
+        // A later snapshot has what the earlier journals have, and may have come to the disk in their place.
+        for (journal, _) in journals.reversed() where journal.header.hasSnapshot && journal.generation >= floor {
+            var (state, position): (StoreState, JournalFollower.Position)
+            do throws(SharedCoreError) {
+                (state, position) = try survivingState(from: journal)
+            } catch {
+                guard error.code == .corrupt, journal.generation > floor else { throw error }
+                continue
+            }
+            let last = position.journal.generation
+            state.apply(state.restarting(in: bootID, at: options.clock.now()))
+            // Another process may do the same, and has the same state; one that has written meanwhile wins.
+            guard let word = journals.first(where: { $0.journal.generation == last })?.word,
+                position.journal.seal(word, at: position.offset) || position.journal.word.isSealed
+            else { return }
+            if try place(state, as: highest + 1, incarnation: position.journal.header.incarnation + 1) {
+                directory.removeObsolete()
+            }
+            return
+        }
+        throw damage
+    }
+
     /// What the old run has left: every record that follows the one before without a gap.
     private func survivingState(
         from floor: Journal

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Glibc
 internal import Platform
 internal import Replica
 internal import StoreEngine
@@ -11,15 +12,28 @@ internal import Synchronization
 extension LocalGroup {
     /// The least length of a log that is compacted.
     static let compactionByteCount = 1 << 20
-    /// The byte whose lock the one compacting process holds.
-    private static let compactionLockByte = 1
-
-    /// Starts a compaction on a thread of its own when the log is much longer than what it describes.
+    /// The least length of a log behind which no commit goes before it is compacted.
+    private static let longestByteCount = 2 << 20
+    /// Starts a compaction on a thread of its own when the log is longer than what it describes.
     func compactWhenLong() {
+        if isLong(beyond: Self.compactionByteCount, times: 1) { startCompaction() }
+    }
+
+    /// Waits for a compaction when the log is so long that a commit must not make it longer: the process that commits may
+    /// live for one commit only, and then nobody else would do it (contract S16).
+    func makeRoom() async {
+        guard isLong(beyond: Self.longestByteCount, times: 2), !Defect.boundlessLog.isPresent else { return }
+        await compaction.thread.run { [self] in
+            guard isLong(beyond: Self.longestByteCount, times: 2) else { return }
+            compactOnce(isUrgent: true)
+        }
+    }
+
+    /// Whether the log is longer than a size and than so many times what it describes. After a compaction that failed it may
+    /// grow a little before the next one.
+    private func isLong(beyond byteCount: Int, times factor: Int) -> Bool {
         let (log, live) = replica.read { state in (self.follower.logByteCount(in: &state), state.byteCount) }
-        guard log > max(Self.compactionByteCount, 2 * live), log > compaction.retryByteCount.load(ordering: .relaxed)
-        else { return }
-        startCompaction()
+        return log > max(byteCount, factor * live) && log > compaction.retryByteCount.load(ordering: .relaxed)
     }
 
     /// Starts a compaction unless one runs in this process.
@@ -27,26 +41,31 @@ extension LocalGroup {
         guard compaction.isRunning.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
         else { return }
         compaction.thread.submit { [self] in
-            let isDone = (try? compact()) ?? false
-            let log = replica.read { state in self.follower.logByteCount(in: &state) }
-            compaction.retryByteCount.store(
-                isDone ? 0 : log + Self.compactionByteCount / 4, ordering: .relaxed)
+            compactOnce()
             compaction.isRunning.store(false, ordering: .releasing)
         }
     }
 
+    /// Tries once. After a failure the log has to grow before the next try. Blocks.
+    private func compactOnce(isUrgent: Bool = false) {
+        let isDone = (try? compact(isUrgent: isUrgent)) ?? false
+        let log = replica.read { state in self.follower.logByteCount(in: &state) }
+        compaction.retryByteCount.store(isDone ? 0 : log + Self.compactionByteCount / 4, ordering: .relaxed)
+    }
+
     /// Replaces the present journal by one with a snapshot. Blocks.
     ///
+    /// - Parameter isUrgent: Whether another process that compacts is waited for, and then passed over.
     /// - Returns: Whether this call has done it; false when another process does it or something came between.
-    func compact() throws(SharedCoreError) -> Bool {
+    func compact(isUrgent: Bool = false) throws(SharedCoreError) -> Bool {
         if isReadOnly { throw .readOnly(directory.directory.path) }
-        guard try replaceJournal() else { return false }
+        guard try replaceJournal(isUrgent: isUrgent) else { return false }
         // Behind all that held the old journal open: only then its space is free.
         keepSpareSpace()
         return true
     }
 
-    private func replaceJournal() throws(SharedCoreError) -> Bool {
+    private func replaceJournal(isUrgent: Bool) throws(SharedCoreError) -> Bool {
         try lookAtPlace()
         let captured = try replica.update { state throws(SharedCoreError) -> Captured? in
             guard case .current = try self.follower.catchUp(&state) else { return nil }
@@ -55,10 +74,8 @@ extension LocalGroup {
         }
         guard let captured else { return false }
         let journal = captured.position.journal
-        guard try takeCompactionLock(of: journal, log: captured.log, live: captured.state.byteCount) else {
-            return false
-        }
-        defer { journal.file.unlock(byteAt: Self.compactionLockByte) }
+        guard try takeCompactionLock(of: journal, isUrgent: isUrgent) else { return false }
+        defer { journal.file.unlock(byteAt: Journal.compactionLockByte) }
 
         let builder = try JournalBuilder(
             journal.generation + 1, in: directory, snapshotByteCount: Self.snapshotByteCount(of: captured.state))
@@ -91,15 +108,25 @@ extension LocalGroup {
         case overtaken
     }
 
-    /// One process at a time compacts. One that is frozen while it does holds up the others only as long as the log is
-    /// bearable.
-    private func takeCompactionLock(of journal: Journal, log: Int, live: Int) throws(SharedCoreError) -> Bool {
-        do throws(SystemCallError) {
-            if try journal.file.tryLock(byteAt: Self.compactionLockByte) { return true }
-        } catch {
-            throw SharedCoreError(error)
+    /// How long another process that compacts is waited for before it is taken for frozen.
+    private static let compactionPatience = Duration.milliseconds(250)
+
+    /// One process at a time compacts. One that is frozen while it does holds up the others only for a moment.
+    ///
+    /// - Returns: Whether to go on; false when another process does it, or has done it.
+    private func takeCompactionLock(of journal: Journal, isUrgent: Bool) throws(SharedCoreError) -> Bool {
+        let end = ContinuousClock.now.advanced(by: Self.compactionPatience)
+        while true {
+            do throws(SystemCallError) {
+                if try journal.file.tryLock(byteAt: Journal.compactionLockByte) { return true }
+            } catch {
+                throw SharedCoreError(error)
+            }
+            guard isUrgent else { return false }
+            if journal.word.isSealed { return false }
+            if ContinuousClock.now >= end { return true }
+            usleep(2_000)
         }
-        return log > 4 * max(Self.compactionByteCount, 2 * live)
     }
 
     /// Adds what was committed since the snapshot, seals the old journal and gives the new one its name.
@@ -135,7 +162,8 @@ extension LocalGroup {
                 self.bells.prepare(inherited)
                 let isPlaced = try builder.place(
                     incarnation: journal.header.incarnation, bootID: journal.header.bootID, hasSnapshot: true,
-                    predecessorTail: tail, inherited: inherited, isDurable: false)
+                    predecessorTail: tail, inherited: inherited, isAbandoned: journal.word.isAbandoned,
+                    isDurable: false)
                 return isPlaced ? .done(inherited) : .overtaken
             }
             switch replacement {

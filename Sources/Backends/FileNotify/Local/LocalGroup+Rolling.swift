@@ -40,8 +40,11 @@ extension LocalGroup {
         let builder = try JournalBuilder(journal.generation + 1, in: directory)
         let isPlaced = try builder.place(
             incarnation: journal.header.incarnation, bootID: journal.header.bootID, hasSnapshot: false,
-            predecessorTail: position.offset, inherited: inherited, isDurable: false)
+            predecessorTail: position.offset, inherited: inherited, isAbandoned: journal.word.isAbandoned,
+            isDurable: false)
         FailPoint.hit("roll.afterPlace")
+        // Abandoned by a process that found no successor yet.
+        if isPlaced, journal.word.isAbandoned { try directory.journal(journal.generation + 1)?.abandon() }
         try catchUp()
         if isPlaced { moveListeners(inherited, to: journal.generation + 1) }
         keepSpareSpace()

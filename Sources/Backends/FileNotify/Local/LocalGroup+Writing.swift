@@ -36,21 +36,43 @@ extension LocalGroup {
     }
 
     /// Gets a request its place in the order. When the lock is free, all of it happens on the calling thread.
-    func write(_ judge: @escaping Judge) async throws(SharedCoreError) -> Written {
+    ///
+    /// - Parameter durability: What the answer has to survive: where the disk has lost something, one that has to be on the
+    ///   disk is refused as `unavailable`, and nothing is recorded.
+    func write(
+        as durability: Durability = .process, _ judge: @escaping Judge
+    ) async throws(SharedCoreError) -> Written {
         if isReadOnly { throw .readOnly(directory.directory.path) }
         if Task.isCancelled { throw .cancelled("commit") }
+        await makeRoom()
+        let judge = try await trusting(judge, as: durability)
         if queue.isEmpty, case .written(let written) = try attempt(judge) { return written }
         return try await enqueue(judge)
     }
 
     /// As ``write(_:)``, for what has to be recorded also when the task that asks for it is cancelled.
     @discardableResult
-    func writeThoughCancelled(_ judge: @escaping Judge) async throws(SharedCoreError) -> Written {
+    func writeThoughCancelled(
+        as durability: Durability = .process, _ judge: @escaping Judge
+    ) async throws(SharedCoreError) -> Written {
+        let judge = try await trusting(judge, as: durability)
         if queue.isEmpty, case .written(let written) = try attempt(judge) { return written }
         let answer: WriteRequest.Answer = await withCheckedContinuation { continuation in
             if queue.add(WriteRequest(judge) { continuation.resume(returning: $0) }) { serveQueue() }
         }
         return try answer.get()
+    }
+
+    /// The request, which is refused where what is on the disk cannot be relied upon and it has to be.
+    private func trusting(
+        _ judge: @escaping Judge, as durability: Durability
+    ) async throws(SharedCoreError) -> Judge {
+        guard durability == .disk else { return judge }
+        try await requireTrust()
+        return { [self] state, now throws(SharedCoreError) in
+            try requireTrust(in: &state)
+            return try judge(&state, now)
+        }
     }
 
     /// Gets a request its place in the order without anybody waiting for it.

@@ -59,6 +59,18 @@ final class LocalGroup: Sendable {
     static func load(
         _ directory: GroupDirectory, options: FileGroupOptions
     ) throws(SharedCoreError) -> LocalGroup {
+        do throws(SharedCoreError) {
+            return try read(directory, options: options)
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            try GroupStart(directory: directory, options: options).recover(from: error)
+            return try read(directory, options: options)
+        }
+    }
+
+    private static func read(
+        _ directory: GroupDirectory, options: FileGroupOptions
+    ) throws(SharedCoreError) -> LocalGroup {
         let hearing =
             directory.access == .readOnly ? Hearing.looks : try Hearing(in: directory.directory, options.hearingTrial)
         let journal = try GroupStart(directory: directory, options: options).journal()

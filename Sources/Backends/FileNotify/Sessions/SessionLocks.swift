@@ -46,6 +46,11 @@ final class SessionLocks: Sendable {
         return try looking.isLocked(byteAt: byte)
     }
 
+    /// Whether any participant holds a byte.
+    func isAnyHeld() throws(SystemCallError) -> Bool {
+        try looking.isAnyByteLocked(in: MappedPage.byteCount..<1 << 62)
+    }
+
     /// Whether this process holds a byte.
     func isHeldHere(_ byte: Int) -> Bool {
         held.withLock { $0.contains(byte) }

@@ -1,0 +1,98 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+internal import Synchronization
+
+/// How a group goes on when the disk has lost something of it. A later sync of the same file would prove nothing, so the
+/// journal is abandoned by all processes (``CommitWord/isAbandoned``), and one of them writes the group anew, in a file of its
+/// own, until that is on the disk.
+extension LocalGroup {
+    /// Returns when an answer to a request survives the loss of power, and what it rests on does.
+    ///
+    /// - Throws: `outcomeUnknown`.
+    func settle(_ written: Written) async throws(SharedCoreError) {
+        do throws(SharedCoreError) {
+            try await durability.wait(for: written.journal, to: written.tail, in: directory)
+        } catch {
+            rewriteInBackground()
+            throw error
+        }
+    }
+
+    /// Returns when the present journal is one that a sync can bring to the disk, after writing it anew where it must be.
+    ///
+    /// - Throws: `unavailable` as long as the disk refuses.
+    func requireTrust() async throws(SharedCoreError) {
+        guard position.journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
+        try await compaction.thread.run { [self] () throws(SharedCoreError) in try rewrite() }
+    }
+
+    /// The same at the place of the order where a request is judged. Under the lock.
+    func requireTrust(in state: inout StoreState) throws(SharedCoreError) {
+        guard follower.position(in: &state).journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
+        throw untrusted(nil)
+    }
+
+    /// Writes the group anew without anybody waiting for it, when that has to be done.
+    func rewriteInBackground() {
+        guard !isReadOnly, position.journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
+        guard compaction.isRunning.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
+        else { return }
+        compaction.thread.submit { [self] in
+            try? rewrite()
+            compaction.isRunning.store(false, ordering: .releasing)
+        }
+    }
+
+    /// Blocks. Only on the compaction's thread.
+    private func rewrite() throws(SharedCoreError) {
+        try catchUp()
+        guard position.journal.word.isAbandoned else { return }
+        let now = SystemClock().now()
+        guard compaction.retry.withLock({ $0.mayTry(at: now) }) else { throw untrusted(nil) }
+        do throws(SharedCoreError) {
+            // Another process may be in the way; then its journal is looked at.
+            while position.journal.word.isAbandoned {
+                let before = position.journal.generation
+                let isDone = try compact(isUrgent: true)
+                try catchUp()
+                if isDone, position.journal.word.isAbandoned, position.journal.generation == before + 1 { break }
+            }
+        } catch {
+            compaction.retry.withLock { $0.failed(at: SystemClock().now()) }
+            throw untrusted(error)
+        }
+        guard !position.journal.word.isAbandoned else {
+            compaction.retry.withLock { $0.failed(at: SystemClock().now()) }
+            throw untrusted(nil)
+        }
+        compaction.retry.withLock { $0 = RetryPause() }
+    }
+
+    private func untrusted(_ cause: SharedCoreError?) -> SharedCoreError {
+        SharedCoreError(
+            .unavailable,
+            "A sync of the group's files has failed, and they could not be written anew yet. Nothing was done. See to the disk; "
+                + "the group goes on by itself.",
+            at: directory.directory.path, cause: cause.map { "\($0)" })
+    }
+}
+
+/// When something is tried again that has failed: after 50 ms at first, then twice as long each time, up to 5 s.
+struct RetryPause {
+    private static let first = Duration.milliseconds(50)
+    private static let longest = Duration.seconds(5)
+
+    private var pause = Duration.zero
+    private var next: BootInstant?
+
+    func mayTry(at now: BootInstant) -> Bool {
+        next.map { $0 <= now } ?? true
+    }
+
+    mutating func failed(at now: BootInstant) {
+        pause = min(max(pause * 2, Self.first), Self.longest)
+        next = now.advanced(by: pause)
+    }
+}

@@ -1,0 +1,50 @@
+internal import CLinux
+internal import Glibc
+
+/// Files without a name, which leave nothing behind when their process dies: the kernel frees them with their last
+/// descriptor.
+extension OpenFile {
+    /// Makes a file without a name in a directory, to be read and written.
+    ///
+    /// - Parameter name: The name that it is for; in messages it has that already.
+    /// - Returns: The file; nil where the file system has no such files, as NFS and many in user space.
+    package static func unnamed(_ name: String, in directory: Directory) throws(SystemCallError) -> OpenFile? {
+        do throws(SystemCallError) {
+            let descriptor = try SystemCall.negated("openat(O_TMPFILE)", at: directory.path) {
+                clinux_open_unnamed(directory.descriptor)
+            }
+            let file = OpenFile(owning: descriptor, path: directory.path + "/" + name)
+            file.trace { .madeUnnamed(file: $0) }
+            return file
+        } catch {
+            // What kernels and file systems say that do not know the flag.
+            guard [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(error.number) else { throw error }
+            return nil
+        }
+    }
+
+    /// Gives a file that was made without a name its name in a directory, unless that one is taken.
+    ///
+    /// - Returns: Whether the file has the name; false when another one had it before.
+    package func link(as name: String, in directory: Directory) throws(SystemCallError) -> Bool {
+        do throws(SystemCallError) {
+            try SystemCall.negated("linkat", at: directory.path + "/" + name) {
+                clinux_name_file(descriptor, directory.descriptor, name)
+            }
+        } catch {
+            guard error.isPresent else { throw error }
+            return false
+        }
+        trace { .linked(name: name, file: $0) }
+        return true
+    }
+
+    /// Gives the space of a range back to the file system: it reads as zeros from then on, and the size stays. A file system
+    /// that cannot do that keeps the space until the last process closes the file.
+    package func punch(_ range: Range<Int>) throws(SystemCallError) {
+        guard !range.isEmpty else { return }
+        try SystemCall.negated("fallocate(PUNCH_HOLE)", at: path) {
+            clinux_punch(descriptor, Int64(range.lowerBound), Int64(range.count))
+        }
+    }
+}

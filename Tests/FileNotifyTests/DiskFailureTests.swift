@@ -1,0 +1,171 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+/// A sync that failed is never made good by a later one: the kernel takes the pages for written. So the journal is abandoned
+/// by all processes, and the group goes on in a new one.
+@Suite("A disk that fails", .timeLimit(.minutes(5)))
+struct DiskFailureTests {
+    private func generation(in directory: TemporaryDirectory) throws -> Int {
+        try #require(try groupNames(in: directory).compactMap { Int($0.dropFirst("journal-".count)) }.max())
+    }
+
+    private func error(_ peer: PeerProcess, _ command: String) async throws -> String {
+        try peer.send(command)
+        return try await peer.answer().split(separator: " ").prefix(2).joined(separator: " ")
+    }
+
+    @Test("S10, S12: an answer that says that something is stored waits for the disk, also a refusal and a repetition")
+    func refusalsWait() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, disk: true)
+        try await peer.tell("arm fdatasync/journal:fail*")
+        #expect(try await error(peer, "create key first") == "error outcomeUnknown")
+        // The entry stands, so the guard fails: to say so would be to say that the first try is stored.
+        let second = try await error(peer, "create key second")
+        #expect(second == "error unavailable" || second == "error outcomeUnknown")
+        try await peer.tell("arm none:fail")
+        #expect(try await error(peer, "create key third") == "error guardFailed")
+        #expect(try generation(in: directory) > 1, "the entry is on the disk in a journal of its own")
+        #expect(try await peer.tell("get key") == "value first")
+    }
+
+    @Test("S10: after a failed sync no process relies on the journal, also one whose own sync would succeed")
+    func abandonedForAll() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let first = try await PeerProcess.joining(path, disk: true)
+        let second = try await PeerProcess.joining(path, disk: true)
+        try await first.tell("put key old")
+        let before = try generation(in: directory)
+        try await first.tell("arm fdatasync/journal:fail*")
+        #expect(try await error(first, "put key new") == "error outcomeUnknown")
+        try await second.tell("put key newer")
+        #expect(try generation(in: directory) > before)
+        try await first.tell("arm none:fail")
+        #expect(try await first.tell("get key") == "value newer")
+        try await first.tell("put key newest")
+        #expect(try await second.tell("get key") == "value newest")
+    }
+
+    @Test("S10: until the group is on the disk again, durable commits are refused and change nothing, and others go on")
+    func refusedBeforePublication() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let first = try await PeerProcess.joining(path, disk: true)
+        let second = try await PeerProcess.joining(path, disk: true)
+        let other = try await PeerProcess.joining(path)
+        for peer in [first, second] { try await peer.tell("arm fdatasync/journal:fail*") }
+        #expect(try await error(first, "put key new") == "error outcomeUnknown")
+        for _ in 0..<3 {
+            #expect(try await error(first, "put refused value") == "error unavailable")
+            #expect(try await error(second, "put refused value") == "error unavailable")
+        }
+        #expect(try await other.tell("get refused") == "nothing")
+        try await other.tell("put other value")
+        try await other.tell("hold mine value")
+        other.killNow()
+        #expect(try await second.tell("get other") == "value value")
+        #expect(try await first.tell("sessions").split(separator: " ").count == 2)
+        #expect(try await first.tell("get mine") == "nothing")
+        for peer in [first, second] { try await peer.tell("arm none:fail") }
+        try await eventually("the disk works again") {
+            try first.send("put key newest")
+            return try await first.answer().hasPrefix("ok")
+        }
+        try await second.tell("put refused value")
+        #expect(try await first.tell("get refused") == "value value")
+    }
+
+    @Test("S9, S10: what the disk dropped with the error is written again from memory")
+    func droppedPages() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, disk: true)
+        try await peer.tell("put kept old")
+        let journal = try OpenFile(path: path + "/journal-1", .write)
+        let durable = try journal.read(count: 8, at: 1_024).reversed().reduce(0) { $0 << 8 | Int($1) }
+        try await peer.tell("arm fdatasync/journal:fail*")
+        #expect(try await error(peer, "fillOne large 20000") == "error outcomeUnknown")
+        // The file as it was synced last: what follows is gone from the page cache.
+        let end = try journal.status().byteCount
+        try journal.write([UInt8](repeating: 0, count: end - durable), at: durable)
+        try await peer.tell("arm none:fail")
+        try await eventually("the disk works again") {
+            try peer.send("put small new")
+            return try await peer.answer().hasPrefix("ok")
+        }
+        let group = try await FileGroup.open(directory: path)
+        #expect(try await group.get("large")?.value == [UInt8](repeating: 7, count: 20_000))
+        #expect(try await group.text("kept") == "old")
+        #expect(try await group.text("small") == "new")
+        await group.close()
+    }
+
+    @Test("S9, S10: a group whose last process died behind a failed sync opens with all that was confirmed")
+    func nobodyLeft() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, disk: true)
+        try await peer.tell("put kept old")
+        let journal = try OpenFile(path: path + "/journal-1", .write)
+        let durable = try journal.read(count: 8, at: 1_024).reversed().reduce(0) { $0 << 8 | Int($1) }
+        try await peer.tell("arm fdatasync/journal:fail*")
+        #expect(try await error(peer, "fillOne large 20000") == "error outcomeUnknown")
+        peer.killNow()
+        let end = try journal.status().byteCount
+        try journal.write([UInt8](repeating: 0, count: end - durable), at: durable)
+        let group = try await FileGroup.open(directory: path, options: FileGroupOptions(durability: .disk))
+        #expect(try await group.text("kept") == "old")
+        #expect(try await group.get("large") == nil)
+        try await group.put("next", text: "new")
+        #expect(try generation(in: directory) > 1)
+        let second = try await FileGroup.open(directory: path)
+        #expect(try await second.text("next") == "new")
+        await second.close()
+        await group.close()
+    }
+
+    /// What a commit on the disk rests on.
+    private static let files = ["fdatasync/journal-", "fdatasync/sessions", "fsync/group"]
+
+    @Test(
+        "S10, S12: whatever fails, however often, what was confirmed stands, and the group works when the cause is gone",
+        arguments: files, [1, 10, Int.max])
+    func matrix(_ place: String, _ count: Int) async throws {
+        // EIO, ENOSPC, EDQUOT, EROFS
+        for number in [5, 28, 122, 30] {
+            let directory = try TemporaryDirectory()
+            let path = directory.path(of: "group")
+            let peer = try await PeerProcess.joining(path, disk: true)
+            let other = try await PeerProcess.joining(path, disk: true)
+            var confirmed: [String] = []
+            var unknown = 0
+            try await peer.tell("put k0 v")
+            // Passed over, so that a predecessor and the names have to be synced again.
+            try await peer.tell("compact")
+            try await peer.tell("arm \(place):fail=\(number)*\(count == .max ? "" : "\(count)")")
+            for index in 1...20 {
+                try peer.send("put k\(index) v")
+                let answer = try await peer.answer()
+                if answer.hasPrefix("ok") { confirmed.append("k\(index)") } else { unknown += 1 }
+                #expect(
+                    ["ok", "error"].contains(answer.split(separator: " ").first.map(String.init)), "\(answer)")
+            }
+            try await peer.tell("arm none:fail")
+            try await eventually("the disk works again") {
+                try peer.send("put last v")
+                return try await peer.answer().hasPrefix("ok")
+            }
+            try await other.tell("put other v")
+            for key in confirmed + ["last", "k0"] { #expect(try await other.tell("get \(key)") == "value v") }
+            if count == .max, place != "fdatasync/sessions" { #expect(unknown > 0, "\(place) \(number)") }
+            peer.killNow()
+            other.killNow()
+        }
+    }
+}
