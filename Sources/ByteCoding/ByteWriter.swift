@@ -30,6 +30,18 @@ package struct ByteWriter: Sendable {
         integer(UInt64(value))
     }
 
+    /// The bytes that ``integer(_:)`` writes for a value.
+    @inlinable
+    package static func byteCount(of value: UInt64) -> Int {
+        (UInt64.bitWidth - (value | 1).leadingZeroBitCount + 6) / 7
+    }
+
+    /// The bytes that ``data(_:)`` and ``text(_:)`` write for so many bytes.
+    @inlinable
+    package static func byteCount(ofCounted count: Int) -> Int {
+        byteCount(of: UInt64(count)) + count
+    }
+
     /// A word of 8 bytes, little-endian.
     package mutating func word(_ value: UInt64) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }

@@ -184,7 +184,7 @@ struct RecordReader {
             backendData: try bytes.data())
         for _ in 0..<(try bytes.count()) {
             let number = try bytes.integer()
-            state.results.append(SessionState.RequestResult(number: number, outcome: try outcome()))
+            state.restore(SessionState.RequestResult(number: number, outcome: try outcome()))
         }
         return state
     }

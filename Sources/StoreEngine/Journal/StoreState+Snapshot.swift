@@ -4,6 +4,8 @@ public import CoreAPI
 extension StoreState {
     /// The payloads of a snapshot of this state, each about 64 KiB at most unless one value is larger.
     ///
+    /// Those of a snapshot for a journal have ``snapshotByteCount`` bytes in their frames.
+    ///
     /// A state made of them equals this one but for the history, which begins anew.
     ///
     /// - Parameters:
@@ -29,24 +31,24 @@ extension StoreState {
         }
 
         var batch: [(key: Key, entry: StoredEntry)] = []
-        var size = 0
         for key in entries.keys.sorted() {
             guard let entry = entries[key] else { continue }
-            let byteCount = key.text.utf8.count + entry.value.count + 32
-            if !batch.isEmpty, size + byteCount > 64 << 10 {
-                try write(.entries(batch))
-                batch = []
-                size = 0
+            guard entry.recordByteCount(under: key) <= SnapshotSize.sharedEntryByteCount else {
+                try write(.entries([(key, entry)]))
+                continue
             }
             batch.append((key, entry))
-            size += byteCount
+            guard batch.count == SnapshotSize.elementsPerRecord else { continue }
+            try write(.entries(batch))
+            batch = []
         }
         if !batch.isEmpty { try write(.entries(batch)) }
 
         var names = topics.keys.sorted()[...]
         while !names.isEmpty {
-            try write(.topics(names.prefix(512).compactMap { name in topics[name].map { (name, $0) } }))
-            names = names.dropFirst(512)
+            let record = names.prefix(SnapshotSize.elementsPerRecord)
+            try write(.topics(record.compactMap { name in topics[name].map { (name, $0) } }))
+            names = names.dropFirst(record.count)
         }
         if case .replica(let revision?) = reader { try writeHistory(after: revision, emit) }
         try write(.end)
@@ -93,17 +95,17 @@ public struct SnapshotReader: Sendable {
             state.effects?.restart(at: revision)
             progress = .within
         case (.within, .sessions(let sessions)):
-            for session in sessions { state.sessions[session.session.id] = session }
+            for session in sessions { state.enter(session) }
         case (.within, .entries(let entries)):
             for (key, entry) in entries {
                 guard state.entries[key] == nil else { throw Self.misplaced }
                 state.insert(key, entry)
             }
         case (.within, .topics(let topics)):
-            for (name, topic) in topics { state.topics[name] = topic }
+            for (name, topic) in topics { state.enter(topic, under: name) }
         case (.within, .deliveries(let session, let deliveries)):
             guard state.sessions[session] != nil else { throw Self.misplaced }
-            state.sessions[session]?.deliveries = deliveries
+            state.change(session) { $0.restore(deliveries) }
         case (.within, .history(let commits)):
             let revision = state.revision
             for commit in commits { try state.history.take(commit, at: revision) }

@@ -15,10 +15,14 @@ public struct SessionState: Sendable {
     /// The keys that live with the session.
     var keys: Set<Key> = []
     /// The results of its last numbered requests, the numbers rising.
-    var results: [RequestResult] = []
+    private(set) var results: [RequestResult] = []
+    /// The bytes of the results in a record.
+    private(set) var resultByteCount = 0
 
     /// The commits of its last deliveries that took effect, the numbers rising.
-    public internal(set) var deliveries: [Delivery] = []
+    public private(set) var deliveries: [Delivery] = []
+    /// The bytes of the deliveries in a record.
+    private(set) var deliveryByteCount = 0
 
     package init(session: Session, backendData: [UInt8]) {
         self.session = session
@@ -34,19 +38,34 @@ public struct SessionState: Sendable {
 
     /// Keeps what became of one more delivery, and forgets those that are too many.
     mutating func keep(_ commit: Commit, of delivery: UInt64) {
-        deliveries.append(Delivery(number: delivery, commit: commit))
-        if deliveries.count > Self.keptResultCount { deliveries.removeFirst() }
+        let kept = Delivery(number: delivery, commit: commit)
+        deliveries.append(kept)
+        deliveryByteCount += kept.recordByteCount
+        if deliveries.count > Self.keptResultCount { deliveryByteCount -= deliveries.removeFirst().recordByteCount }
+    }
+
+    /// Takes over the deliveries of a snapshot.
+    mutating func restore(_ deliveries: [Delivery]) {
+        self.deliveries = deliveries
+        deliveryByteCount = deliveries.reduce(0) { $0 + $1.recordByteCount }
+    }
+
+    /// Adds a result as it stands in a snapshot.
+    mutating func restore(_ result: RequestResult) {
+        results.append(result)
+        resultByteCount += result.recordByteCount
     }
 
     /// Keeps one more result, and forgets those that are too many or too large.
     mutating func keep(_ result: RequestResult) {
-        results.append(result)
+        restore(result)
         var byteCount = results.reduce(0) { $0 + $1.foundByteCount }
         var forgotten = 0
         while forgotten < results.count - 1,
             results.count - forgotten > Self.keptResultCount || byteCount > Self.keptResultByteCount
         {
             byteCount -= results[forgotten].foundByteCount
+            resultByteCount -= results[forgotten].recordByteCount
             forgotten += 1
         }
         results.removeFirst(forgotten)

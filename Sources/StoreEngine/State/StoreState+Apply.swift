@@ -10,12 +10,12 @@ extension StoreState {
             let id = SessionID(rawValue: effect.revision.rawValue)
             let session = Session(
                 id: id, process: opening.process, role: opening.role, name: opening.name, openedAt: effect.time)
-            sessions[id] = SessionState(session: session, backendData: opening.backendData)
+            enter(SessionState(session: session, backendData: opening.backendData))
         case .committed(let session, let number, let operations):
             let changed = apply(operations, of: session, at: effect.time)
             let commit = Commit(revision: effect.revision, changed: changed)
             if let number { keep(.committed(commit), for: session, number) }
-            if let delivery = effect.delivery { sessions[session]?.keep(commit, of: delivery) }
+            if let delivery = effect.delivery { change(session) { $0.keep(commit, of: delivery) } }
         case .refused(let session, let number, let failure):
             keep(.refused(failure), for: session, number)
         case .sessionEnded(let session):
@@ -87,6 +87,7 @@ extension StoreState {
     mutating func insert(_ key: Key, _ entry: StoredEntry) {
         entries[key] = entry
         byteCount += key.text.utf8.count + entry.value.count
+        snapshotSize.add(entry, under: key)
         if entry.lifetime == .session {
             sessions[entry.origin]?.keys.insert(key)
             sessionKeys.insert(key)
@@ -101,6 +102,7 @@ extension StoreState {
     /// Takes an entry out of everything that is kept beside the dictionary.
     private mutating func release(_ key: Key, _ entry: StoredEntry) {
         byteCount -= key.text.utf8.count + entry.value.count
+        snapshotSize.remove(entry, under: key)
         if entry.lifetime == .session {
             sessions[entry.origin]?.keys.remove(key)
             sessionKeys.remove(key)
@@ -118,20 +120,42 @@ extension StoreState {
 
     private mutating func post(_ name: NotificationName, _ state: UInt64?, of session: SessionID) {
         let known = topics[name]
-        topics[name] = TopicState(
+        let topic = TopicState(
             state: state ?? known?.state ?? 0, count: (known?.count ?? 0) &+ 1, revision: revision, origin: session)
+        enter(topic, under: name)
+    }
+
+    /// Enters a topic, in the place of the one that stands under the name.
+    mutating func enter(_ topic: TopicState, under name: NotificationName) {
+        if let known = topics.updateValue(topic, forKey: name) { snapshotSize.remove(known, under: name) }
+        snapshotSize.add(topic, under: name)
+    }
+
+    /// Enters a session, in the place of the one that has its id.
+    mutating func enter(_ session: SessionState) {
+        if let known = sessions.updateValue(session, forKey: session.session.id) { snapshotSize.remove(known) }
+        snapshotSize.add(session)
+    }
+
+    /// Changes what is kept for a session, if it stands.
+    mutating func change(_ id: SessionID, _ body: (inout SessionState) -> Void) {
+        guard let index = sessions.index(forKey: id) else { return }
+        snapshotSize.remove(sessions.values[index])
+        body(&sessions.values[index])
+        snapshotSize.add(sessions.values[index])
     }
 
     private mutating func keep(_ outcome: RequestOutcome, for session: SessionID, _ number: UInt64) {
-        sessions[session]?.keep(SessionState.RequestResult(number: number, outcome: outcome))
+        change(session) { $0.keep(SessionState.RequestResult(number: number, outcome: outcome)) }
     }
 
     private mutating func endSessions(_ ended: [SessionID]) {
         lastSessionEnd = revision
         var changes: [StoredChange] = []
         for session in ended.sorted() {
-            let keys = sessions.removeValue(forKey: session)?.keys.sorted() ?? []
-            changes += remove(keys, as: .sessionEnded)
+            guard let state = sessions.removeValue(forKey: session) else { continue }
+            snapshotSize.remove(state)
+            changes += remove(state.keys.sorted(), as: .sessionEnded)
         }
         record(changes)
     }
@@ -142,9 +166,12 @@ extension StoreState {
         endSessions(Array(sessions.keys))
         for (key, entry) in entries {
             guard case .expiring(let duration) = entry.lifetime else { continue }
-            entries[key] = StoredEntry(
+            let renewed = StoredEntry(
                 value: entry.value, revision: entry.revision, creationRevision: entry.creationRevision,
                 lifetime: entry.lifetime, origin: entry.origin, expiry: time.advanced(by: duration))
+            entries[key] = renewed
+            snapshotSize.remove(entry, under: key)
+            snapshotSize.add(renewed, under: key)
         }
         rebuildExpiries()
     }

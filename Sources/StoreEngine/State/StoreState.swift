@@ -27,6 +27,8 @@ public struct StoreState: Sendable {
     public internal(set) var byteCount = 0
     /// The participants.
     public internal(set) var sessions: [SessionID: SessionState] = [:]
+    /// The sums behind ``snapshotByteCount``.
+    var snapshotSize = SnapshotSize()
     /// No session has ended after this revision: one that was found in a state with the same value is in this one too.
     public internal(set) var lastSessionEnd: Revision = .zero
 
@@ -49,6 +51,11 @@ public struct StoreState: Sendable {
         self.history = History(floor: .zero, byteLimit: historyByteCount)
         self.effects = effectByteCount > 0 ? EffectLog(floor: .zero, byteLimit: effectByteCount) : nil
     }
+
+    /// The bytes of a snapshot for a journal: what ``writeSnapshot(for:_:)`` emits, with the header of each frame.
+    ///
+    /// Complexity: O(1); each effect keeps it at a constant cost for each element that it changes.
+    public var snapshotByteCount: Int { snapshotSize.byteCount(at: revision) }
 
     /// Begins to keep the latest effects, when the state does not yet.
     public mutating func keepEffects(byteCount: Int) {

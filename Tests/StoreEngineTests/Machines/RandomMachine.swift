@@ -14,12 +14,26 @@ struct RandomMachine {
     private var sessions: [SessionID] = []
     private var requestNumber: UInt64 = 0
     private var delivery: UInt64 = 0
+    private let vocabulary: Vocabulary
+    private var longTexts: [String] = []
 
     static let limits = Limits(valueByteCount: 2_000, transactionByteCount: 6_000, storeByteCount: 20_000)
+    /// The limits of a machine with long texts: values that share a record of a snapshot, and larger ones.
+    static let wideLimits = Limits(valueByteCount: 9_000, transactionByteCount: 20_000, storeByteCount: 200_000)
 
-    init(seed: Seed, historyByteCount: Int = 1 << 20) {
-        state = StoreState(limits: Self.limits, historyByteCount: historyByteCount)
+    /// Which keys, names and descriptions the commands use.
+    enum Vocabulary {
+        /// A few, so that commands meet on the same keys.
+        case few
+        /// Those, and ever more of all lengths.
+        case growing
+    }
+
+    init(seed: Seed, historyByteCount: Int = 1 << 20, vocabulary: Vocabulary = .few) {
+        let limits = vocabulary == .few ? Self.limits : Self.wideLimits
+        state = StoreState(limits: limits, historyByteCount: historyByteCount)
         random = SplitMix64(seed)
+        self.vocabulary = vocabulary
     }
 
     /// Runs a number of commands.
@@ -36,7 +50,7 @@ struct RandomMachine {
         case 2 where !sessions.isEmpty:
             let session = sessions.remove(at: Int.random(in: 0..<sessions.count, using: &random))
             if let effect = state.ending(session, at: now) { apply(effect) }
-        case 3 where random.once(in: 20):
+        case 3 where random.once(in: vocabulary == .few ? 20 : 4):
             now = BootInstant(nanoseconds: 5)
             apply(state.restarting(in: BootID(high: random.next(), low: random.next()), at: now))
             sessions = []
@@ -60,11 +74,13 @@ struct RandomMachine {
     private mutating func open() {
         let process = ProcessIdentity(
             bootID: BootID(high: 1, low: 2), pid: Int32.random(in: 1...99, using: &random), startTime: random.next())
-        let description = SessionDescription(
+        var description = SessionDescription(
             role: random.once(in: 2) ? .main : .executor, name: "nâme \(sessions.count)")
+        if let text = longText() { description.name = text }
+        let most = vocabulary == .few ? 9 : 300
         let opening = SessionOpening(
-            process: process, description: description, backendData: random.bytes(Int.random(in: 0...9, using: &random))
-        )
+            process: process, description: description,
+            backendData: random.bytes(Int.random(in: 0...most, using: &random)))
         let effect = state.opening(opening, at: now)
         apply(effect)
         sessions.append(SessionID(rawValue: effect.revision.rawValue))
@@ -79,7 +95,32 @@ struct RandomMachine {
     private static let prefixes: [KeyPrefix] = ["a", "a/b", "a/b/", "b", "😀", "none"]
     private static let names: [NotificationName] = ["news", "a/b", "é"]
 
-    private mutating func key() -> Key { Self.keys[Int.random(in: 0..<Self.keys.count, using: &random)] }
+    /// A text of 1 to 512 bytes, often one that was used before; nil for one of the few.
+    private mutating func longText() -> String? {
+        guard vocabulary == .growing, !random.once(in: 4) else { return nil }
+        if longTexts.isEmpty || random.once(in: 4) {
+            let most = random.once(in: 2) ? 40 : Key.maximumByteCount
+            var text = ["inbox/", "k", "é/"][Int.random(in: 0..<3, using: &random)]
+            let count = Int.random(in: text.utf8.count...most, using: &random)
+            while true {
+                let next = ["a", "Z", "/", "é", "😀", "\(random.next() % 10)"][Int.random(in: 0..<6, using: &random)]
+                guard text.utf8.count + next.utf8.count <= count else { break }
+                text += next
+            }
+            longTexts.append(text)
+        }
+        return longTexts[Int.random(in: 0..<longTexts.count, using: &random)]
+    }
+
+    private mutating func key() -> Key {
+        if let text = longText(), let key = try? Key(text) { return key }
+        return Self.keys[Int.random(in: 0..<Self.keys.count, using: &random)]
+    }
+
+    private mutating func name() -> NotificationName {
+        if let text = longText(), let name = try? NotificationName(text) { return name }
+        return Self.names[Int.random(in: 0..<3, using: &random)]
+    }
 
     mutating func transaction() -> Transaction {
         var transaction = Transaction()
@@ -99,12 +140,12 @@ struct RandomMachine {
             case 0, 1: transaction.delete(key())
             case 2: transaction.deleteAll(under: Self.prefixes[Int.random(in: 0..<Self.prefixes.count, using: &random)])
             case 3:
-                transaction.post(
-                    Self.names[Int.random(in: 0..<3, using: &random)], state: random.once(in: 2) ? random.next() : nil)
+                transaction.post(name(), state: random.once(in: 2) ? random.next() : nil)
             default:
+                let most = vocabulary == .few ? 2_100 : 9_100
                 let size =
                     random.once(in: 10)
-                    ? Int.random(in: 0...2_100, using: &random) : Int.random(in: 0...60, using: &random)
+                    ? Int.random(in: 0...most, using: &random) : Int.random(in: 0...60, using: &random)
                 transaction.put(key(), random.bytes(size), lifetime: lifetime())
             }
         }

@@ -10,8 +10,10 @@ extension StoreState {
     }
 
     /// The state that the records of a snapshot make.
-    static func restored(from payloads: [[UInt8]], external: ExternalValues? = nil) throws -> StoreState? {
-        var reader = SnapshotReader(limits: RandomMachine.limits, historyByteCount: 1 << 20)
+    static func restored(
+        from payloads: [[UInt8]], limits: Limits = RandomMachine.limits, external: ExternalValues? = nil
+    ) throws -> StoreState? {
+        var reader = SnapshotReader(limits: limits, historyByteCount: 1 << 20)
         for payload in payloads {
             guard case .snapshot(let part) = try JournalRecord(payload[...], external: external) else { return nil }
             try reader.read(part)
@@ -27,6 +29,19 @@ extension Array where Element == Effect {
         var bytes: [UInt8] = []
         for effect in self { bytes += chain.frame(try effect.payload()) }
         return bytes
+    }
+}
+
+/// Bytes in memory as a source of values.
+final class BytesSource: ValueSource {
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    func bytes(at offset: UInt64, count: Int) throws(SharedCoreError) -> [UInt8] {
+        Array(bytes[Int(offset)..<Int(offset) + count])
     }
 }
 

@@ -71,16 +71,3 @@ struct DeterminismTests {
         #expect(replica.byteCount == machine.state.byteCount)
     }
 }
-
-/// Bytes in memory as a source of values.
-private final class BytesSource: ValueSource {
-    private let bytes: [UInt8]
-
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
-    func bytes(at offset: UInt64, count: Int) throws(SharedCoreError) -> [UInt8] {
-        Array(bytes[Int(offset)..<Int(offset) + count])
-    }
-}
