@@ -80,6 +80,9 @@ package final class MailArrivals: Sendable {
         kept.withLock { $0 = look.kept.filter { !names.contains($0.withoutInformation.scalars) } }
     }
 
+    /// Why arrivals ring no bell now, for people, so that only looking again soon finds them; nil when they ring one.
+    package var unwatchedReason: String? { source.bell.failure?.reason }
+
     /// Waits until something may have arrived, at most so long.
     package func wait(timeout: Duration) {
         source.bell.wait(timeout: timeout)

@@ -58,13 +58,16 @@ struct MailCollector {
     ///
     /// - Throws: The store's error when nothing more of this core can be stored.
     mutating func run() async throws {
-        if let failure = source.bell.failure {
-            await context.report(
-                "The Maildir \(source.path) cannot be watched (\(failure)); it is looked at from time to time instead.")
-        }
+        var isReported = false
         var unfinished = 0
         var troubles = 0
         while !Task.isCancelled {
+            if !isReported, let failure = source.bell.failure {
+                isReported = true
+                await context.report(
+                    "The Maildir \(source.path) cannot be watched (\(failure.reason)). Until it can be, it is read every "
+                        + "\(pace.unwatched).")
+            }
             let outcome = try await collect()
             unfinished = outcome == .unfinished ? unfinished + 1 : 0
             troubles = outcome == .trouble ? troubles + 1 : 0

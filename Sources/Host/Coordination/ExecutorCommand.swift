@@ -43,6 +43,7 @@ struct ExecutorCommand: HostCommand {
         try await context.reportingWaits { reporting in
             request.reporting = reporting
             try await context.withGroup(as: description, for: "executor") { [request] group in
+                try await context.noteWakeUp(of: group)
                 let report = try await ExecutorRun.run(request, in: group) { report in
                     try await context.output.emit(text: report.sentence, json: report.json)
                 }

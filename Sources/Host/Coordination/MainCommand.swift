@@ -27,6 +27,7 @@ struct MainCommand: HostCommand {
         let environment = CoordinationEnvironment(witness: try resolution.witness())
         try await context.withGroup(as: SessionDescription(role: .main, name: "sharedcore main"), for: "main") {
             group in
+            try await context.noteWakeUp(of: group)
             let main = try MainParticipant(of: group, options: options, environment: environment) {
                 MaildirCore(directory: maildir, startDuration: startDuration)
             }

@@ -16,7 +16,8 @@ struct StatusCommand: HostCommand {
         let levels = try context.resolution.serviceLevels()
         try await context.withGroup(for: "status") { group in
             let overview = StatusOverview(
-                backend: backend, group: name, owner: try await GroupOwner.current(in: group),
+                backend: backend, group: name, wakeUp: try await group.wakeUpInForce(),
+                owner: try await GroupOwner.current(in: group),
                 host: try await HostOverview(of: group),
                 supervision: await SupervisionOverview(at: try context.resolution.runtimeDirectory()),
                 life: try await LifeOverview(of: group, levels: levels),

@@ -6,6 +6,8 @@ internal import ProgramOutput
 struct StatusOverview: Sendable {
     let backend: String
     let group: String
+    /// How a process of this user is woken here, as this one was.
+    let wakeUp: WakeUp
     let owner: GroupOwner?
     let host: HostOverview
     let supervision: SupervisionOverview
@@ -14,11 +16,12 @@ struct StatusOverview: Sendable {
     let revision: Revision
     let clock: WallTime
 
-    /// `backend group revision owner{role,state,epoch,pid,since} sessions[] host{...} pushes{...} main{...}
+    /// `backend group wakeUp revision owner{role,state,epoch,pid,since} sessions[] host{...} pushes{...} main{...}
     /// applications[] serviceLevels{...} keepAlives[]`.
     var json: JSONObject {
         [
-            "backend": .text(backend), "group": .text(group), "revision": .natural(revision.rawValue),
+            "backend": .text(backend), "group": .text(group), "wakeUp": .text(wakeUp.word),
+            "revision": .natural(revision.rawValue),
             "owner": owner.map { .object(json(of: $0)) } ?? .null,
             "sessions": .array(sessions.map { .object(json(of: $0)) }),
             "host": host.json, "pushes": .object(host.pushes),
@@ -51,8 +54,8 @@ struct StatusOverview: Sendable {
                     + "epoch \(owner.epoch), for \(clock.age(of: owner.since))"
             } ?? "nobody"
         let lines = [
-            "backend   \(backend)", "group     \(group)", "revision  \(revision)", "owner     \(holder)",
-            "sessions  \(sessions.count)",
+            "backend   \(backend)", "group     \(group)", "woken     \(wakeUp.sentence)", "revision  \(revision)",
+            "owner     \(holder)", "sessions  \(sessions.count)",
         ]
         return (lines + sessions.map(line) + host.lines + supervision.lines + life.lines(sessions: sessions))
             .joined(separator: "\n")

@@ -16,6 +16,7 @@ struct PushMaildir: Sendable {
 
     /// How long it waits where nothing rings, and where something could not be done.
     private static let idle = Duration.seconds(10)
+    private static let unwatched = Duration.milliseconds(500)
     private static let unfinished = Duration.milliseconds(500)
     private static let trouble = Duration.seconds(5)
 
@@ -56,6 +57,7 @@ struct PushMaildir: Sendable {
         defer { ending.cancel() }
         var known = try await queue.knownFiles()
         var wasFull = false
+        var wasUnwatched = false
         while !stopping.isRaised {
             let look = try await thread.run { [known] () throws(SystemCallError) in
                 try arrivals.look { known.contains(PushQueue.part(for: $0)) }
@@ -83,7 +85,15 @@ struct PushMaildir: Sendable {
                 continue
             }
             wasFull = false
-            let pause = look.isUnfinished ? Self.unfinished : Self.idle
+            let reason = arrivals.unwatchedReason
+            if let reason, !wasUnwatched {
+                logger.notice(
+                    "the Maildir \(path) cannot be watched (\(reason)); until it can be, it is read every \(Self.unwatched)"
+                )
+            }
+            wasUnwatched = wasUnwatched || reason != nil
+            let pause =
+                if look.isUnfinished { Self.unfinished } else if reason != nil { Self.unwatched } else { Self.idle }
             await thread.run { arrivals.wait(timeout: pause) }
         }
     }

@@ -27,6 +27,7 @@ struct ServeCommand: HostCommand {
         OpenFile.raiseLimit()
         let description = SessionDescription(role: SessionRole(rawValue: "host"), name: "sharedcore serve")
         try await context.withGroup(as: description, for: "serve") { group in
+            try await context.noteWakeUp(of: group)
             let run = try await HostRun(group, settings: settings, cage: cage, context: context, global: global)
             // In a task of its own: what is begun when the host is to stop is brought to its end.
             let work = Task { try await run.serve() }

@@ -7,6 +7,10 @@ extension SharedCoreError {
         if error.isStorageFull {
             self.init(
                 .storageFull, "There is no space left for what was to be written.", at: error.location, cause: cause)
+        } else if let exhausted = error.exhausted {
+            self.init(
+                .unavailable, "The system has no more \(exhausted). It works again when others have let go of some.",
+                at: error.location, cause: cause)
         } else if error.isForbidden {
             self.init(
                 .forbidden, "This user may not do that here: check owner and mode.", at: error.location, cause: cause)

@@ -28,6 +28,9 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
         return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// What failed and why, for people.
+    package var reason: String { exhausted.map { "the system has no more \($0)" } ?? "\(call): \(text)" }
+
     package var description: String { "\(call): \(text) (\(number)) [\(location)]" }
 
     /// Whether the name that the call was given does not exist.
@@ -37,7 +40,25 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     /// Whether somebody else has the address that was to be listened at.
     package var isAddressTaken: Bool { number == EADDRINUSE }
     /// Whether there is no space, or the user may not use more of it.
-    package var isStorageFull: Bool { number == ENOSPC || number == EDQUOT }
+    package var isStorageFull: Bool { (number == ENOSPC || number == EDQUOT) && exhausted == nil }
+    /// What the process, its user or the machine has used up, in the plural; nil where the call failed for another reason.
+    ///
+    /// The same number means different things in different calls: ENOSPC is a full disk, but for a watch it is the user's
+    /// limit of watches.
+    package var exhausted: String? {
+        switch (call, number) {
+        case ("inotify_add_watch", ENOSPC): "inotify watches for this user (fs.inotify.max_user_watches)"
+        case ("inotify_init1", EMFILE):
+            "inotify instances for this user (fs.inotify.max_user_instances), or descriptors for this process (ulimit -n)"
+        case ("epoll_ctl", ENOSPC): "epoll watches for this user (fs.epoll.max_user_watches)"
+        case ("pthread_create", EAGAIN), ("posix_spawn", EAGAIN), ("posix_spawnp", EAGAIN):
+            "threads or processes for this user (ulimit -u, pids.max)"
+        case (_, EMFILE): "descriptors for this process (ulimit -n)"
+        case (_, ENFILE): "open files on this machine (fs.file-max)"
+        case (_, ENOLCK): "file locks on this machine"
+        default: nil
+        }
+    }
     /// Whether the user may not do this.
     package var isForbidden: Bool { number == EACCES || number == EPERM || number == EROFS }
     /// Whether it is a sync that failed. What it was to bring to the disk may be lost, whatever a later one says: the kernel

@@ -3,39 +3,45 @@ internal import Synchronization
 
 /// Tells that something may have arrived in a folder. A hint: whoever hears it looks.
 final class ArrivalBell: Sendable {
-    /// Why the folder cannot be watched, so that only looking from time to time helps; nil when it can.
-    let failure: SystemCallError?
+    private struct State {
+        var events: FileEvents?
+        var watch: Int32?
+        var failure: SystemCallError?
+    }
 
-    private let events: FileEvents?
     private let stopping: EventCounter
-    private let watch = Mutex<Int32?>(nil)
+    private let state = Mutex(State())
 
     init() throws(SystemCallError) {
         stopping = try EventCounter()
-        var events: FileEvents?
-        var failure: SystemCallError?
-        do throws(SystemCallError) {
-            events = try FileEvents()
-        } catch {
-            failure = error
-        }
-        self.events = events
-        self.failure = failure
     }
 
+    /// Why the folder cannot be watched now, so that only looking from time to time helps; nil when it is.
+    var failure: SystemCallError? { state.withLock { $0.failure } }
+
     /// Listens to a folder from now on. Again for the same one, it changes nothing; for another one, it replaces the first.
+    ///
+    /// Where the system has no instance or watch left, ``failure`` says so, and the next call tries again.
     func listen(to directory: Directory) throws(SystemCallError) {
-        guard let events else { return }
-        let number = try events.watchArrivals(in: directory)
-        let former = watch.withLock { watch in
-            defer { watch = number }
-            return watch
+        try state.withLock { state throws(SystemCallError) in
+            do throws(SystemCallError) {
+                let events = if let events = state.events { events } else { try FileEvents() }
+                state.events = events
+                let number = try events.watchArrivals(in: directory)
+                if let former = state.watch, former != number { events.remove(former) }
+                state.watch = number
+                state.failure = nil
+            } catch {
+                // The folder is open: what is absent is /proc, by which the watch names it.
+                guard state.events == nil || error.exhausted != nil || error.isAbsent else { throw error }
+                state.failure = error
+            }
         }
-        if let former, former != number { events.remove(former) }
     }
 
     /// Waits for the bell, the timeout or ``stop()``. It blocks.
     func wait(timeout: Duration) {
+        let events = state.withLock { $0.events }
         let descriptors = [stopping.descriptor] + (events.map { [$0.descriptor] } ?? [])
         _ = Poll.wait(for: descriptors, timeout: timeout)
         _ = events?.take()

@@ -1,0 +1,51 @@
+internal import CoreAPI
+internal import Logging
+
+extension SharedStore {
+    /// How this process is woken by news of the group. It is known only once something is watched: the system may have
+    /// no watch left.
+    func wakeUpInForce() async throws(SharedCoreError) -> WakeUp {
+        let watch = try await self.watch([KeyPrefix(stringLiteral: ".sharedcore/ownership")], from: .snapshot)
+        defer { watch.cancel() }
+        return capabilities.wakeUp
+    }
+}
+
+extension CommandContext {
+    /// Says in the log, once for a command, when news of the group come slower than the backend can bring them.
+    func noteWakeUp(of group: any SharedGroup) async throws(SharedCoreError) {
+        switch try await group.wakeUpInForce() {
+        case .direct, .fileEvents: break
+        case .sharedMemory:
+            logger.notice(
+                """
+                files cannot be watched here (inotify: the file system, or this user's limits fs.inotify.*): this process \
+                waits at shared memory instead, where a lost wake-up is noticed within 10 s
+                """)
+        case .looking(let interval):
+            logger.notice("nothing wakes this process: it reads the group every \(interval)")
+        }
+    }
+}
+
+extension WakeUp {
+    /// The word for programs.
+    var word: String {
+        switch self {
+        case .direct: "direct"
+        case .fileEvents: "fileEvents"
+        case .sharedMemory: "sharedMemory"
+        case .looking: "looking"
+        }
+    }
+
+    /// The words for people.
+    var sentence: String {
+        switch self {
+        case .direct: "by the backend"
+        case .fileEvents: "by file events"
+        case .sharedMemory: "at shared memory, because files cannot be watched here"
+        case .looking(let interval): "by nothing, reads every \(interval)"
+        }
+    }
+}
