@@ -102,11 +102,12 @@ extension Participant {
                 let isLate = clock.now() >= limit
                 var exiting: [Revision] = []
                 for other in open {
-                    // One that the timeline has forgotten acquired long ago: nothing tells that it still runs, until it has
-                    // had the time to be gone.
+                    // An epoch that the timeline does not know belongs to another history of the group, as after a restore
+                    // under a running owner: nothing shows that its core does not run. Nor does a lock outlive the boot in
+                    // which it was taken.
                     let process = history.process(of: other)
-                    let mayBeExiting = if let process { await environment.processes.isExiting(process) } else { true }
-                    if !isLate, mayBeExiting {
+                    let isKnown = process.map { $0.bootID == clock.bootID } ?? false
+                    if let process, isKnown, !isLate, await environment.processes.isExiting(process) {
                         exiting.append(other)
                     } else {
                         // It may be this core that comes too late.
@@ -114,8 +115,11 @@ extension Participant {
                         await tell(
                             Story(
                                 kind: isSuperseded ? .supersededOverlap : .overlap, epoch: epoch, other: other,
-                                reason: isLate && process != nil
-                                    ? "the lock of an ended process is still held" : "seen by the witness"))
+                                reason: isKnown && isLate
+                                    ? "the lock of an ended process is still held"
+                                    : isKnown || isSuperseded
+                                        ? "seen by the witness"
+                                        : "seen by the witness, and not known to this group's timeline"))
                     }
                 }
                 if exiting.isEmpty { return }
