@@ -59,16 +59,14 @@ extension Participant {
         switch report {
         case .started:
             machine.coreStarted(epoch)
-            intentions.coreStarted()
+            intentions.coreStarted(at: clock.now())
             trimTimeline()
         case .failed(let problem):
             stoppingSince = stoppingSince ?? clock.now()
-            take(problem, of: epoch)
-            machine.coreFailed(epoch, problem: problem, at: clock.now())
+            machine.coreFailed(epoch, problem: take(problem, of: epoch), at: clock.now())
         case .ended(let problem):
             stoppingSince = stoppingSince ?? clock.now()
-            if let problem { take(problem, of: epoch) }
-            machine.coreEnded(epoch, problem: problem)
+            machine.coreEnded(epoch, problem: problem.map { take($0, of: epoch) })
             if coreRun?.epoch == epoch { coreRun = nil }
             trimTimeline()
         }
@@ -76,9 +74,12 @@ extension Participant {
         bell.ring()
     }
 
-    /// Takes in why a core failed.
-    private func take(_ problem: String, of epoch: Revision) {
-        if let rest = intentions.coreFailed(problem, of: epoch, at: clock.now()) { machine.restsUntil = rest }
+    /// Takes in why a core failed. Gives what the timeline tells of it.
+    private func take(_ problem: CoreRun.Problem, of epoch: Revision) -> String {
+        if let rest = intentions.coreFailed(problem.text, isFinal: problem.isFinal, of: epoch, at: clock.now()) {
+            machine.rest = rest
+        }
+        return intentions.problem?.sentence ?? problem.text
     }
 
     /// Looks because a write has shown that an epoch is over.
