@@ -299,8 +299,8 @@ let package = Package(
         tests(
             "CoordinationTests",
             of: [
-                "CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform", "Simulation",
-                "SharedCoreTesting",
+                "ByteCoding", "CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform",
+                "Simulation", "SharedCoreTesting",
             ]),
         .executableTarget(
             name: "sharedcore-test-main", dependencies: ["KeptSockets", "Platform"], path: "Tests/KeptMain",

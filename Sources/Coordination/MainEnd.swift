@@ -4,7 +4,7 @@ public enum MainEnd: Hashable, Sendable {
     case stopped
     /// Another Main took over.
     case superseded
-    /// Its core could not start, or ended by itself; the text says why.
+    /// Its core ended by itself, failed ten times in a row, or could not start the first time; the text says why.
     case coreFailed(String)
     /// Its session is over for the group, or it cannot follow the group any more: its core has stopped, close the handle.
     case sessionEnded

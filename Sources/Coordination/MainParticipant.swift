@@ -10,9 +10,11 @@ public import CoreAPI
 /// ```
 ///
 /// A Main is never refused because of an Executor. One that was frozen and lost ownership to an Executor stops its core
-/// when it can run again, and asks for ownership anew.
+/// when it can run again, and asks for ownership anew. A core that fails after it has run is started again, after 1 s and
+/// twice as long with each failure in a row, 30 s at most. It ends the Main when it fails ten times in a row without having
+/// run for 30 s, or when its `iterate` returns by itself; ``waitUntilEnded()`` tells.
 ///
-/// Source: contract C2, C3, C14.
+/// Source: contract C2, C3, C8, C14.
 public final class MainParticipant: Sendable {
     private let participant: Participant
 
@@ -50,8 +52,9 @@ public final class MainParticipant: Sendable {
     ///
     /// - Parameters:
     ///   - takingOver: Whether another Main that owns is asked to hand over, and fenced if it does not.
-    ///   - reporting: Told why it waits, each time that this is another reason. Called on the participants' thread: it must
-    ///     return at once.
+    ///   - reporting: Told why it waits, each time that this is another reason: until the core runs, and again when it does
+    ///     not run any more, until this Main ends. Called on the participants' thread: it must return at once. It is kept
+    ///     until then, and must not keep this Main.
     /// - Throws: ``CoordinationError/Code/refused`` when another Main that answers owns, unless `takingOver`;
     ///   ``CoordinationError/Code/coreFailed``; ``CoordinationError/Code/superseded`` when another Main took over
     ///   meanwhile; ``CoordinationError/Code/store`` when the group's store refuses it for longer than
@@ -65,7 +68,8 @@ public final class MainParticipant: Sendable {
         }
     }
 
-    /// Returns when this Main does not own any more and will not by itself.
+    /// Returns when this Main does not own any more and will not by itself. An application that does not wait for it does
+    /// not learn that its core is gone for good.
     public func waitUntilEnded() async -> MainEnd {
         await participant.mainEnd()
     }

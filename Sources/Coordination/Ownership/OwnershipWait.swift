@@ -17,8 +17,8 @@ public enum OwnershipWait: Hashable, Sendable {
     case owner(GroupOwner)
     /// A Main of this name has asked for the core and comes first.
     case request(ofMain: String)
-    /// The last core here had a problem, and the next one starts in a while.
-    case rest
+    /// The last core here failed, for this reason, and the next one starts this long after it.
+    case rest(Duration, after: String)
     /// This participant owns, and its core starts.
     case coreStart
     /// The group's store refuses what has to be written.
@@ -36,7 +36,8 @@ public enum OwnershipWait: Hashable, Sendable {
         case .answer(let owner): "waiting for \(owner.title) to answer a challenge"
         case .owner(let owner): "waiting for \(owner.title), which owns the core"
         case .request(let name): "waiting for the main “\(name)”, which has asked for the core before"
-        case .rest: "waiting for a while: the last core here had a problem"
+        case .rest(let length, let problem):
+            "waiting \(length.wholeMilliseconds) ms before another core is started: \(problem)"
         case .coreStart: "waiting for the core to start"
         case .store(let error): "waiting for the group's store, which fails: \(error)"
         }

@@ -7,9 +7,16 @@ final class CoreRun: Sendable {
         /// Its start has returned.
         case started
         /// It failed or ended by itself, and is being stopped.
-        case failed(problem: String)
+        case failed(problem: Problem)
         /// It has stopped; with a problem when it was neither told to nor fenced.
-        case ended(problem: String?)
+        case ended(problem: Problem?)
+    }
+
+    /// Why a core does not run any more that was neither told to stop nor fenced.
+    struct Problem: Sendable {
+        let text: String
+        /// Whether it ended by itself, without an error.
+        var isFinal = false
     }
 
     /// The ownership that it runs under.
@@ -36,7 +43,7 @@ final class CoreRun: Sendable {
                 try Task.checkCancellation()
             } catch {
                 finish()
-                return await report(.ended(problem: Task.isCancelled || isFenced() ? nil : "\(error)"))
+                return await report(.ended(problem: Task.isCancelled || isFenced() ? nil : Problem(text: "\(error)")))
             }
             starting()
             let problem = await Self.run(core(), in: context, on: executor, isFenced: isFenced, report: report)
@@ -54,7 +61,7 @@ final class CoreRun: Sendable {
     private static func run(
         _ core: any Core, in context: CoreContext, on executor: (any TaskExecutor)?, isFenced: @Sendable () -> Bool,
         report: @Sendable (Report) async -> Void
-    ) async -> String? {
+    ) async -> Problem? {
         var failure: (any Error)?
         do {
             try await core.start(in: context)
@@ -64,8 +71,11 @@ final class CoreRun: Sendable {
             failure = error
         }
         // Whoever is told to stop has no problem, and somebody waits for the ownership: a sentence takes its time.
-        let problem =
-            Task.isCancelled ? nil : failure.map { "its core failed: \($0)" } ?? "its core ended by itself"
+        let problem: Problem? =
+            Task.isCancelled
+            ? nil
+            : failure.map { Problem(text: "its core failed: \($0)") }
+                ?? Problem(text: "its core ended by itself", isFinal: true)
         // Told before its stop, which may hang.
         if let problem, !isFenced() { await report(.failed(problem: problem)) }
         // A task of its own, because within a cancelled one a core could not wait for anything any more.

@@ -11,6 +11,10 @@ package struct Intentions: Sendable {
     /// How long a participant leaves its core alone after a failure; doubled with each one in a row.
     private static let firstRest = Duration.seconds(1)
     private static let longestRest = Duration.seconds(30)
+    /// How long a Main's core has to run so that its failure begins a new row.
+    private static let steadyRun = Duration.seconds(30)
+    /// After how many failures in a row a Main gives up.
+    package static let longestRow = 10
 
     /// One call's need for a core.
     package struct Need: Hashable, Sendable {
@@ -30,8 +34,11 @@ package struct Intentions: Sendable {
     package struct CoreProblem: Hashable, Sendable {
         package let epoch: Revision
         package let text: String
-        /// How many in a row.
-        package let count: Int
+        /// What follows from it, for the timeline; nil where that is nothing to tell.
+        package let consequence: String?
+
+        /// The problem with what follows from it.
+        package var sentence: String { consequence.map { "\(text); \($0)" } ?? text }
     }
 
     private let isMain: Bool
@@ -62,6 +69,10 @@ package struct Intentions: Sendable {
     package private(set) var isSuperseded = false
     /// Whether a core has run since the application last asked for one.
     private var hasRun = false
+    /// How many cores here have failed in a row.
+    private var failuresInRow = 0
+    /// When the last core here had started; nil since it failed.
+    private var runsSince: BootInstant?
 
     package init(isMain: Bool, budget: Duration, linger: Duration) {
         self.isMain = isMain
@@ -76,6 +87,7 @@ package struct Intentions: Sendable {
         intent = takingOver ? .takeOver : .own
         isSuperseded = false
         hasRun = false
+        failuresInRow = 0
     }
 
     /// A Main does not mean to own any more.
@@ -91,25 +103,40 @@ package struct Intentions: Sendable {
     }
 
     /// A core has started.
-    package mutating func coreStarted() {
+    package mutating func coreStarted(at now: BootInstant) {
         problem = nil
         hasRun = true
+        runsSince = now
+        if !isMain { failuresInRow = 0 }
         // Another Main is taken over from once, when it is said. One that is started later is not.
         if intent == .takeOver { intent = .own }
     }
 
-    /// A core failed: a Main gives up, an Executor leaves its core alone for a while.
+    /// A core failed: it is left alone for a while. A Main gives up when its first core could not start, which the caller of
+    /// its start is told, when its core ended by itself, and after ``longestRow`` failures in a row.
     ///
-    /// - Returns: Until when; nil when it was known, or when nothing is to be tried again.
-    package mutating func coreFailed(_ text: String, of epoch: Revision, at now: BootInstant) -> BootInstant? {
+    /// - Parameter isFinal: Whether the core ended by itself, without an error.
+    /// - Returns: The rest; nil when the failure was known, or when nothing is to be tried again.
+    package mutating func coreFailed(
+        _ text: String, isFinal: Bool = false, of epoch: Revision, at now: BootInstant
+    ) -> CoreRest? {
         guard problem?.epoch != epoch else { return nil }
-        let count = (problem?.count ?? 0) + 1
-        problem = CoreProblem(epoch: epoch, text: text, count: count)
-        guard !isMain else {
-            withdraw(because: .coreFailed(text))
-            return nil
+        if let runsSince, runsSince.duration(to: now) >= Self.steadyRun { failuresInRow = 0 }
+        runsSince = nil
+        failuresInRow += 1
+        var consequence: String?
+        defer { problem = CoreProblem(epoch: epoch, text: text, consequence: consequence) }
+        if isMain {
+            let isEnough = failuresInRow >= Self.longestRow
+            guard hasRun, !isFinal, !isEnough else {
+                if isEnough { consequence = "no other is started after \(failuresInRow) failures in a row" }
+                withdraw(because: .coreFailed(text))
+                return nil
+            }
         }
-        return now.advanced(by: min(Self.firstRest * (1 << min(count - 1, 10)), Self.longestRest))
+        let length = min(Self.firstRest * (1 << min(failuresInRow - 1, 10)), Self.longestRest)
+        if isMain { consequence = "the next one starts in \(length)" }
+        return CoreRest(until: now.advanced(by: length), length: length, problem: text)
     }
 
     // MARK: - What it lost

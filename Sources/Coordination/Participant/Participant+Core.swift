@@ -59,16 +59,14 @@ extension Participant {
         switch report {
         case .started:
             machine.coreStarted(epoch)
-            intentions.coreStarted()
+            intentions.coreStarted(at: clock.now())
             trimTimeline()
         case .failed(let problem):
             stoppingSince = stoppingSince ?? clock.now()
-            take(problem, of: epoch)
-            machine.coreFailed(epoch, problem: problem, at: clock.now())
+            machine.coreFailed(epoch, problem: take(problem, of: epoch), at: clock.now())
         case .ended(let problem):
             stoppingSince = stoppingSince ?? clock.now()
-            if let problem { take(problem, of: epoch) }
-            machine.coreEnded(epoch, problem: problem)
+            machine.coreEnded(epoch, problem: problem.map { take($0, of: epoch) })
             if coreRun?.epoch == epoch { coreRun = nil }
             trimTimeline()
         }
@@ -76,9 +74,12 @@ extension Participant {
         bell.ring()
     }
 
-    /// Takes in why a core failed.
-    private func take(_ problem: String, of epoch: Revision) {
-        if let rest = intentions.coreFailed(problem, of: epoch, at: clock.now()) { machine.restsUntil = rest }
+    /// Takes in why a core failed. Gives what the timeline tells of it.
+    private func take(_ problem: CoreRun.Problem, of epoch: Revision) -> String {
+        if let rest = intentions.coreFailed(problem.text, isFinal: problem.isFinal, of: epoch, at: clock.now()) {
+            machine.rest = rest
+        }
+        return intentions.problem?.sentence ?? problem.text
     }
 
     /// Looks because a write has shown that an epoch is over.
@@ -102,11 +103,12 @@ extension Participant {
                 let isLate = clock.now() >= limit
                 var exiting: [Revision] = []
                 for other in open {
-                    // One that the timeline has forgotten acquired long ago: nothing tells that it still runs, until it has
-                    // had the time to be gone.
+                    // An epoch that the timeline does not know belongs to another history of the group, as after a restore
+                    // under a running owner: nothing shows that its core does not run. Nor does a lock outlive the boot in
+                    // which it was taken.
                     let process = history.process(of: other)
-                    let mayBeExiting = if let process { await environment.processes.isExiting(process) } else { true }
-                    if !isLate, mayBeExiting {
+                    let isKnown = process.map { $0.bootID == clock.bootID } ?? false
+                    if let process, isKnown, !isLate, await environment.processes.isExiting(process) {
                         exiting.append(other)
                     } else {
                         // It may be this core that comes too late.
@@ -114,8 +116,11 @@ extension Participant {
                         await tell(
                             Story(
                                 kind: isSuperseded ? .supersededOverlap : .overlap, epoch: epoch, other: other,
-                                reason: isLate && process != nil
-                                    ? "the lock of an ended process is still held" : "seen by the witness"))
+                                reason: isKnown && isLate
+                                    ? "the lock of an ended process is still held"
+                                    : isKnown || isSuperseded
+                                        ? "seen by the witness"
+                                        : "seen by the witness, and not known to this group's timeline"))
                     }
                 }
                 if exiting.isEmpty { return }

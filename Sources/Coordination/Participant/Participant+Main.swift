@@ -15,11 +15,15 @@ extension Participant {
         let before = state
         intentions.start(takingOver: takingOver)
         machine.hasYielded = false
+        // What is asked for anew is tried at once.
+        machine.rest = nil
         obstacle = nil
         bell.ring()
         let caller = newNumber()
         report(to: caller, by: reporting)
-        defer { stopReporting(to: caller) }
+        // A Main that runs may come to wait again: its caller is told until it ends.
+        var superfluous: Int? = caller
+        defer { stopReporting(to: superfluous) }
         await untilState { state in
             state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
                 || !state.wantsOwnership || state.lastingError != nil
@@ -30,12 +34,18 @@ extension Participant {
             await tell(refusal)
             throw refused(by: refusal)
         }
-        if state.isCoreRunning { return }
+        if state.isCoreRunning {
+            superfluous = mainReporter
+            mainReporter = caller
+            return
+        }
         if Task.isCancelled {
             withdraw(because: .startCancelled)
             throw CoordinationError(.cancelled, "The task that started the Main was cancelled.")
         }
         if let problem = intentions.problem, problem != before.problem {
+            // Its core may have run for a moment: a start that throws has started nothing.
+            withdraw(because: .coreFailed(problem.text))
             throw CoordinationError(.coreFailed, problem.text)
         }
         if let error = state.lastingError {

@@ -27,6 +27,8 @@ actor Participant {
     var listeners: [Int: Bell] = [:]
     /// Those who are told why they wait.
     private var reporters: [Int: @Sendable (OwnershipWait) -> Void] = [:]
+    /// The one of them that was given to the start of the Main that runs.
+    var mainReporter: Int?
     /// The expectations of this participant, by item.
     var expected = OwnExpectations()
     /// The last write of each expectation that is on its way.
@@ -243,8 +245,8 @@ actor Participant {
         if let waiting = state.waiting { reporting(waiting) }
     }
 
-    func stopReporting(to caller: Int) {
-        reporters[caller] = nil
+    func stopReporting(to caller: Int?) {
+        if let caller { reporters[caller] = nil }
     }
 
     func newNumber() -> Int {
@@ -358,6 +360,7 @@ actor Participant {
         demandWatch?.cancel()
         alarm.stop()
         publish()
+        reporters = [:]
         bell.ring()
     }
 }

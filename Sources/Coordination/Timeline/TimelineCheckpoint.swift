@@ -35,10 +35,11 @@ public struct TimelineCheckpoint: Hashable, Sendable {
 
     init(decoding bytes: [UInt8]) throws(ByteCodingError) {
         var reader = ByteReader(bytes)
-        guard try reader.byte() == Self.version else { throw .malformed }
+        let version = try reader.byte()
+        guard 1...Self.version ~= version else { throw .malformed }
         through = Revision(rawValue: try reader.integer())
         droppedCount = Int(clamping: try reader.integer())
-        ledger = try OwnershipLedger(from: &reader)
+        ledger = try OwnershipLedger(from: &reader, knowsProcesses: version >= 2)
         try reader.finish()
     }
 
@@ -48,5 +49,6 @@ public struct TimelineCheckpoint: Hashable, Sendable {
         self = checkpoint
     }
 
-    private static let version: UInt8 = 1
+    /// Version 1 did not say in which process a core runs.
+    private static let version: UInt8 = 2
 }

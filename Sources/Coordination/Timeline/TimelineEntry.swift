@@ -62,6 +62,9 @@ public struct TimelineEntry: Hashable, Sendable {
         self.bootID = bootID
     }
 
+    /// The process of the participant, without its start time.
+    var process: ProcessIdentity { ProcessIdentity(bootID: bootID, pid: pid, startTime: 0) }
+
     private static func cut(_ reason: String) -> String {
         guard reason.utf8.count > maximumReasonByteCount else { return reason }
         var cut = reason

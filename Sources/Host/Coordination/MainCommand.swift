@@ -31,13 +31,16 @@ struct MainCommand: HostCommand {
             let main = try MainParticipant(of: group, options: options, environment: environment) {
                 MaildirCore(directory: maildir, startDuration: startDuration)
             }
-            do {
-                try await context.reportingWaits { try await main.start(takingOver: takeOver, reporting: $0) }
-            } catch let error as CoordinationError {
-                await stop(main)
-                throw CommandFailure(error)
+            // Also while it runs: after a failure of its core it waits again.
+            try await context.reportingWaits { reporting in
+                do {
+                    try await main.start(takingOver: takeOver, reporting: reporting)
+                } catch let error as CoordinationError {
+                    await stop(main)
+                    throw CommandFailure(error)
+                }
+                try await runOn(main, context: context)
             }
-            try await runOn(main, context: context)
         }
     }
 

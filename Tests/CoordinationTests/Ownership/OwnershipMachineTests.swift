@@ -136,6 +136,32 @@ struct OwnershipMachineTests {
         #expect(transaction.operations.first == .delete(OwnershipKey.owner))
     }
 
+    @Test(
+        "C3: a Main that is overloaded and rarely gets to run kills an Executor that does not let go, too",
+        arguments: [700, 3000])
+    func overloadedMain(gap: Int) throws {
+        var machine = machine(.main)
+        let owner = owner(.executor, by: other, claim: 20)
+        machine.view.apply(view(20, [owner]))
+        let request = HandoverRecord(
+            name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
+        let handover = entry(OwnershipKey.handover, request, by: session, claim: 30)
+        var steps = 0
+        var isKilled = false
+        while !isKilled, steps < 100 {
+            steps += 1
+            while let directive = machine.step(at: start.advanced(by: .milliseconds(gap * steps))) {
+                if case .commit(let transition) = directive {
+                    isKilled = transition.stories.contains { $0.kind == .killed }
+                    if isKilled { break }
+                    machine.view.apply(view(30, [owner, handover]))
+                }
+            }
+        }
+        #expect(isKilled)
+        #expect(steps <= 10)
+    }
+
     @Test("C6: a holder has half of its time from a reminder on that the store has taken only late")
     func lateReminder() throws {
         var machine = machine(.executor)

@@ -29,6 +29,36 @@ struct RunningTimeTests {
         #expect(time.elapsed == .zero)
     }
 
+    @Test("C6: a second sleep within the wait takes back no more than is left of what may be")
+    func gapsAreBounded() {
+        var time = RunningTime(from: start)
+        var now = start
+        func wait(_ milliseconds: Int) {
+            now = now.advanced(by: .milliseconds(milliseconds))
+            time.count(to: now)
+        }
+        for _ in 1...3 { wait(100) }
+        wait(60_000)
+        #expect(time.elapsed == .zero)
+        for _ in 1...4 { wait(100) }
+        wait(60_000)
+        #expect(time.elapsed == .milliseconds(200))
+        wait(60_000)
+        #expect(time.elapsed == .milliseconds(350), "from here on, a gap counts as a late step does")
+    }
+
+    @Test("C3: one that comes too late each time, as on an overloaded machine, comes to its end all the same")
+    func overloaded() {
+        for gap in [500, 700, 5000] {
+            var time = RunningTime(from: start)
+            let steps = (1...100).first { step in
+                time.count(to: start.advanced(by: .milliseconds(gap * step)))
+                return time.elapsed >= .milliseconds(500)
+            }
+            #expect(steps == 8)
+        }
+    }
+
     @Test("a clock that stands still, or an instant twice, counts for nothing")
     func standsStill() {
         var time = RunningTime(from: start)

@@ -33,7 +33,7 @@ struct IntentionsTests {
     func refusedAfterItsCoreRan() {
         var main = main()
         main.start(takingOver: false)
-        main.coreStarted()
+        main.coreStarted(at: start)
         main.notice(loss(to: .executor), hasYielded: false)
         #expect(main.intent == .own)
         #expect(!main.isSuperseded)
@@ -60,7 +60,7 @@ struct IntentionsTests {
         var main = main()
         main.start(takingOver: true)
         #expect(main.wish(holding: nil, core: nil, at: start) == .takeOver)
-        main.coreStarted()
+        main.coreStarted(at: start)
         #expect(main.wish(holding: epoch, core: nil, at: start) == .own)
     }
 
@@ -76,11 +76,53 @@ struct IntentionsTests {
     @Test("C9: an Executor leaves a core that failed alone, twice as long after each failure in a row")
     func restsAfterFailures() {
         var executor = executor()
-        #expect(executor.coreFailed("first", of: epoch, at: start) == after(1000))
+        #expect(executor.coreFailed("first", of: epoch, at: start)?.until == after(1000))
         #expect(executor.coreFailed("again", of: epoch, at: start) == nil)
-        #expect(executor.coreFailed("second", of: Revision(rawValue: 21), at: start) == after(2000))
-        executor.coreStarted()
-        #expect(executor.coreFailed("third", of: Revision(rawValue: 22), at: start) == after(1000))
+        #expect(executor.coreFailed("second", of: Revision(rawValue: 21), at: start)?.until == after(2000))
+        executor.coreStarted(at: start)
+        #expect(executor.coreFailed("third", of: Revision(rawValue: 22), at: start)?.until == after(1000))
+    }
+
+    @Test("C8: a Main rests after each failure of a core that had run, and gives up after ten in a row")
+    func mainRests() {
+        var main = main()
+        main.start(takingOver: false)
+        main.coreStarted(at: start)
+        let rests = (1...9).map { number in
+            let rest = main.coreFailed("it broke", of: Revision(rawValue: 20 + UInt64(number)), at: start)
+            #expect(main.problem?.sentence == "it broke; the next one starts in \(rest?.length ?? .zero)")
+            return rest?.length
+        }
+        #expect(rests == [1, 2, 4, 8, 16, 30, 30, 30, 30].map { .seconds($0) })
+        #expect(main.intent == .own)
+
+        #expect(main.coreFailed("it broke", of: Revision(rawValue: 30), at: start) == nil)
+        #expect(main.intent == .nothing(because: .coreFailed("it broke")))
+        #expect(main.problem?.sentence == "it broke; no other is started after 10 failures in a row")
+    }
+
+    @Test("C8: a core that only starts and fails again goes on with the row; one that ran for 30 s begins a new one")
+    func steadyRunBeginsANewRow() {
+        var main = main()
+        main.start(takingOver: false)
+        main.coreStarted(at: start)
+        #expect(main.coreFailed("1", of: Revision(rawValue: 21), at: after(1))?.length == .seconds(1))
+        main.coreStarted(at: after(1000))
+        #expect(main.coreFailed("2", of: Revision(rawValue: 22), at: after(30_999))?.length == .seconds(2))
+        main.coreStarted(at: after(40_000))
+        #expect(main.coreFailed("3", of: Revision(rawValue: 23), at: after(70_000))?.length == .seconds(1))
+    }
+
+    @Test("C8: a Main does not start a core again that has ended by itself, nor one whose first start failed")
+    func endsOfAMain() {
+        var main = main()
+        main.start(takingOver: false)
+        #expect(main.coreFailed("no network", of: Revision(rawValue: 21), at: start) == nil)
+        #expect(!main.intent.wantsOwnership)
+        main.start(takingOver: false)
+        main.coreStarted(at: start)
+        #expect(main.coreFailed("it ended", isFinal: true, of: Revision(rawValue: 22), at: start) == nil)
+        #expect(!main.intent.wantsOwnership)
     }
 
     @Test("C9: an Executor whose budget is used up seeks no more until nobody waits here")

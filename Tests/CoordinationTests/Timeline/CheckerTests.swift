@@ -129,6 +129,32 @@ struct GoodHistoryTests {
         #expect((report.overlaps, report.supersededOverlaps) == (0, 1), "the timeline decides, not the line's own word")
     }
 
+    @Test("C15: an overlap with an epoch that the timeline does not know is one, whatever its line says")
+    func unknownOverlap() {
+        var history = HistoryBuilder()
+        let epoch = history.own(main)
+        history.add(.supersededOverlap, by: main, epoch: epoch, other: Revision(rawValue: 7))
+        #expect((history.report.overlaps, history.report.supersededOverlaps) == (1, 0))
+    }
+
+    @Test("C15: a frozen core that each new owner sees is superseded still, however many there were since")
+    func longSuperseded() {
+        var history = HistoryBuilder()
+        let frozen = history.own(main)
+        var last = frozen
+        for number in UInt64(10)..<100 {
+            let actor = HistoryBuilder.Actor(number, .main)
+            history.add(.asked, by: actor, other: last, bound: .zero)
+            last = history.takeOver(actor, from: last, because: .replaced)
+            history.add(.supersededOverlap, by: actor, epoch: last, other: frozen)
+        }
+        // The overlap of two that have both a right to run.
+        let new = history.add(
+            .acquired, by: other, to: .starting, previous: PreviousOwnership(epoch: last, end: .sessionEnded))
+        history.add(.supersededOverlap, by: other, epoch: new, other: frozen)
+        #expect((history.report.overlaps, history.report.supersededOverlaps) == (0, 91))
+    }
+
     @Test("a restart of the machine ends all, and times before it are not measured against those after it")
     func restart() {
         var history = HistoryBuilder()

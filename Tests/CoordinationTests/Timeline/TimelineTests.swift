@@ -1,3 +1,4 @@
+import ByteCoding
 import CoreAPI
 import CoreAPITesting
 import InMemoryBackend
@@ -251,6 +252,29 @@ struct TimelineTests {
             #expect((rest.overlaps, rest.supersededOverlaps) == (whole.overlaps, whole.supersededOverlaps))
         }
         #expect(!whole.violations.isEmpty)
+    }
+
+    @Test("C15: a checkpoint of version 1, which tells no processes, is read still")
+    func formerCheckpoint() throws {
+        var writer = ByteWriter()
+        writer.byte(1)
+        writer.integer(UInt64(90))  // through
+        writer.integer(12)  // dropped
+        writer.optional(UInt64?.none) { $0.integer($1) }  // owner
+        writer.optional(UInt64(80)) { $0.integer($1) }  // the last epoch
+        writer.array([UInt64(80)]) { writer, epoch in  // cores
+            writer.integer(epoch)
+            writer.integer(UInt64(7))
+        }
+        for _ in 1...4 { writer.array([UInt64]()) { $0.integer($1) } }  // superseded, ended, requests, challenges
+        writer.integer(3)  // overlaps
+        writer.integer(5)
+        let checkpoint = try TimelineCheckpoint(decoding: writer.bytes)
+        #expect(checkpoint.through == Revision(rawValue: 90))
+        #expect(
+            checkpoint.ledger.cores == [Revision(rawValue: 80): .init(participant: .init(rawValue: 7), process: nil)])
+        #expect((checkpoint.ledger.overlaps, checkpoint.ledger.supersededOverlaps) == (3, 5))
+        #expect(try TimelineCheckpoint(decoding: checkpoint.encoded()) == checkpoint)
     }
 
     @Test("C15: entries that cannot be read, were rewritten, or written by another are damages")

@@ -58,7 +58,7 @@ enum Situation: UInt8 {
         let isAsking = machine.view.handover?.session == machine.myself.session
         if machine.refusal != nil {
             self = .refused
-        } else if let rest = machine.restsUntil, now < rest {
+        } else if let rest = machine.rest, now < rest.until {
             self = .resting
         } else if isAsking {
             guard owner != nil else {

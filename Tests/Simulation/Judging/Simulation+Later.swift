@@ -64,7 +64,7 @@ extension Simulation {
 
     private func canWait(_ member: Member) -> Bool {
         guard let wants = member.wantsSince, member.machine.refusal == nil else { return false }
-        let isResting = member.machine.restsUntil.map { $0.advanced(by: .seconds(3)) > now } ?? false
+        let isResting = member.machine.rest.map { $0.until.advanced(by: .seconds(3)) > now } ?? false
         return canAct(member, for: 2_950_000_000) && wants + 2_950_000_000 < clock && !isResting
     }
 
@@ -78,7 +78,7 @@ extension Simulation {
     private mutating func judgeDead(_ dead: Int, seenBy number: Int) {
         let member = members[number]
         guard let wants = member.wantsSince, let owner = present.owner, owner.session == members[dead].session,
-            member.machine.refusal == nil, !(member.machine.restsUntil.map { $0 > now } ?? false)
+            member.machine.refusal == nil, !(member.machine.rest.map { $0.until > now } ?? false)
         else { return }
         guard canAct(member, for: 300_000_000), wants + 300_000_000 < clock else { return }
         broke("C6: \(members[dead].name) was dead before \(member.name) came, and is still believed to own")

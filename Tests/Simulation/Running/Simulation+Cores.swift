@@ -83,7 +83,7 @@ extension Simulation {
         let before = CorePhase(members[number].machine.core)
         members[number].machine.coreStarted(cores[core].epoch)
         took(.core, before.rawValue, CorePhase(members[number].machine.core).rawValue, by: number)
-        members[number].intentions.coreStarted()
+        members[number].intentions.coreStarted(at: now)
         say("\(members[number].name)'s core is connected")
         for message in messages.indices where messages[message].isHeld { send(message, to: core) }
         if members[number].random.once(in: schedule.weather.criticalSections) {
@@ -114,8 +114,8 @@ extension Simulation {
 
     private mutating func take(_ problem: String, of epoch: Revision, in number: Int) {
         guard let rest = members[number].intentions.coreFailed(problem, of: epoch, at: now) else { return }
-        members[number].machine.restsUntil = rest
-        disturb(for: Int(now.duration(to: rest).clampedNanoseconds / 1000) + 1_000_000)
+        members[number].machine.rest = rest
+        disturb(for: Int(rest.length.clampedNanoseconds / 1000) + 1_000_000)
     }
 
     private mutating func stopped(_ core: Int, of number: Int) {

@@ -1,5 +1,13 @@
 package import CoreAPI
 
+/// A time for which a participant starts no core, because the last one failed.
+package struct CoreRest: Hashable, Sendable {
+    package let until: BootInstant
+    package let length: Duration
+    /// Why the core failed.
+    package let problem: String
+}
+
 /// The core that runs in this participant, as far as the machine has to know.
 package struct LocalCore: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {

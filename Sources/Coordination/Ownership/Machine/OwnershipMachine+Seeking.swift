@@ -9,9 +9,12 @@ extension OwnershipMachine {
             handoverWait = nil
             return nil
         }
-        if let restsUntil, now < restsUntil {
-            wake(at: restsUntil)
-            return nil
+        if let rest {
+            guard rest.until <= now else {
+                wake(at: rest.until)
+                return nil
+            }
+            self.rest = nil
         }
         if let owner = view.owner {
             if let burial = bury(owner.claim, at: now) { return burial }

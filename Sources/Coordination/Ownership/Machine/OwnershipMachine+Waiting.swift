@@ -4,15 +4,17 @@ internal import CoreAPI
 extension OwnershipMachine {
     /// What is waited for; nil when nothing is wanted, nothing is known yet, or the core runs.
     var waiting: OwnershipWait? {
-        if holding != nil { return core?.phase == .running ? nil : .coreStart }
+        if holding != nil { return core?.phase ?? .starting == .starting ? .coreStart : nil }
         guard isWaiting else { return nil }
         // Its own, of which it learns in the next step.
         if view.owner?.session == myself.session { return .coreStart }
+        // A Main is served by no other owner's core, so it waits for nothing but its own.
+        if myself.isMain, let rest { return .rest(rest.length, after: rest.problem) }
         if let owner = view.owner { return wait(for: owner) }
         if let handover = view.handover, handover.session != myself.session {
             return .request(ofMain: handover.record.name)
         }
-        return restsUntil != nil ? .rest : nil
+        return rest.map { .rest($0.length, after: $0.problem) }
     }
 
     private func wait(for standing: Standing<OwnerRecord>) -> OwnershipWait? {

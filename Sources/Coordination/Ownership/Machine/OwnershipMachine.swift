@@ -21,8 +21,8 @@ package struct OwnershipMachine: Sendable {
     package private(set) var holding: Holding?
     /// The core that runs here.
     package var core: LocalCore?
-    /// Until then ownership is not sought, after a core failed.
-    package var restsUntil: BootInstant?
+    /// How long ownership is not sought, after a core failed; nil when it is.
+    package var rest: CoreRest?
 
     /// How the wish was refused, for as long as that stands.
     package var refusal: Refusal?

@@ -2,15 +2,23 @@ package import CoreAPI
 
 /// How long something was waited for, counted in the waiting one's own running time.
 ///
-/// Whoever was stopped, or slept with its machine, has not waited meanwhile: the one that it waits for had no time
-/// either. A step counts for at most ``longestStep``, and after a gap of ``longestGap`` or more the wait begins anew.
+/// A process that was stopped, or slept with its machine, has not waited meanwhile: the process that it waits for had no
+/// time either. A step counts for at most ``longestStep``. A gap of ``longestGap`` or more counts for nothing and takes back
+/// what was counted, ``allowance`` at most: the other process gets its time anew.
+///
+/// An overloaded process has such gaps in every step, and cannot tell them from a sleep. So the allowance is one for the
+/// whole wait: when it is used up, a gap counts as any late step does, and the wait comes to its end.
 package struct RunningTime: Hashable, Sendable {
     /// How often the waiting one counts.
     package static let tick = Duration.milliseconds(100)
     package static let longestStep = Duration.milliseconds(150)
     package static let longestGap = Duration.milliseconds(500)
 
+    /// How much the gaps of one wait take back together; each of them uses up a step of it at least.
+    package static let allowance = Duration.milliseconds(500)
+
     package private(set) var elapsed = Duration.zero
+    private var allowance = Self.allowance
     private var last: BootInstant
 
     package init(from start: BootInstant) {
@@ -20,7 +28,13 @@ package struct RunningTime: Hashable, Sendable {
     package mutating func count(to now: BootInstant) {
         let step = last.duration(to: now)
         last = max(last, now)
-        elapsed = step >= Self.longestGap ? .zero : elapsed + min(step, Self.longestStep)
+        guard step >= Self.longestGap, allowance > .zero else {
+            elapsed += min(step, Self.longestStep)
+            return
+        }
+        let takenBack = min(elapsed, allowance)
+        elapsed -= takenBack
+        allowance -= max(takenBack, Self.longestStep)
     }
 
     /// When to count next in order not to miss the end.

@@ -202,26 +202,26 @@ extension OwnershipLedger {
         if owner?.epoch != entry.epoch || owner?.participant != entry.participant {
             broken.append(notOwner(record, did: "started a core"))
         }
-        for (epoch, participant) in cores.sorted(by: { $0.key < $1.key })
+        for (epoch, core) in cores.sorted(by: { $0.key < $1.key })
         where epoch != entry.epoch && !superseded.contains(epoch) {
             broken.append(
                 Violation(
                     .c1, at: record.revision,
                     "Session \(entry.participant) started a core while that of epoch \(epoch) (session "
-                        + "\(participant)) ran."))
+                        + "\(core.participant)) ran."))
         }
-        if let epoch = entry.epoch { cores[epoch] = entry.participant }
+        if let epoch = entry.epoch { cores[epoch] = Core(participant: entry.participant, process: entry.process) }
         return broken
     }
 
     /// An overlap in which one of the cores had been fenced or given up is no fault of the order, also when that one began
-    /// second: it was frozen on its way. The timeline decides, and the witness's own word counts only for epochs of which
-    /// the timeline knows nothing.
+    /// second: it was frozen on its way. The timeline decides, not the entry's own word: an epoch that the timeline does not
+    /// know is one that nothing fenced.
     private mutating func countOverlap(_ entry: TimelineEntry) {
-        let known = entry.other.map { superseded.contains($0) || cores[$0] != nil } ?? false
-        let isOfSuperseded = [entry.epoch, entry.other].contains { $0.map(superseded.contains) == true }
-        let isSuperseded = isOfSuperseded || (!known && entry.kind == .supersededOverlap)
-        if isSuperseded { supersededOverlaps += 1 } else { overlaps += 1 }
+        let seen = [entry.epoch, entry.other].compactMap(\.self).filter(superseded.contains)
+        if seen.isEmpty { overlaps += 1 } else { supersededOverlaps += 1 }
+        // A core that is still seen to run is not to be forgotten.
+        for epoch in seen { supersede(epoch) }
     }
 
     private mutating func install(_ record: TimelineRecord) -> [Violation] {

@@ -13,7 +13,12 @@ extension OwnershipLedger {
         writer.optional(lastEpoch) { $0.integer($1.rawValue) }
         writer.array(cores.sorted { $0.key < $1.key }) { writer, core in
             writer.integer(core.key.rawValue)
-            writer.integer(core.value.rawValue)
+            writer.integer(core.value.participant.rawValue)
+            writer.optional(core.value.process) { writer, process in
+                writer.word(process.bootID.high)
+                writer.word(process.bootID.low)
+                writer.halfWord(UInt32(bitPattern: process.pid))
+            }
         }
         writer.array(superseded) { $0.integer($1.rawValue) }
         writer.array(endedSessions) { $0.integer($1.rawValue) }
@@ -30,7 +35,8 @@ extension OwnershipLedger {
         writer.integer(supersededOverlaps)
     }
 
-    init(from reader: inout ByteReader) throws(ByteCodingError) {
+    /// - Parameter knowsProcesses: Whether each core is followed by its process, as in a checkpoint of version 2.
+    init(from reader: inout ByteReader, knowsProcesses: Bool) throws(ByteCodingError) {
         owner = try reader.optional { reader throws(ByteCodingError) in
             let epoch = Revision(rawValue: try reader.integer())
             let participant = SessionID(rawValue: try reader.integer())
@@ -41,7 +47,16 @@ extension OwnershipLedger {
         lastEpoch = try reader.optionalRevision()
         for _ in 0..<(try reader.count()) {
             let epoch = Revision(rawValue: try reader.integer())
-            cores[epoch] = SessionID(rawValue: try reader.integer())
+            let participant = SessionID(rawValue: try reader.integer())
+            let process =
+                knowsProcesses
+                ? try reader.optional { reader throws(ByteCodingError) in
+                    let high = try reader.word()
+                    let bootID = BootID(high: high, low: try reader.word())
+                    return ProcessIdentity(
+                        bootID: bootID, pid: Int32(bitPattern: try reader.halfWord()), startTime: 0)
+                } : nil
+            cores[epoch] = Core(participant: participant, process: process)
         }
         superseded = try reader.array { reader throws(ByteCodingError) in Revision(rawValue: try reader.integer()) }
         endedSessions = try reader.array { reader throws(ByteCodingError) in

@@ -30,15 +30,22 @@ package struct OwnershipLedger: Hashable {
         let bound: Duration
     }
 
+    /// A core that was started: its participant and that one's process.
+    package struct Core: Hashable {
+        package let participant: SessionID
+        /// Without a start time, which no entry tells; nil in a checkpoint that was written before processes were kept.
+        package let process: ProcessIdentity?
+    }
+
     /// How many of the past's sessions and epochs are remembered.
     package static let memory = 64
 
     package var owner: Owner?
     /// The epoch of the last acquisition.
     package var lastEpoch: Revision?
-    /// The epochs whose cores were started and not stopped, with their participants.
-    package var cores: [Revision: SessionID] = [:]
-    /// The epochs that were fenced or given up, so that their cores may run on: the last ones.
+    /// The cores that were started and not stopped, by their epochs.
+    package var cores: [Revision: Core] = [:]
+    /// The epochs that were fenced or given up, so that their cores may run on: the last ones that were, or were seen to run.
     package var superseded: [Revision] = []
     /// The sessions of owners that were found to have ended: the last ones.
     package var endedSessions: [SessionID] = []
@@ -54,7 +61,7 @@ package struct OwnershipLedger: Hashable {
     package init() {}
 
     package mutating func supersede(_ epoch: Revision) {
-        guard !superseded.contains(epoch) else { return }
+        superseded.removeAll { $0 == epoch }
         superseded.append(epoch)
         superseded.removeFirst(max(0, superseded.count - Self.memory))
     }
@@ -64,6 +71,6 @@ package struct OwnershipLedger: Hashable {
         endedSessions.append(owner.participant)
         endedSessions.removeFirst(max(0, endedSessions.count - Self.memory))
         requests[owner.participant] = nil
-        cores = cores.filter { $0.value != owner.participant }
+        cores = cores.filter { $0.value.participant != owner.participant }
     }
 }
