@@ -33,7 +33,7 @@ enum ExecutorProgram {
 
     private static func arguments() -> ExecutorArguments {
         do throws(ExecutorFailure) {
-            return try ExecutorArguments(Array(CommandLine.arguments.dropFirst()))
+            return try ExecutorArguments(bytes: OwnProcess.arguments)
         } catch {
             StandardError.write("sharedcore-executor: \(error.message)")
             exit(error.status.rawValue)

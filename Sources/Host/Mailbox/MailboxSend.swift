@@ -5,7 +5,7 @@ internal import ProgramOutput
 internal import Wormholes
 
 /// `mailbox send`: puts a message into a mailbox.
-struct MailboxSend: HostCommand {
+struct MailboxSend: HostCommand, TakesBytes {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Put a message into a mailbox, in place of the one before.",
         discussion: "With --queue: behind those before. Status 1 when the queue is full and refuses.")
@@ -17,7 +17,9 @@ struct MailboxSend: HostCommand {
     var id: String
 
     @Argument(help: "The message, as JSON; “-” reads it from standard input.")
-    var message: String
+    var message: ArgumentBytes
+
+    var values: [ArgumentBytes] { [message] }
 
     @Flag(help: "Into the queue of this name, which keeps all messages.")
     var queue = false

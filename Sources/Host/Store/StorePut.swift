@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import ProgramOutput
 
 /// `store put`: sets the value under a key.
-struct StorePut: HostCommand {
+struct StorePut: HostCommand, TakesBytes {
     static let configuration = CommandConfiguration(
         commandName: "put", abstract: "Set the value under a key.",
         discussion: "Status 1 when the condition does not hold.")
@@ -14,7 +14,9 @@ struct StorePut: HostCommand {
     var key: String
 
     @Argument(help: "The value; “-” reads it from standard input. Write “--” before one that begins with “-”.")
-    var value: String
+    var value: ArgumentBytes
+
+    var values: [ArgumentBytes] { [value] }
 
     @Flag(help: "Only when nothing stands under the key.")
     var ifAbsent = false
