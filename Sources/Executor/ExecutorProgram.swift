@@ -65,7 +65,11 @@ enum ExecutorProgram {
             let report = try await ExecutorRun.run(arguments.request, in: group) { report in
                 let line = Array((report.json.line + "\n").utf8)
                 // A pipe whose reader is slow blocks.
-                try await thread.run { () throws(SystemCallError) in try StandardStream.output.write(line) }
+                do throws(SystemCallError) {
+                    try await thread.run { () throws(SystemCallError) in try StandardStream.output.write(line) }
+                } catch {
+                    throw ExecutorFailure(.output, "\(error.location): \(error.text)")
+                }
                 if let reason = report.reason { StandardError.write("sharedcore-executor: \(reason)") }
             }
             await group.close()

@@ -10,6 +10,8 @@ package enum ExitStatus: Int32, Hashable, Sendable {
     case usage = 64
     /// The backend cannot be used now (`EX_UNAVAILABLE`).
     case unavailable = 69
+    /// Standard output could not be written, whatever was done before (`EX_IOERR`).
+    case output = 74
     /// The configuration is wrong (`EX_CONFIG`).
     case configuration = 78
 

@@ -10,7 +10,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
         abstract: "Several processes of one application act as one.",
         discussion: """
             Exit status: 0 yes or done; 1 no (absent, timed out, refused, a check failed); 64 wrong usage; \
-            69 the backend cannot be used now; 78 wrong configuration.
+            69 the backend cannot be used now; 74 standard output cannot be written, though what was to be done may be \
+            done; 78 wrong configuration.
             """,
         version: "0.1.0",
         subcommands: subcommands)

@@ -53,7 +53,7 @@ struct MailboxSend: HostCommand, TakesBytes {
             } else {
                 let revision = try await wormhole.send(
                     text, to: MailboxID(id, codec: JSONText.codec, lifetime: kept))
-                try await context.output.emit(
+                try await context.output.confirm(
                     text: "revision \(revision)",
                     json: ["id": .text(id), "revision": .natural(revision.rawValue)])
             }
@@ -72,7 +72,7 @@ struct MailboxSend: HostCommand, TakesBytes {
             guard let cause = error.cause, cause.code == .limitExceeded else { throw error }
             throw CommandFailure(.no, cause.message)
         }
-        try await output.emit(
+        try await output.confirm(
             text: "revision \(receipt.revision)"
                 + (receipt.dropped.isEmpty ? "" : ", \(receipt.dropped.count) had to make room"),
             json: [

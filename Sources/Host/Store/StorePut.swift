@@ -43,7 +43,7 @@ struct StorePut: HostCommand, TakesBytes {
             if let ifRevision { transaction.require(.revision(key, Revision(rawValue: ifRevision))) }
             transaction.put(key, bytes, lifetime: lifetime.map { .expiring(after: $0.duration) } ?? .persistent)
             let commit = try await commit(transaction, to: group)
-            try await context.output.emit(
+            try await context.output.confirm(
                 text: "revision \(commit.revision)",
                 json: ["key": .text(key.text), "revision": .natural(commit.revision.rawValue)])
         }
