@@ -14,6 +14,10 @@ package enum ExitStatus: Int32, Hashable, Sendable {
     case output = 74
     /// The configuration is wrong (`EX_CONFIG`).
     case configuration = 78
+    /// SIGINT ended it before it was done.
+    case interrupted = 130
+    /// SIGTERM ended it before it was done.
+    case terminated = 143
 
     /// What an error of a group means for the program that met it.
     package init(_ code: SharedCoreError.Code) {
