@@ -26,7 +26,7 @@ enum BenchParticipantProgram {
         OwnProcess.shareHeap()
         let arguments: BenchArguments
         do {
-            arguments = try BenchArguments(Array(CommandLine.arguments.dropFirst()))
+            arguments = try BenchArguments(OwnProcess.arguments.map { try ProgramText.text($0) })
         } catch {
             fail(error)
         }

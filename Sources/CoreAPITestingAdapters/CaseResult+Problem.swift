@@ -9,6 +9,8 @@ extension CaseResult {
             return gaps[id].map { "\(id) is said to be left out (\($0)), but it passes." }
         case .failed(let message):
             return "\(id): \(message)"
+        case .interrupted:
+            return "\(id) was interrupted"
         case .unsupported(let reason), .skipped(let reason):
             return gaps[id] == nil ? "\(id) was \(outcome.word): \(reason)" : nil
         }

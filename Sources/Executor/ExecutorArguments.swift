@@ -39,6 +39,19 @@ struct ExecutorArguments {
     var parent: Int32?
     var isHeld = false
 
+    /// Reads arguments byte by byte, which must be text.
+    init(bytes arguments: [[UInt8]]) throws(ExecutorFailure) {
+        var texts: [String] = []
+        for argument in arguments {
+            do throws(ProgramText.NotText) {
+                texts.append(try ProgramText.text(argument))
+            } catch {
+                throw Self.usage("the argument \(error)")
+            }
+        }
+        try self.init(texts)
+    }
+
     init(_ arguments: [String]) throws(ExecutorFailure) {
         var values: [String: String] = [:]
         var insists = false

@@ -33,7 +33,7 @@ enum ExecutorProgram {
 
     private static func arguments() -> ExecutorArguments {
         do throws(ExecutorFailure) {
-            return try ExecutorArguments(Array(CommandLine.arguments.dropFirst()))
+            return try ExecutorArguments(bytes: OwnProcess.arguments)
         } catch {
             StandardError.write("sharedcore-executor: \(error.message)")
             exit(error.status.rawValue)
@@ -65,7 +65,11 @@ enum ExecutorProgram {
             let report = try await ExecutorRun.run(arguments.request, in: group) { report in
                 let line = Array((report.json.line + "\n").utf8)
                 // A pipe whose reader is slow blocks.
-                try await thread.run { () throws(SystemCallError) in try StandardStream.output.write(line) }
+                do throws(SystemCallError) {
+                    try await thread.run { () throws(SystemCallError) in try StandardStream.output.write(line) }
+                } catch {
+                    throw ExecutorFailure(.output, "\(error.location): \(error.text)")
+                }
                 if let reason = report.reason { StandardError.write("sharedcore-executor: \(reason)") }
             }
             await group.close()

@@ -10,11 +10,15 @@ internal import ProgramOutput
 @main
 enum KeeperProgram {
     static func main() {
-        let arguments = Array(CommandLine.arguments.dropFirst())
         hearSignals()
-        if arguments.first == MainStart.word { MainStart.run(Array(arguments.dropFirst())) }
         do {
+            let arguments = try OwnProcess.arguments.map { bytes throws(ProgramText.NotText) in
+                try ProgramText.text(bytes)
+            }
+            if arguments.first == MainStart.word { MainStart.run(Array(arguments.dropFirst())) }
             try keep(arguments)
+        } catch let problem as ProgramText.NotText {
+            fail(.usage, "the argument \(problem)")
         } catch let problem as KeeperProblem {
             fail(.usage, "\(problem.message); usage: sharedcore-keeper --directory D [options] -- COMMAND...")
         } catch let failure as KeeperFailure {

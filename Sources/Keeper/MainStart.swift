@@ -28,7 +28,7 @@ enum MainStart {
             let own = ProcessIdentity.current
             try lock.truncate(to: 0)
             try lock.write(Array("\(own.pid) \(own.startTime) \(own.bootID)\n".utf8), at: 0)
-            let error = OwnProcess.become(arguments[1], Array(arguments.dropFirst(2)))
+            let error = OwnProcess.become(Array(arguments[1].utf8), arguments.dropFirst(2).map { Array($0.utf8) })
             withExtendedLifetime(lock) {}
             StandardError.write("sharedcore-keeper: \(error)")
             exit(notFound)

@@ -10,8 +10,14 @@ package enum ExitStatus: Int32, Hashable, Sendable {
     case usage = 64
     /// The backend cannot be used now (`EX_UNAVAILABLE`).
     case unavailable = 69
+    /// Standard output could not be written, whatever was done before (`EX_IOERR`).
+    case output = 74
     /// The configuration is wrong (`EX_CONFIG`).
     case configuration = 78
+    /// SIGINT ended it before it was done.
+    case interrupted = 130
+    /// SIGTERM ended it before it was done.
+    case terminated = 143
 
     /// What an error of a group means for the program that met it.
     package init(_ code: SharedCoreError.Code) {

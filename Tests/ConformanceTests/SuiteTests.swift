@@ -1,3 +1,4 @@
+import BundledHarnesses
 import CoreAPITesting
 import Testing
 
@@ -22,6 +23,14 @@ struct SuiteTests {
             let ids = ConformanceSuite.cases.filter { $0.rule == rule }.map(\.id)
             #expect(ids == ids.sorted(), "\(ids)")
         }
+    }
+
+    @Test("A case whose task is cancelled is interrupted, and has not failed")
+    func cancelled() async throws {
+        let conformanceCase = try #require(ConformanceSuite.cases(matching: "N8a").first)
+        let run = Task { await conformanceCase.run(on: MemoryHarness()) }
+        run.cancel()
+        #expect(await run.value.outcome.word == "interrupted")
     }
 
     @Test("A gap names a case that there is")

@@ -8,21 +8,24 @@ public enum CaseOutcome: Hashable, Sendable {
     case unsupported(String)
     /// This machine, this build or this harness cannot try it, for this reason.
     case skipped(String)
+    /// The task that ran the case was cancelled before the case had ended, which says nothing about the rule.
+    case interrupted
 
-    /// The word for scripts: `passed`, `failed`, `unsupported` or `skipped`.
+    /// The word for scripts: `passed`, `failed`, `unsupported`, `skipped` or `interrupted`.
     public var word: String {
         switch self {
         case .passed: "passed"
         case .failed: "failed"
         case .unsupported: "unsupported"
         case .skipped: "skipped"
+        case .interrupted: "interrupted"
         }
     }
 
-    /// What there is to say about it; nil for ``passed``.
+    /// What there is to say about it; nil for ``passed`` and ``interrupted``.
     public var message: String? {
         switch self {
-        case .passed: nil
+        case .passed, .interrupted: nil
         case .failed(let text), .unsupported(let text), .skipped(let text): text
         }
     }

@@ -1,7 +1,7 @@
 internal import CoreAPI
 
 extension ConformanceCase {
-    /// Tries the rule on a backend.
+    /// Tries the rule on a backend. A case whose task is cancelled meanwhile is ``CaseOutcome/interrupted``.
     ///
     /// - Parameters:
     ///   - harness: How to get at the backend.
@@ -26,6 +26,8 @@ extension ConformanceCase {
             }
         } catch let limitation as HarnessLimitation {
             outcome = .skipped(limitation.reason)
+        } catch  where Task.isCancelled {
+            outcome = .interrupted
         } catch {
             outcome = .failed("\(error)" + context.report(seed: seed))
         }

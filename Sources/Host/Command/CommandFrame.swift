@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import BackendRegistry
 internal import CoreAPI
-internal import FoundationEssentials
 internal import Glibc
 internal import Logging
+internal import Platform
 internal import ProgramOutput
 internal import ServiceLifecycle
 internal import Synchronization
@@ -44,11 +44,11 @@ struct CommandFrame: Sendable {
             return handler
         }
         let logger = Logger(label: "sharedcore")
-        let environment = ProcessInfo.processInfo.environment
+        let environment = try EnvironmentLayer.ofProcess()
         let file = try ConfigurationSearch(flag: global.file, environment: environment).read()
         let resolution = Resolution(
             flags: global.flags, environment: environment, file: file,
-            workingDirectory: FileManager.default.currentDirectoryPath)
+            workingDirectory: (try? OwnProcess.workingDirectory()).map { .init($0) } ?? .gone)
         EnvironmentLayer.warnOfUnknown(in: environment, logger: logger)
         return CommandContext(
             resolution: resolution, output: Output(json: global.json), logger: logger, registry: .bundled())

@@ -35,6 +35,9 @@ final class CommandService: Service {
         switch error {
         // Whatever an interrupted command stumbles over, such as children that end with it, comes of the interruption.
         case let failure as CommandFailure where wasInterrupted && failure.status == .no: .failure(failure)
+        // What was done is not undone by it, so a script that would do it again must not take it for “not done”.
+        case let error as OutputFailed:
+            .failure(CommandFailure(.output, "\(error.cause.location): \(error.cause.text)"))
         case is OutputClosed where wasInterrupted: .success(())
         case _ where wasInterrupted: .failure(CommandFailure(.no, "interrupted"))
         case let failure as CommandFailure: .failure(failure)

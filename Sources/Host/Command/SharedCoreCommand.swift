@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Platform
 internal import ProgramOutput
 
 /// The program `sharedcore`.
@@ -9,7 +10,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
         abstract: "Several processes of one application act as one.",
         discussion: """
             Exit status: 0 yes or done; 1 no (absent, timed out, refused, a check failed); 64 wrong usage; \
-            69 the backend cannot be used now; 78 wrong configuration.
+            69 the backend cannot be used now; 74 standard output cannot be written, though what was to be done may be \
+            done; 78 wrong configuration.
             """,
         version: "0.1.0",
         subcommands: subcommands)
@@ -32,22 +34,27 @@ struct SharedCoreCommand: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     static func main() async {
-        var arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments.first == StartGate.name { StartGate.pass(&arguments) }
+        var bytes = OwnProcess.arguments
+        if bytes.first == Array(StartGate.name.utf8) { StartGate.pass(&bytes) }
+        let arguments = CommandArguments(bytes)
         do {
-            var command = try parseAsRoot(arguments)
+            var command = try parseAsRoot(arguments.texts)
+            try arguments.check(command)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
                 try command.run()
             }
         } catch {
+            // A command that has run has said what there is to say.
+            guard !(error is ExitCode) else { exit(withError: error) }
+            let refusal = error as? CommandFailure
+            guard refusal != nil || exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            StandardError.write(
+                refusal?.message.map { "sharedcore: \($0)" } ?? arguments.message(fullMessage(for: error)))
             // Wrong usage of a command that passes on the exit status of another one is told apart from what that one says.
-            if exitCode(for: error) == .validationFailure, ExclusiveCommand.isNamed(in: arguments) {
-                StandardError.write(fullMessage(for: error))
-                exit(withError: ExitCode(ExclusiveStatus.refusal))
-            }
-            exit(withError: error)
+            let isExclusive = ExclusiveCommand.isNamed(in: arguments.texts)
+            exit(withError: ExitCode(isExclusive ? ExclusiveStatus.refusal : ExitStatus.usage.rawValue))
         }
     }
 }

@@ -32,13 +32,14 @@ enum StartGate {
     }
 
     /// Goes through; returns only where this program goes on, with the arguments that then are its own.
-    static func pass(_ arguments: inout [String]) {
-        guard arguments.count > 4, let parent = Int32(arguments[1]), let way = Way(rawValue: arguments[2]) else {
+    static func pass(_ arguments: inout [[UInt8]]) {
+        let words = arguments.prefix(4).map { String(decoding: $0, as: UTF8.self) }
+        guard arguments.count > 4, let parent = Int32(words[1]), let way = Way(rawValue: words[2]) else {
             StandardError.write("sharedcore: “\(name)” is for sharedcore itself")
             _exit(ExclusiveStatus.refusal)
         }
         // A parent that was killed already owns nothing any more, so there is nothing to run under.
-        guard OwnProcess.endsWith(parent: parent), arguments[3] != held || OwnProcess.waitForLeave() else {
+        guard OwnProcess.endsWith(parent: parent), words[3] != held || OwnProcess.waitForLeave() else {
             _exit(ExclusiveStatus.refusal)
         }
         arguments.removeFirst(4)
@@ -50,7 +51,8 @@ enum StartGate {
             OwnProcess.set(ExecutorMark.variable, to: mark.text)
         }
         let error = OwnProcess.become(arguments[0], Array(arguments.dropFirst()))
-        StandardError.write("sharedcore: “\(arguments[0])” cannot be executed: \(error.text)")
+        StandardError.write(
+            "sharedcore: “\(ProgramText.escaped(arguments[0]))” cannot be executed: \(error.text)")
         _exit(error.number == ENOENT ? ExclusiveStatus.notFound : ExclusiveStatus.notExecutable)
     }
 }

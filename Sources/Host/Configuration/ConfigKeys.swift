@@ -25,13 +25,13 @@
 
         func run(in context: CommandContext) async throws {
             let name = out ?? "sharedcore.key"
-            let path = name.hasPrefix("/") ? name : context.resolution.workingDirectory + "/" + name
+            let path = try context.resolution.absolutePath(name)
             let pair = try CurveKeyPair.generate()
-            try KeyFile.write(secretKeyOf: pair, to: path.normalizedPath)
-            if !global.json { StandardError.write("sharedcore: the secret key is in \(path.normalizedPath)") }
-            try await context.output.emit(
+            try KeyFile.write(secretKeyOf: pair, to: path)
+            if !global.json { StandardError.write("sharedcore: the secret key is in \(path)") }
+            try await context.output.confirm(
                 text: pair.publicKey,
-                json: ["publicKey": .text(pair.publicKey), "secretKeyFile": .text(path.normalizedPath)])
+                json: ["publicKey": .text(pair.publicKey), "secretKeyFile": .text(path)])
         }
     }
 #endif

@@ -1,5 +1,7 @@
 internal import Configuration
 internal import Logging
+internal import Platform
+internal import ProgramOutput
 
 /// The settings that the environment gives: variables that begin with `SHAREDCORE_`.
 enum EnvironmentLayer {
@@ -10,6 +12,26 @@ enum EnvironmentLayer {
 
     /// What a push announced, for the command that is configured to serve it.
     static let callIDVariable = prefix + "CALL_ID"
+
+    /// Variables that are no settings and decide where files are.
+    private static let places = UserDirectory.variables + ["TMPDIR", "NOTIFY_SOCKET"]
+
+    /// Reads the environment of this process. A variable that is not UTF-8 is left out where this program does not read it.
+    ///
+    /// - Throws: With status 78, for one that this program reads.
+    static func ofProcess() throws(CommandFailure) -> [String: String] {
+        var environment: [String: String] = [:]
+        for variable in OwnProcess.environment {
+            guard let name = String(validating: variable.name, as: UTF8.self) else { continue }
+            do throws(ProgramText.NotText) {
+                environment[name] = try ProgramText.text(variable.value)
+            } catch {
+                guard name.hasPrefix(prefix) || places.contains(name) else { continue }
+                throw .configuration("\(name): \(error); it must be text.")
+            }
+        }
+        return environment
+    }
 
     /// The provider of the variables' values, under the settings' own keys. An empty variable counts as unset.
     static func provider(of environment: [String: String]) -> EnvironmentVariablesProvider {

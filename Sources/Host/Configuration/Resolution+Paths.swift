@@ -1,3 +1,5 @@
+internal import ProgramOutput
+
 extension Resolution {
     /// The absolute path of the directory in which groups lie.
     func parentDirectory() throws(CommandFailure) -> String {
@@ -37,10 +39,45 @@ extension Resolution {
         }
         // A pipe of the shell, `<(...)`, stands in no folder that anybody means.
         if case .file(let file, _, _) = try find(setting)?.origin, !file.hasPrefix("/dev/") {
-            let folder = file.hasPrefix("/") ? file : workingDirectory + "/" + file
-            return (folder + "/../" + path).normalizedPath
+            return (try absolutePath(file) + "/../" + path).normalizedPath
         }
-        return (workingDirectory + "/" + path).normalizedPath
+        return try absolutePath(path)
+    }
+
+    /// What was given at the command line, as an absolute path.
+    func absolutePath(_ path: String) throws(CommandFailure) -> String {
+        path.hasPrefix("/") ? path.normalizedPath : (try workingDirectory.path(for: path) + "/" + path).normalizedPath
+    }
+}
+
+/// The directory that the program was called in.
+enum WorkingDirectory: Hashable, Sendable, ExpressibleByStringLiteral {
+    case path(String)
+    /// Its path is not UTF-8; this is how it is shown.
+    case notText(String)
+    /// It was removed, or cannot be reached.
+    case gone
+
+    init(_ bytes: [UInt8]) {
+        do throws(ProgramText.NotText) {
+            self = .path(try ProgramText.text(bytes))
+        } catch {
+            self = .notText(error.shown)
+        }
+    }
+
+    init(stringLiteral path: String) { self = .path(path) }
+
+    /// Returns its path, which a relative one starts from.
+    func path(for relative: String) throws(CommandFailure) -> String {
+        let problem: String
+        switch self {
+        case .path(let path): return path
+        case .notText(let shown): problem = "“\(shown)”, which is not UTF-8"
+        case .gone: problem = "gone"
+        }
+        throw .configuration(
+            "“\(relative)” starts from the working directory, and that is \(problem); give an absolute path.")
     }
 }
 

@@ -23,14 +23,17 @@ struct Resolution: Sendable {
     /// The environment, for defaults that depend on it.
     let environment: [String: String]
     /// The directory that relative paths start from, unless they stand in a file.
-    let workingDirectory: String
+    let workingDirectory: WorkingDirectory
 
     private let layers: [Layer]
     /// Other configurations, which decide about some settings in place of this one.
     private var deciding: [(names: Set<String>, resolution: Resolution)] = []
 
     /// - Parameter flags: The values that the command line gives, by the settings' names.
-    init(flags: [String: String], environment: [String: String], file: ConfigurationFile?, workingDirectory: String) {
+    init(
+        flags: [String: String], environment: [String: String], file: ConfigurationFile?,
+        workingDirectory: WorkingDirectory
+    ) {
         self.file = file
         self.environment = environment
         self.workingDirectory = workingDirectory

@@ -1,8 +1,11 @@
 /// The directories that a user's programs keep their files in.
 ///
 /// Source: XDG Base Directory Specification 0.8. A variable that is empty or holds a relative path counts as unset.
-enum UserDirectory {
+enum UserDirectory: CaseIterable {
     case configuration, state, runtime
+
+    /// The variables of the environment that say where they are.
+    static let variables = allCases.map(\.variable) + ["HOME"]
 
     private var variable: String {
         switch self {

@@ -7,6 +7,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Platform
 internal import ProgramOutput
+internal import Synchronization
 
 #if Etcd
     internal import EtcdBackend
@@ -21,7 +22,8 @@ struct ConformanceCommand: HostCommand {
         commandName: "conformance", abstract: "Try the contract's rules on the configured backend.",
         discussion: """
             Every case runs on groups of its own in a temporary directory. On a terminal there is a progress bar, then a \
-            table; otherwise a JSON object for each case and a last one with event=summary. Status 1 when a case failed.
+            table; otherwise a JSON object for each case and a last one with event=summary. Status 1 when a case failed; 130 \
+            or 143 when SIGINT or SIGTERM came first: what was tried until then is shown.
             """)
 
     @OptionGroup var global: GlobalOptions
@@ -31,6 +33,10 @@ struct ConformanceCommand: HostCommand {
 
     @Option(help: "What random choices are made from, to replay a failure that names it.")
     var seed: UInt64?
+
+    func run() async throws {
+        try await CommandFrame(global: global).run(until: []) { try await run(in: $0) }
+    }
 
     func run(in context: CommandContext) async throws {
         try context.resolution.checkBackend(among: context.registry.names)
@@ -43,18 +49,55 @@ struct ConformanceCommand: HostCommand {
         defer { directory.remove(logger: context.logger) }
         let harness = try harness(in: directory.path, for: context.resolution)
         let isForPeople = !global.json && isatty(STDOUT_FILENO) == 1
-        var report = ConformanceReport(backend: harness.name)
+        var report = ConformanceReport(backend: harness.name, caseCount: cases.count)
         let output = Output(json: !isForPeople)
-        for (number, conformanceCase) in cases.enumerated() {
-            try Task.checkCancellation()
+        let interruption = try Interruption()
+        for (number, conformanceCase) in cases.enumerated() where interruption.signal == nil {
             if isForPeople { ProgressBar.show(number, of: cases.count, at: conformanceCase.id) }
-            let result = await conformanceCase.run(on: harness, seed: seed)
+            // In a task of its own: the case is cancelled, and what is printed of it is not.
+            let result = await interruption.run { await conformanceCase.run(on: harness, seed: seed) }
             report.add(result)
             if !isForPeople { try await output.emit(text: "", json: ConformanceReport.json(result)) }
         }
         if isForPeople { ProgressBar.clear() }
         try await output.emit(text: report.text, json: report.json)
+        if let signal = interruption.signal, report.interrupted > 0 {
+            throw CommandFailure(signal == SIGINT ? .interrupted : .terminated, "interrupted")
+        }
         if report.count(of: "failed") > 0 { throw CommandFailure(.no) }
+    }
+
+    /// SIGINT and SIGTERM, which cancel the case that runs.
+    private final class Interruption: Sendable {
+        private struct State {
+            var signal: Int32?
+            var running: Task<CaseResult, Never>?
+        }
+
+        private let state = Mutex(State())
+
+        init() throws {
+            try SignalRelay.begin([SIGINT, SIGTERM]) { [self] number, _ in
+                let running = state.withLock { state in
+                    state.signal = state.signal ?? number
+                    return state.running
+                }
+                running?.cancel()
+            }
+        }
+
+        /// The first of them that came.
+        var signal: Int32? { state.withLock(\.signal) }
+
+        func run(_ body: @escaping @Sendable () async -> CaseResult) async -> CaseResult {
+            let task = Task { await body() }
+            let signal = state.withLock { state in
+                state.running = task
+                return state.signal
+            }
+            if signal != nil { task.cancel() }
+            return await task.value
+        }
     }
 
     private func harness(in directory: String, for resolution: Resolution) throws -> any ConformanceHarness {

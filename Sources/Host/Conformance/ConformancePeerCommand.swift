@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BundledHarnesses
+internal import Glibc
 
 /// The second process of a conformance case. Started by `conformance`, not by people.
 struct ConformancePeerCommand: AsyncParsableCommand {
@@ -7,6 +8,8 @@ struct ConformancePeerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: name, shouldDisplay: false)
 
     func run() async {
+        // What the terminal sends to the whole foreground is for `conformance`, which ends its peers.
+        signal(SIGINT, SIG_IGN)
         await FileHarness.servePeer()
     }
 }

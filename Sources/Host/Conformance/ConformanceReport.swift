@@ -5,10 +5,13 @@ internal import ProgramOutput
 /// What came of the cases, for programs and for people.
 struct ConformanceReport {
     let backend: String
+    /// How many cases there are to try.
+    let caseCount: Int
     private(set) var results: [CaseResult] = []
 
-    init(backend: String) {
+    init(backend: String, caseCount: Int) {
         self.backend = backend
+        self.caseCount = caseCount
     }
 
     mutating func add(_ result: CaseResult) {
@@ -19,6 +22,9 @@ struct ConformanceReport {
     func count(of word: String) -> Int {
         results.count { $0.outcome.word == word }
     }
+
+    /// How many cases did not run to their end, because the command was interrupted.
+    var interrupted: Int { caseCount - results.count { $0.outcome != .interrupted } }
 
     /// One case, for programs.
     static func json(_ result: CaseResult) -> JSONObject {
@@ -34,7 +40,7 @@ struct ConformanceReport {
         [
             "event": "summary", "backend": .text(backend), "passed": .integer(Int64(count(of: "passed"))),
             "failed": .integer(Int64(count(of: "failed"))), "unsupported": .integer(Int64(count(of: "unsupported"))),
-            "skipped": .integer(Int64(count(of: "skipped"))),
+            "skipped": .integer(Int64(count(of: "skipped"))), "interrupted": .integer(Int64(interrupted)),
         ]
     }
 
@@ -52,11 +58,12 @@ struct ConformanceReport {
         lines.append("")
         lines.append(
             "\(backend): \(count(of: "passed")) passed, \(count(of: "failed")) failed, "
-                + "\(count(of: "unsupported")) unsupported, \(count(of: "skipped")) skipped")
+                + "\(count(of: "unsupported")) unsupported, \(count(of: "skipped")) skipped"
+                + (interrupted > 0 ? "; interrupted: \(interrupted) of \(caseCount) did not run to their end" : ""))
         return lines.joined(separator: "\n")
     }
 
-    private static let marks = ["passed": "✓", "failed": "✗", "unsupported": "–", "skipped": "?"]
+    private static let marks = ["passed": "✓", "failed": "✗", "unsupported": "–", "skipped": "?", "interrupted": "…"]
 }
 
 extension CaseResult {

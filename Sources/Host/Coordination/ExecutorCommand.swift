@@ -45,7 +45,7 @@ struct ExecutorCommand: HostCommand {
             try await context.withGroup(as: description, for: "executor") { [request] group in
                 try await context.noteWakeUp(of: group)
                 let report = try await ExecutorRun.run(request, in: group) { report in
-                    try await context.output.emit(text: report.sentence, json: report.json)
+                    try await context.output.confirm(text: report.sentence, json: report.json)
                 }
                 if report.status != .success { throw CommandFailure(report.status, report.reason) }
             }

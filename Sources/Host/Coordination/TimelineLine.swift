@@ -8,9 +8,9 @@ struct TimelineLine: Sendable {
     let clock: WallTime
     var paint = Paint.none
 
-    /// The time and one sentence.
+    /// The local date and time, and one sentence.
     func text(_ record: TimelineRecord) -> String {
-        paint.dim(clock.timeOfDay(of: record.entry.at, in: record.entry.bootID)) + "  "
+        paint.dim(clock.localText(of: record.entry.at, in: record.entry.bootID)) + "  "
             + paint.in(record.entry.kind.color, ValueText.oneLine(record.entry.describe()))
     }
 

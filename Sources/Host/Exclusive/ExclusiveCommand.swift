@@ -6,7 +6,7 @@ internal import Platform
 internal import ProgramOutput
 
 /// `exclusive`: runs any command while owning the core.
-struct ExclusiveCommand: HostCommand {
+struct ExclusiveCommand: HostCommand, TakesBytes {
     static let configuration = CommandConfiguration(
         commandName: "exclusive", abstract: "Run any command while owning the core.",
         discussion: """
@@ -29,7 +29,9 @@ struct ExclusiveCommand: HostCommand {
     var name: String?
 
     @Argument(parsing: .postTerminator, help: "The command and its arguments, after “--”.")
-    var command: [String] = []
+    var command: [ArgumentBytes] = []
+
+    var values: [ArgumentBytes] { command }
 
     func validate() throws {
         if command.isEmpty { throw ValidationError("The command is missing: exclusive --role main -- COMMAND.") }
@@ -51,14 +53,14 @@ struct ExclusiveCommand: HostCommand {
 
     private func run(in context: CommandContext, _ status: ExclusiveStatus) async throws {
         do throws(CommandSearch.Failure) {
-            try CommandSearch.check(command[0], path: context.resolution.environment["PATH"])
+            try CommandSearch.check(command[0].bytes, path: OwnProcess.variable("PATH"))
         } catch {
             status.set(error.status)
             throw CommandFailure(.no, error.message)
         }
         let options = try context.resolution.exclusiveOptions()
-        let program = ExclusiveProgram(command, grace: options.grace)
-        let title = name ?? command[0].split(separator: "/").last.map(String.init) ?? command[0]
+        let program = ExclusiveProgram(command.map(\.bytes), grace: options.grace)
+        let title = name ?? command[0].shown.split(separator: "/").last.map(String.init) ?? command[0].shown
         let (interrupts, interrupt) = AsyncStream.makeStream(of: Void.self)
         // Before there is anything that a signal must end in order.
         try SignalRelay.begin([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]) { number, isFromTerminal in

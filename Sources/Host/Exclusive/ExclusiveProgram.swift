@@ -14,12 +14,13 @@ final class ExclusiveProgram: Sendable {
         case over
     }
 
-    private let command: [String]
+    /// The command and its arguments, byte by byte.
+    private let command: [[UInt8]]
     /// How long it has from SIGTERM to SIGKILL when it is to let go.
     private let grace: Duration
     private let state = Mutex(State.waiting)
 
-    init(_ command: [String], grace: Duration) {
+    init(_ command: [[UInt8]], grace: Duration) {
         self.command = command
         self.grace = grace
     }
@@ -36,7 +37,7 @@ final class ExclusiveProgram: Sendable {
         guard isFirst else { throw CommandFailure(.unavailable, "the command has run already") }
         do {
             let program = try await AttendedProgram.start(
-                OwnProgram.path, StartGate.arguments(for: command, as: .command),
+                OwnProgram.path, StartGate.arguments(for: [], as: .command).map { Array($0.utf8) } + command,
                 // Ignored here, so that a closed pipe shows as an error.
                 defaults: Self.ignoredPipe ? [] : [SIGPIPE])
             let missed = state.withLock { state in

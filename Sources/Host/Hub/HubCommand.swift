@@ -90,7 +90,7 @@
             guard let process = try await HubEnding.stop(at: endpoint, ofGroup: directory) else {
                 throw CommandFailure(.no, "no hub serves at \(endpoint)")
             }
-            try await context.output.emit(
+            try await context.output.confirm(
                 text: "The hub (pid \(process.pid)) has ended.",
                 json: ["event": "stopped", "pid": .integer(Int64(process.pid))])
         }

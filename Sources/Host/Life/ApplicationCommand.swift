@@ -27,7 +27,7 @@ struct ApplicationCommand: HostCommand {
             guard let revision = try await ApplicationStates(group).set(state, of: session) else {
                 throw CommandFailure(.no, "there is no session \(session)")
             }
-            try await context.output.emit(
+            try await context.output.confirm(
                 text: "session \(session): \(state)",
                 json: [
                     "session": .text(session.description), "state": .text(state.rawValue),

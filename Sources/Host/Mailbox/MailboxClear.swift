@@ -25,7 +25,7 @@ struct MailboxClear: HostCommand {
                 ? try await wormhole.clear(QueueID(id, codec: JSONText.codec))
                 : try await wormhole.clear(MailboxID(id, codec: JSONText.codec))
             guard hadSome else { throw CommandFailure(.no, "there was nothing in “\(id)”") }
-            try await context.output.emit(text: "cleared", json: ["id": .text(id), "cleared": true])
+            try await context.output.confirm(text: "cleared", json: ["id": .text(id), "cleared": true])
         }
     }
 }

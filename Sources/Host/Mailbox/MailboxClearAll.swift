@@ -14,7 +14,7 @@ struct MailboxClearAll: HostCommand {
     func run(in context: CommandContext) async throws {
         try await context.withGroup(for: "mailbox clear-all") { group in
             let count = try await options.wormhole(in: group).clearAll()
-            try await context.output.emit(
+            try await context.output.confirm(
                 text: "\(count) mailboxes cleared", json: ["cleared": .natural(UInt64(count))])
         }
     }

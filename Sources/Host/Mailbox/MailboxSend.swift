@@ -5,7 +5,7 @@ internal import ProgramOutput
 internal import Wormholes
 
 /// `mailbox send`: puts a message into a mailbox.
-struct MailboxSend: HostCommand {
+struct MailboxSend: HostCommand, TakesBytes {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Put a message into a mailbox, in place of the one before.",
         discussion: "With --queue: behind those before. Status 1 when the queue is full and refuses.")
@@ -17,7 +17,9 @@ struct MailboxSend: HostCommand {
     var id: String
 
     @Argument(help: "The message, as JSON; “-” reads it from standard input.")
-    var message: String
+    var message: ArgumentBytes
+
+    var values: [ArgumentBytes] { [message] }
 
     @Flag(help: "Into the queue of this name, which keeps all messages.")
     var queue = false
@@ -51,7 +53,7 @@ struct MailboxSend: HostCommand {
             } else {
                 let revision = try await wormhole.send(
                     text, to: MailboxID(id, codec: JSONText.codec, lifetime: kept))
-                try await context.output.emit(
+                try await context.output.confirm(
                     text: "revision \(revision)",
                     json: ["id": .text(id), "revision": .natural(revision.rawValue)])
             }
@@ -70,7 +72,7 @@ struct MailboxSend: HostCommand {
             guard let cause = error.cause, cause.code == .limitExceeded else { throw error }
             throw CommandFailure(.no, cause.message)
         }
-        try await output.emit(
+        try await output.confirm(
             text: "revision \(receipt.revision)"
                 + (receipt.dropped.isEmpty ? "" : ", \(receipt.dropped.count) had to make room"),
             json: [

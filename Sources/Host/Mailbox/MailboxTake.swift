@@ -62,10 +62,10 @@ struct MailboxTake: HostCommand {
         switch message.content {
         case .success(let value):
             let line = MailboxLine(id, value, revision: message.revision, origin: message.origin)
-            try await output.emit(text: line.text, json: line.json)
+            try await output.confirm(text: line.text, json: line.json)
         case .failure(let problem):
             let line = MailboxLine(id, problem)
-            try await output.emit(text: line.text, json: line.json)
+            try await output.confirm(text: line.text, json: line.json)
             guard undecodable else {
                 try await message.giveBack()
                 throw CommandFailure(.no, "a message in “\(id)” cannot be read, and was given back")

@@ -19,7 +19,7 @@ struct NotifyPost: HostCommand {
         let name = try NotificationName(name)
         try await context.withGroup(for: "notify post") { group in
             let revision = try await group.post(name, state: state)
-            try await context.output.emit(
+            try await context.output.confirm(
                 text: "revision \(revision)",
                 json: ["name": .text(name.text), "revision": .natural(revision.rawValue)])
         }

@@ -17,9 +17,21 @@ final class Output: Sendable {
 
     /// Prints a result in the form that was asked for.
     ///
-    /// - Throws: ``OutputClosed`` when nobody reads any more.
+    /// - Throws: ``OutputClosed`` when nobody reads any more, ``OutputFailed`` when it cannot be written.
     func emit(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
         try await write(Array(((json ? object().line : text()) + "\n").utf8))
+    }
+
+    /// Prints the receipt of what was done, as ``emit(text:json:)`` prints results.
+    ///
+    /// - Throws: ``OutputFailed``, also when the reader has gone: it asked for something to be done and does not learn that
+    ///   it was.
+    func confirm(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
+        do {
+            try await emit(text: text(), json: object())
+        } catch is OutputClosed {
+            throw OutputFailed(SystemCallError("write", number: EPIPE, at: "standard output"))
+        }
     }
 
     /// Runs `body` for as long as somebody may read what is printed.
@@ -69,8 +81,8 @@ final class Output: Sendable {
     func write(_ bytes: [UInt8]) async throws {
         do {
             try await Abandonable.run(on: thread, grace: .seconds(1)) { try StandardStream.output.write(bytes) }
-        } catch let error as SystemCallError where error.number == EPIPE {
-            throw OutputClosed()
+        } catch let error as SystemCallError {
+            throw error.number == EPIPE ? OutputClosed() : OutputFailed(error)
         }
     }
 }
@@ -89,3 +101,10 @@ extension Output {
 
 /// Nobody reads standard output any more.
 struct OutputClosed: Error {}
+
+/// Standard output could not be written.
+struct OutputFailed: Error {
+    let cause: SystemCallError
+
+    init(_ cause: SystemCallError) { self.cause = cause }
+}

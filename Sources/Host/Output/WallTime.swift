@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Platform
 
-/// Turns instants of the machine's run into times of day, for people.
+/// Turns instants of the machine's run into dates and times.
 ///
 /// The wall clock is read once, so that the times of one output fit together. A change of the wall clock since the
 /// instant shows as a shift.
@@ -17,13 +17,15 @@ struct WallTime: Sendable {
         date = Date.now
     }
 
-    /// The time as scripts read it, ISO 8601 in UTC with milliseconds; nil for an instant of another run.
+    /// Returns date and time as scripts read them, ISO 8601 in UTC with milliseconds: `2026-03-02T12:00:00.000Z`. Nil for
+    /// an instant of another run.
     func text(of instant: BootInstant, in bootID: BootID) -> String? {
-        date(of: instant, in: bootID)?.formatted(.iso8601.time(includingFractionalSeconds: true))
+        date(of: instant, in: bootID)?.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// The local time of day with milliseconds; for an instant of another run, when it was since that run began.
-    func timeOfDay(of instant: BootInstant, in bootID: BootID) -> String {
+    /// Returns the local date and time with milliseconds, `2026-03-02 13:00:00.000`; for an instant of another run, how long
+    /// it was after the beginning of that run.
+    func localText(of instant: BootInstant, in bootID: BootID) -> String {
         guard let date = date(of: instant, in: bootID) else {
             return "earlier run +\(instant.nanoseconds / 1_000_000_000)s"
         }
@@ -31,7 +33,8 @@ struct WallTime: Sendable {
         var seconds = time_t(milliseconds / 1000)
         var parts = tm()
         localtime_r(&seconds, &parts)
-        return "\(parts.tm_hour.digits(2)):\(parts.tm_min.digits(2)):\(parts.tm_sec.digits(2))"
+        return "\(parts.tm_year + 1900)-\((parts.tm_mon + 1).digits(2))-\(parts.tm_mday.digits(2)) "
+            + "\(parts.tm_hour.digits(2)):\(parts.tm_min.digits(2)):\(parts.tm_sec.digits(2))"
             + ".\(Int32(milliseconds % 1000).digits(3))"
     }
 

@@ -33,13 +33,13 @@ struct PushCommand: HostCommand {
             let queue = try PushQueue(of: group, capacity: try context.resolution.value(Settings.pushCapacity))
             guard let callID = callID.flatMap(PushID.callID) else {
                 let count = try await queue.retryFailures()
-                try await context.output.emit(
+                try await context.output.confirm(
                     text: count == 1 ? "1 push is tried anew." : "\(count) pushes are tried anew.",
                     json: ["event": "retried", "count": .integer(Int64(count))])
                 return
             }
             let revision = try await Self.send(callID, to: queue)
-            try await context.output.emit(
+            try await context.output.confirm(
                 text: "The push waits, as revision \(revision).",
                 json: ["event": "pushed", "callID": .text(callID.text), "revision": .natural(revision.rawValue)])
         }

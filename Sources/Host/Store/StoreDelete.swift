@@ -18,7 +18,7 @@ struct StoreDelete: HostCommand {
         try ReservedPath.refuse(key)
         try await context.withGroup(for: "store delete") { group in
             let commit = try await group.delete(key)
-            try await context.output.emit(
+            try await context.output.confirm(
                 text: commit.changed ? "revision \(commit.revision)" : "there was nothing",
                 json: [
                     "key": .text(key.text), "revision": .natural(commit.revision.rawValue),

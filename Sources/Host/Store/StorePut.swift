@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import ProgramOutput
 
 /// `store put`: sets the value under a key.
-struct StorePut: HostCommand {
+struct StorePut: HostCommand, TakesBytes {
     static let configuration = CommandConfiguration(
         commandName: "put", abstract: "Set the value under a key.",
         discussion: "Status 1 when the condition does not hold.")
@@ -14,7 +14,9 @@ struct StorePut: HostCommand {
     var key: String
 
     @Argument(help: "The value; “-” reads it from standard input. Write “--” before one that begins with “-”.")
-    var value: String
+    var value: ArgumentBytes
+
+    var values: [ArgumentBytes] { [value] }
 
     @Flag(help: "Only when nothing stands under the key.")
     var ifAbsent = false
@@ -41,7 +43,7 @@ struct StorePut: HostCommand {
             if let ifRevision { transaction.require(.revision(key, Revision(rawValue: ifRevision))) }
             transaction.put(key, bytes, lifetime: lifetime.map { .expiring(after: $0.duration) } ?? .persistent)
             let commit = try await commit(transaction, to: group)
-            try await context.output.emit(
+            try await context.output.confirm(
                 text: "revision \(commit.revision)",
                 json: ["key": .text(key.text), "revision": .natural(commit.revision.rawValue)])
         }

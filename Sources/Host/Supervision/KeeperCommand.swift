@@ -49,7 +49,7 @@ struct KeeperCommand: HostCommand {
             try await context.output.emit(text: overview.lines.joined(separator: "\n"), json: overview.object)
         case .refused(let problem): throw CommandFailure(.no, "the keeper refuses: \(problem.message)")
         case nil: throw CommandFailure(.no, "no keeper answers at \(client.place.socket)")
-        default: try await context.output.emit(text: "Done.", json: ["event": "done"])
+        default: try await context.output.confirm(text: "Done.", json: ["event": "done"])
         }
     }
 }

@@ -19,10 +19,10 @@ package final class AttendedProgram: Sendable {
     ///
     /// - Parameters:
     ///   - path: The program's path.
-    ///   - arguments: What it is given, without its own name.
+    ///   - arguments: What it is given, byte by byte and without its own name.
     ///   - defaults: The signals that do what they do by default there, though they are ignored here.
     package static func start(
-        _ path: String, _ arguments: [String], defaults: [Int32] = []
+        _ path: String, _ arguments: [[UInt8]], defaults: [Int32] = []
     ) async throws(SystemCallError) -> AttendedProgram {
         try await OwnedThread.start("command") { () throws(SystemCallError) in
             AttendedProgram(pid: try spawn(path, arguments, defaults))
@@ -32,9 +32,9 @@ package final class AttendedProgram: Sendable {
     }
 
     private static func spawn(
-        _ path: String, _ arguments: [String], _ defaults: [Int32]
+        _ path: String, _ arguments: [[UInt8]], _ defaults: [Int32]
     ) throws(SystemCallError) -> Int32 {
-        let words = ([path] + arguments).map { strdup($0) }
+        let words = ([Array(path.utf8)] + arguments).map(\.duplicatedCString)
         defer { for word in words { free(word) } }
         return try SystemCall.negated("posix_spawn", at: path) {
             clinux_start_attended(path, words + [nil], environ, defaults, Int32(defaults.count))

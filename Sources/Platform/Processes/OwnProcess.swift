@@ -36,14 +36,66 @@ package enum OwnProcess {
 
     /// Becomes another program, which is looked for where the shell looks.
     ///
+    /// - Parameters:
+    ///   - name: The program, byte by byte.
+    ///   - arguments: What it is given, without its own name.
     /// - Returns: Why that failed.
-    package static func become(_ name: String, _ arguments: [String]) -> SystemCallError {
-        let words = ([name] + arguments).map { strdup($0) }
-        return SystemCallError("execvp", number: -clinux_become(name, words + [nil]), at: name)
+    package static func become(_ name: [UInt8], _ arguments: [[UInt8]]) -> SystemCallError {
+        let words = ([name] + arguments).map(\.duplicatedCString)
+        let number = -clinux_become(words[0], words + [nil])
+        return SystemCallError("execvp", number: number, at: String(decoding: name, as: UTF8.self))
+    }
+
+    /// Returns what this process was started with, byte by byte and without the program's name. Swift's
+    /// `CommandLine.arguments` replaces what is not UTF-8, so that two arguments become one.
+    package static var arguments: [[UInt8]] {
+        (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+            CommandLine.unsafeArgv[index].map { [UInt8](cString: $0) }
+        }
+    }
+
+    /// Returns the variables of the environment, byte by byte. Entries without a `=` are left out.
+    package static var environment: [(name: [UInt8], value: [UInt8])] {
+        var variables: [(name: [UInt8], value: [UInt8])] = []
+        var entry = environ
+        while let pair = entry.pointee {
+            let bytes = [UInt8](cString: pair)
+            if let end = bytes.firstIndex(of: UInt8(ascii: "=")) {
+                variables.append((Array(bytes[..<end]), Array(bytes[(end + 1)...])))
+            }
+            entry += 1
+        }
+        return variables
+    }
+
+    /// Returns the value of a variable of the environment, byte by byte; nil where it is not set.
+    package static func variable(_ name: String) -> [UInt8]? {
+        environment.first { $0.name == Array(name.utf8) }?.value
+    }
+
+    /// Returns the path of the directory that this process works in, byte by byte.
+    ///
+    /// - Throws: Why there is none, such as that it was removed.
+    package static func workingDirectory() throws(SystemCallError) -> [UInt8] {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        guard getcwd(&path, path.count) != nil else { throw SystemCallError("getcwd", number: errno, at: ".") }
+        return path.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
     }
 
     /// Whether whoever started this process wanted a signal ignored, as long as nothing here has changed it.
     package static func ignores(signal: Int32) -> Bool {
         clinux_ignores_signal(signal)
+    }
+}
+
+extension [UInt8] {
+    /// The bytes of a C string, without the NUL at its end.
+    init(cString: UnsafePointer<CChar>) {
+        self = UnsafeBufferPointer(start: cString, count: strlen(cString)).map(UInt8.init(bitPattern:))
+    }
+
+    /// A copy with a NUL at its end, which the caller frees.
+    var duplicatedCString: UnsafeMutablePointer<CChar>? {
+        strdup(map(CChar.init(bitPattern:)) + [0])
     }
 }

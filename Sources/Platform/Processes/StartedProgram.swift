@@ -29,7 +29,7 @@ package struct StartedProgram: Sendable {
             duplicates.append(OpenFile(owning: number, path: stream.path))
         }
         let words = ([path] + arguments).map { strdup($0) }
-        let pairs = Self.environment(with: variables, without: omitted).map { strdup($0) }
+        let pairs = Self.environment(with: variables, without: omitted).map(\.duplicatedCString)
         defer { for word in words + pairs { free(word) } }
         pid = try SystemCall.negated("posix_spawn", at: path) {
             clinux_start_program(
@@ -69,16 +69,14 @@ package struct StartedProgram: Sendable {
         return signal == 0 ? .exited(status: status) : .killed(signal: signal)
     }
 
-    /// This process's environment with some variables set otherwise.
-    private static func environment(with variables: [String: String], without omitted: Set<String>) -> [String] {
-        var pairs: [String] = []
-        var entry = environ
-        while let pair = entry.pointee {
-            let text = String(cString: pair)
-            let name = String(text.prefix { $0 != "=" })
-            if variables[name] == nil, !omitted.contains(name) { pairs.append(text) }
-            entry += 1
+    /// Returns this process's environment, byte by byte, with some variables set otherwise.
+    private static func environment(with variables: [String: String], without omitted: Set<String>) -> [[UInt8]] {
+        let others = OwnProcess.environment.filter { entry in
+            // A name that is no text is none of those.
+            guard let name = String(validating: entry.name, as: UTF8.self) else { return true }
+            return variables[name] == nil && !omitted.contains(name)
         }
-        return pairs + variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        return others.map { $0.name + [UInt8(ascii: "=")] + $0.value }
+            + variables.sorted { $0.key < $1.key }.map { Array("\($0.key)=\($0.value)".utf8) }
     }
 }

@@ -54,10 +54,55 @@ struct EndingTests {
         #expect(ended.errors.isEmpty)
     }
 
-    @Test("An output that takes nothing is told with status 69")
-    func fullOutput() async throws {
-        let ended = try await HostProgram().shell("sharedcore config show > /dev/full")
-        #expect(ended.status == 69)
+    /// Commands that commit something, and the line that tells of it.
+    private static let commits = [
+        "store put k v", "store delete k", "notify post n", "mailbox send a 1", "mailbox send a 1 --queue",
+        "push 1@x",
+    ]
+
+    @Test(
+        "An output that takes nothing is told with status 74, never as a backend that cannot be used",
+        arguments: commits + ["config show", "store list", "status", "notify state n"])
+    func fullOutput(command: String) async throws {
+        let ended = try await HostProgram().shell(
+            "sharedcore store put other v > output; sharedcore \(command) > /dev/full")
+        #expect(ended.status == 74, "\(ended)")
         #expect(ended.errors.contains("standard output"))
+    }
+
+    @Test("A receipt that nobody reads is told with status 74: what was done stands", arguments: commits)
+    func unreadReceipt(command: String) async throws {
+        let ended = try await HostProgram().shell(
+            // Its reader has gone before the command begins.
+            "exec 3> >(exit 0); wait $!; env --ignore-signal=PIPE sharedcore \(command) >&3")
+        #expect(ended.status == 74, "\(ended)")
+        #expect(ended.errors.contains("standard output"))
+    }
+
+    @Test("What was committed before the output failed is there")
+    func committed() async throws {
+        let program = try HostProgram()
+        #expect(try await program.shell("sharedcore store put k v > /dev/full").status == 74)
+        #expect(try await program.run("store", "get", "k").output == "v")
+    }
+
+    @Test("A message that an Executor cannot print is given back, with status 74", arguments: ["slim", "own"])
+    func executor(kind: String) async throws {
+        let program = try HostProgram()
+        try program.makeDirectory("state/sharedcore/default/Maildir/new")
+        _ = try await program.shell("chmod 700 state/sharedcore/default")
+        try program.write(
+            "From: Zoe <zoe@example.org>\r\nTo: me@example.org\r\nMessage-ID: <1@x>\r\n\r\nHello\r\n",
+            to: "state/sharedcore/default/Maildir/new/1")
+        let group = "$XDG_STATE_HOME/sharedcore/default"
+        let command =
+            kind == "own"
+            ? "sharedcore executor --call-id 1@x"
+            : "sharedcore-executor --directory \(group) --maildir \(group)/Maildir --call-id 1@x --deadline-ms 100000"
+        let ended = try await program.shell(command + " > /dev/full")
+        #expect(ended.status == 74 && ended.errors.contains("standard output"), "\(ended)")
+        let unread = try await program.shell("exec 3> >(exit 0); wait $!; \(command) >&3")
+        #expect(unread.status == 74, "\(unread)")
+        #expect(try await program.run("executor", "--call-id", "1@x").output.contains("Hello"))
     }
 }

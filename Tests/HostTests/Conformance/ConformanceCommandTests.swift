@@ -1,4 +1,5 @@
 internal import CoreAPITesting
+internal import Subprocess
 internal import TestSupport
 internal import Testing
 
@@ -16,9 +17,10 @@ struct ConformanceCommandTests {
             #expect(line["result"] == .text("passed"))
         }
         let summary = try #require(lines.last)
-        #expect(Set(summary.keys) == ["event", "backend", "passed", "failed", "unsupported", "skipped"])
+        #expect(Set(summary.keys) == ["event", "backend", "passed", "failed", "unsupported", "skipped", "interrupted"])
         #expect(summary["event"] == .text("summary"))
         #expect(summary["passed"] == .number(UInt64(expected.count)) && summary["failed"] == .number(0))
+        #expect(summary["interrupted"] == .number(0))
     }
 
     @Test("A pattern that no case has is wrong usage, and says which rules there are")
@@ -26,6 +28,23 @@ struct ConformanceCommandTests {
         let ended = try await HostProgram().run("conformance", "--only", "nothing like this")
         #expect(ended.status == 64)
         #expect(ended.errors.contains("S1, "))
+    }
+
+    @Test("Interrupted, it shows what was done, and that is no failure", arguments: [(2, 130), (15, 143)])
+    func interrupted(signal: Int32, status: Int32) async throws {
+        let ended = try await HostProgram().running("--json", "--backend", "memory", "conformance") {
+            try await $0.untilOutput(has: 2)
+            try $0.send(Signal(rawValue: signal))
+        }
+        #expect(ended.status == status, "\(ended)")
+        let lines = try ended.objects()
+        let summary = try #require(lines.last)
+        #expect(summary["event"] == .text("summary") && summary["failed"] == .number(0))
+        let results = lines.dropLast().map { $0["result"] }
+        #expect(!results.contains(.text("failed")) && results.prefix(2) == [.text("passed"), .text("passed")])
+        #expect(results.dropLast().allSatisfy { $0 != .text("interrupted") })
+        let ran = results.count { $0 != .text("interrupted") }
+        #expect(summary["interrupted"] == .number(UInt64(ConformanceSuite.cases.count - ran)))
     }
 
     @Test("It leaves nothing behind")

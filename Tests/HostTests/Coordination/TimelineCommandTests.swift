@@ -1,4 +1,5 @@
 internal import CoreAPITesting
+internal import FoundationEssentials
 internal import Subprocess
 internal import Testing
 
@@ -24,6 +25,30 @@ struct TimelineCommandTests {
             let ended = try await program.shell(plain)
             #expect(ended.output.contains("Main “painter”") && !ended.output.contains("\u{1b}"), "\(plain)")
         }
+    }
+
+    @Test("JSON has the date and the time in UTC, text the local ones")
+    func times() async throws {
+        let program = try await withHistory()
+        let start = Date.now.addingTimeInterval(-3600)
+        let lines = try await program.run("timeline", "--json").objects()
+        #expect(!lines.isEmpty)
+        for line in lines {
+            guard case .text(let at) = line["at"] else {
+                Issue.record("no time: \(line)")
+                continue
+            }
+            let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+            let date = try style.parse(at)
+            #expect(at.hasSuffix("Z") && date > start && date <= Date.now, "\(at)")
+        }
+        // Fourteen hours before UTC, where it is another day most of the time.
+        let told = try await program.shell(
+            "export TZ=XXX-14; date +%F; sharedcore timeline | head -n 1; date +%F")
+        let words = told.output.split(separator: "\n")
+        try #require(words.count == 3)
+        #expect(words[1].hasPrefix(words[0] + " ") || words[1].hasPrefix(words[2] + " "), "\(told)")
+        #expect(words[1].dropFirst(11).prefix(12).filter { $0 == ":" }.count == 2)
     }
 
     @Test("Who follows it hears that nobody reads any more, though nothing happens")

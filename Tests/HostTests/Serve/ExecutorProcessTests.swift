@@ -73,7 +73,7 @@ struct ExecutorProcessTests {
     func launch() throws {
         let resolution = Resolution(
             flags: [:], environment: ["HOME": directory.path, "SHAREDCORE_EXECUTOR_COMMAND": "true"], file: nil,
-            workingDirectory: directory.path)
+            workingDirectory: .path(directory.path))
         let launch = try ExecutorLaunch(resolution, deadline: .seconds(1))
         let callID = try #require(PushID.callID("1@x"))
         for isHeld in [true, false] {

@@ -1,0 +1,101 @@
+internal import ArgumentParser
+internal import ProgramOutput
+
+/// The arguments of this program, as texts for the parser of arguments and as bytes for values.
+///
+/// The parser knows only texts. An argument that is not UTF-8 goes through it as a stand-in that no argument can be,
+/// because it has a NUL, and ``ArgumentBytes`` turns it into its bytes again. In any other place it is refused.
+struct CommandArguments {
+    /// The arguments, with stand-ins for those that are not UTF-8.
+    let texts: [String]
+    /// The stand-ins, with what they stand for.
+    private let standIns: [(text: String, bytes: [UInt8])]
+
+    init(_ arguments: [[UInt8]]) {
+        var texts: [String] = []
+        var standIns: [(text: String, bytes: [UInt8])] = []
+        var isBehindTerminator = false
+        for argument in arguments {
+            if let text = String(validating: argument, as: UTF8.self) {
+                isBehindTerminator = isBehindTerminator || text == "--"
+                texts.append(text)
+                continue
+            }
+            let name = isBehindTerminator ? [] : Self.optionName(of: argument)
+            let bytes = Array(argument.dropFirst(name.count))
+            let standIn = ArgumentBytes.standIn(for: bytes, number: standIns.count)
+            standIns.append((standIn, bytes))
+            texts.append(String(decoding: name, as: UTF8.self) + standIn)
+        }
+        self.texts = texts
+        self.standIns = standIns
+    }
+
+    /// Returns what the parser must see to tell an option from a value: `--name=` where the value is what is not UTF-8, else
+    /// the first character of the option.
+    private static func optionName(of argument: [UInt8]) -> [UInt8] {
+        guard argument.first == UInt8(ascii: "-") else { return [] }
+        guard let end = argument.firstIndex(of: UInt8(ascii: "=")), argument[..<end].allSatisfy({ $0 < 0x80 }) else {
+            return [UInt8(ascii: "-")]
+        }
+        return Array(argument[...end])
+    }
+
+    /// Refuses a command that was parsed and has an argument that is not UTF-8 in a place for text.
+    func check(_ command: any ParsableCommand) throws(CommandFailure) {
+        let taken = Set((command as? any TakesBytes)?.values.compactMap(\.number) ?? [])
+        guard let standIn = standIns.enumerated().first(where: { !taken.contains($0.offset) })?.element else { return }
+        throw .usage(refusal(of: [standIn.bytes]))
+    }
+
+    /// Returns the message for an error of the parser, in which the arguments stand as they were given, escaped.
+    func message(_ message: String) -> String {
+        guard !standIns.isEmpty else { return message }
+        let shown = standIns.reduce(message) { message, standIn in
+            message.replacing(standIn.text, with: ProgramText.escaped(standIn.bytes))
+        }
+        return shown + "\nsharedcore: " + refusal(of: standIns.map(\.bytes))
+    }
+
+    private func refusal(of arguments: [[UInt8]]) -> String {
+        "not UTF-8: " + arguments.map { "“\(ProgramText.escaped($0))”" }.joined(separator: ", ")
+            + "; keys, names, ids and options are text, only values may be any bytes"
+    }
+}
+
+/// A command with arguments that may be any bytes.
+protocol TakesBytes {
+    /// These arguments.
+    var values: [ArgumentBytes] { get }
+}
+
+/// An argument that is taken byte by byte.
+struct ArgumentBytes: ExpressibleByArgument, Hashable, Sendable {
+    let bytes: [UInt8]
+    /// Which one it is of the arguments that are not UTF-8; nil for text.
+    let number: Int?
+
+    init(argument: String) {
+        let parts = argument.split(separator: Self.mark, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].isEmpty, let number = Int(parts[1]) else {
+            (bytes, self.number) = (Array(argument.utf8), nil)
+            return
+        }
+        let digits = Array(parts[2].utf8)
+        bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
+            UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16)
+        }
+        self.number = number
+    }
+
+    /// Returns a text that stands for bytes on their way through the parser. No argument can have its NUL.
+    static func standIn(for bytes: [UInt8], number: Int) -> String {
+        let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return "\(mark)\(number)\(mark)\(digits)"
+    }
+
+    private static let mark: Character = "\0"
+
+    /// The bytes for people.
+    var shown: String { ProgramText.escaped(bytes) }
+}
