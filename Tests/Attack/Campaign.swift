@@ -3,6 +3,12 @@ internal import Glibc
 internal import Platform
 internal import TestSupport
 
+/// Prints a line at once, also into a file.
+func say(_ line: String) {
+    print(line)
+    fflush(nil)
+}
+
 /// Runs the scenarios, prints a line for each, and says whether all of them held.
 struct Campaign {
     /// What became of one case.
@@ -30,7 +36,7 @@ struct Campaign {
 
     /// - Returns: The exit status: 0 when everything held.
     func run() async throws -> Int32 {
-        print("program \(options.program), seed \(wish.seed)")
+        say("program \(options.program), seed \(wish.seed)")
         let scenarios = Scenario.all.filter { options.selects($0.name) }
         var isFailed = false
         var isIncomplete = false
@@ -56,10 +62,10 @@ struct Campaign {
         do {
             cases = try await scenario.cases(wish, look).filter { options.selects(Self.name(scenario, $0)) }
         } catch let limitation as HarnessLimitation {
-            print("not run  \(scenario.name): \(limitation)")
+            say("not run  \(scenario.name): \(limitation)")
             return (false, true)
         } catch {
-            print("FAILED   \(scenario.name), before its cases: \(error)")
+            say("FAILED   \(scenario.name), before its cases: \(error)")
             return (true, false)
         }
         let results = await results(of: cases, in: scenario, until: deadline)
@@ -72,8 +78,7 @@ struct Campaign {
         line += ", seed \(wish.seed), \(start.duration(to: .now).components.seconds) s"
         if cases.count > results.count { line += "; not run: \(cases.count - results.count), out of time" }
         if let reason = limited.first?.limitation { line += "; not run: \(limited.count), \(reason)" }
-        print(line)
-        fflush(nil)
+        say(line)
         return (!failures.isEmpty, leftCount > 0)
     }
 
@@ -110,17 +115,16 @@ struct Campaign {
                 TemporaryDirectory.remove(attempt.directory)
                 return Result(item: item, faultCount: 0, failure: nil, limitation: limitation.reason)
             } catch {
-                print(
+                say(
                     """
                     failed   \(name): \(error)
                              repeat: Scripts/attack --only \(name) --seed \(item.seed)
                              kept: \(attempt.directory)
                     """)
-                fflush(nil)
                 return Result(item: item, faultCount: attempt.faultCount, failure: "\(error)", limitation: nil)
             }
         } catch {
-            print("failed   \(name): \(error)")
+            say("failed   \(name): \(error)")
             return Result(item: item, faultCount: 0, failure: "\(error)", limitation: nil)
         }
     }

@@ -7,6 +7,8 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
     enum Kind: Hashable, Sendable {
         case error(String)
         case kill
+        /// The process stands still there.
+        case stop
         /// Microseconds before the call begins.
         case delay(Int)
     }
@@ -21,33 +23,45 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
             switch kind {
             case .error(let name): name
             case .kill: "KILL"
+            case .stop: "STOP"
             case .delay(let time): "delay\(time)"
             }
         return "\(call).\(occurrence.map { "\($0)" } ?? "all").\(what)"
     }
 
-    /// The arguments of strace, before what it runs or attaches to. `paths` narrows the fault to calls on these files.
-    func arguments(output: String, paths: [String] = []) -> [String] {
+    /// The arguments of strace, before what it runs or attaches to.
+    ///
+    /// - Parameter group: The group's directory, for faults in calls that the loader and the runtime make as well: these faults
+    ///   strike its files alone.
+    static func arguments(for faults: [Fault], output: String, group: String? = nil) -> [String] {
+        let paths = faults.contains { SystemCalls.general.contains($0.call) } ? group.map(SystemCalls.paths) ?? [] : []
+        return SystemCalls.arguments(output: output, calls: Set(faults.map(\.call)).sorted())
+            + paths.flatMap { ["-P", $0] } + faults.flatMap { ["-e", $0.injection] }
+    }
+
+    private var injection: String {
         let what =
             switch kind {
             case .error(let name): "error=\(name)"
             case .kill: "signal=KILL"
+            case .stop: "signal=STOP"
             case .delay(let time): "delay_enter=\(time)"
             }
-        return SystemCalls.arguments(output: output, calls: [call], paths: paths)
-            + ["-e", "inject=\(call):\(what):when=\(occurrence.map { "\($0)" } ?? "1+")"]
+        return "inject=\(call):\(what):when=\(occurrence.map { "\($0)" } ?? "1+")"
     }
 
-    /// The errors that a call can give when a disk fails or has no space. Those that take no space are given no such error.
+    /// The errors that each single call is failed with: that of a broken device, and that of a full one where a call takes space.
     static func errors(of call: String) -> [String] {
         switch call {
-        case "fdatasync", "fsync": ["EIO", "ENOSPC", "EDQUOT", "EROFS"]
-        case "pwrite64", "fallocate": ["EIO", "ENOSPC", "EDQUOT"]
-        case "renameat2", "linkat": ["EIO", "ENOSPC", "EDQUOT", "EROFS"]
-        case "openat": ["EIO", "ENOSPC", "EDQUOT", "EROFS", "EMFILE"]
-        case "mmap": ["ENOMEM", "EIO"]
-        default: ["EIO"]
+        case "mmap": ["ENOMEM"]
+        case "ftruncate": ["EIO"]
+        default: ["EIO", "ENOSPC"]
         }
+    }
+
+    /// The errors that all calls of a kind are failed with, for as long as the program runs.
+    static func lastingErrors(of call: String) -> [String] {
+        SystemCalls.general.contains(call) ? [] : errors(of: call) + ["EDQUOT", "EROFS"]
     }
 }
 
@@ -74,9 +88,15 @@ struct SystemCalls: Sendable {
     init(trace path: String, group: String) {
         var numbers: [String: Int] = [:]
         var seen: Set<Place> = []
+        let paths = Self.paths(of: group)
         for line in Self.lines(ofFile: path) where !line.contains("resumed>") {
             let words = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
             guard words.count == 2, let call = Self.watched.first(where: { words[1].hasPrefix($0 + "(") }) else {
+                continue
+            }
+            if Self.general.contains(call),
+                !paths.contains(where: { line.contains("<\($0)>") || line.contains("\"\($0)\"") })
+            {
                 continue
             }
             let number = numbers["\(words[0]) \(call)", default: 0] + 1
@@ -88,8 +108,16 @@ struct SystemCalls: Sendable {
         }
     }
 
-    static func arguments(output: String, calls: [String], paths: [String] = []) -> [String] {
-        ["-f", "-y", "-qq", "-o", output, "-e", "trace=" + calls.joined(separator: ",")] + paths.flatMap { ["-P", $0] }
+    /// Calls that the loader and the runtime make too.
+    static let general: Set = ["mmap", "openat"]
+
+    /// The directory of a group, and its files that have a name of which is known what it will be.
+    static func paths(of group: String) -> [String] {
+        [group, group + "/sessions", group + "/spare"] + (1...20).map { group + "/journal-\($0)" }
+    }
+
+    static func arguments(output: String, calls: [String] = watched) -> [String] {
+        ["-f", "-y", "-qq", "-o", output, "-e", "trace=" + calls.joined(separator: ",")]
     }
 
     /// How many faults were injected, by what strace has written. A call at which the

@@ -11,7 +11,7 @@ struct Options: Sendable {
     /// Whether a scenario that could not run here is a failure.
     private(set) var isStrict = false
     private(set) var isListing = false
-    /// The name of a scenario, or of a scenario and a case of it: `faults.put.fdatasync.1.EIO`.
+    /// How the names begin of what is to run, such as `sync` or `faults-commit.fdatasync.1.EIO`.
     private(set) var only: String?
     private(set) var seed: UInt64?
     /// The program that is attacked.
@@ -52,6 +52,6 @@ struct Options: Sendable {
     }
 
     private static func selects(_ only: String, _ name: String) -> Bool {
-        name == only || name.hasPrefix(only + ".") || only.hasPrefix(name + ".")
+        name.hasPrefix(only) || only.hasPrefix(name + ".")
     }
 }

@@ -33,8 +33,8 @@ struct SmallDisk: Sendable {
         _ = try? await attempt.tool("umount", "--lazy", path)
     }
 
-    /// Takes what is free, to the last byte.
-    func fill() throws {
+    /// Takes what is free, to the last byte or until so many bytes are left.
+    func fill(leaving leftByteCount: Int = 0) throws {
         let file = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw FileProblem(path: filler, code: errno) }
         defer { close(file) }
@@ -44,9 +44,11 @@ struct SmallDisk: Sendable {
             if write(file, zeros, count) <= 0 { count /= 4 }
         }
         fsync(file)
+        var status = stat()
+        if leftByteCount > 0, fstat(file, &status) == 0 { ftruncate(file, max(0, status.st_size - leftByteCount)) }
     }
 
-    /// Leaves so many bytes less to take.
+    /// Gives all of it back.
     func free() {
         unlink(filler)
     }

@@ -16,10 +16,18 @@ enum DiskScenarios {
                     },
                 ]
             },
-            Scenario("disk-tmpfs", weight: 6) { wish in
+            Scenario("puts-until-full", weight: 3) { wish in
+                SmallDisk.Kind.allCases.flatMap { kind in
+                    (wish.isBrief ? [3, 4] : [2, 3, 4, 6, 8, 10, 12, 16]).filter { kind == .tmpfs || $0 > 3 }.map {
+                        size in
+                        Scenario.Case("\(kind)-\(size)", seed: wish.seed) { try await putUntilFull(on: kind, size, $0) }
+                    }
+                }
+            },
+            Scenario("disk-tmpfs", weight: 4) { wish in
                 wish.histories(200, brief: 8) { try await history(on: .tmpfs, $0) }
             },
-            Scenario("disk-ext4", weight: 6) { wish in
+            Scenario("disk-ext4", weight: 4) { wish in
                 wish.histories(100, brief: 6) { try await history(on: .ext4, $0) }
             },
         ]
@@ -69,6 +77,35 @@ enum DiskScenarios {
         }
     }
 
+    /// Puts alone fill the disk, and go on while it is full. When all values are deleted, nothing is left of it.
+    private static func putUntilFull(on kind: SmallDisk.Kind, _ mebibytes: Int, _ attempt: Attempt) async throws {
+        try await with(kind, mebibytes: mebibytes, attempt) { _ in
+            var refusedCount = 0
+            var number: UInt64 = 0
+            while refusedCount < 8, number < mebibytes * 30 {
+                number += 1
+                // Half of them are the same key: a log that is longer than what it describes.
+                let key = number % 2 == 0 ? "same" : "key\(number)"
+                let answer = try await attempt.put(
+                    key, number: number, byteCount: 100_000, options: ["--durability", "process"])
+                if !answer.isSuccess { refusedCount += 1 }
+            }
+            attempt.countFaults(refusedCount)
+            for _ in 1...10 { try await attempt.demand("status") }
+            try await attempt.demand("exclusive", "--role", "main", "--", "true")
+            for key in attempt.log.presentKeys {
+                let answer = try await attempt.delete(key)
+                try expect(answer.isSuccess, "a value can be deleted on a full disk; \(answer.summary)")
+            }
+            try await attempt.verifyRecovery()
+            for _ in 1...40 { try await attempt.demand("status") }
+            try await attempt.demand("exclusive", "--role", "main", "--", "true")
+            try await eventually("the spare space is there again", within: .seconds(5)) {
+                attempt.names.contains("spare")
+            }
+        }
+    }
+
     /// Short-lived writers, sessions and owners, killed at random, while the disk fills up and is freed again.
     private static func history(on kind: SmallDisk.Kind, _ attempt: Attempt) async throws {
         var random = SplitMix64(seed: attempt.seed)
@@ -78,13 +115,13 @@ enum DiskScenarios {
             var owner: ChildProcess?
             for step in 1...24 {
                 let number = attempt.seed &* 1000 &+ UInt64(step)
-                switch Int.random(in: 0..<12, using: &random) {
+                switch Int.random(in: 0..<13, using: &random) {
                 case 0...4: try await burst(of: attempt, number, &random)
                 case 5: try await attempt.delete(name(&random), killedAfter: pause(&random))
                 case 6:
                     let name = String(repeating: "p", count: Int.random(in: 1...240, using: &random)) + "\(number)"
                     try await attempt.run(["notify", "post", name], killedAfter: pause(&random))
-                case 7: try disk.fill()
+                case 7: try disk.fill(leaving: random.once(in: 2) ? 0 : Int.random(in: 0...2 << 20, using: &random))
                 case 8: disk.free()
                 case 9:
                     if let living = owner { try await attempt.kill(living) }
@@ -93,6 +130,7 @@ enum DiskScenarios {
                     let watcher = try attempt.start(["store", "watch"])
                     try await Task.sleep(for: .milliseconds(Int.random(in: 0...60, using: &random)))
                     try await attempt.kill(watcher)
+                case 11: try await storm(of: attempt, number, &random)
                 default: try await attempt.verify()
                 }
             }
@@ -132,6 +170,15 @@ enum DiskScenarios {
                 }
             }
             try await tasks.waitForAll()
+        }
+    }
+
+    /// Puts of one large key, one after the other, so that the log becomes long enough for compactions.
+    private static func storm(of attempt: Attempt, _ number: UInt64, _ random: inout SplitMix64) async throws {
+        for index: UInt64 in 0..<12 {
+            try await attempt.put(
+                "storm", number: number &* 16 &+ index, byteCount: 100_000, options: ["--durability", "process"],
+                killedAfter: random.once(in: 4) ? pause(&random) : nil)
         }
     }
 

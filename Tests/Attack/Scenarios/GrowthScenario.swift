@@ -7,20 +7,26 @@ internal import TestSupport
 enum GrowthScenario {
     static let scenario = Scenario("growth", weight: 4) { wish in
         Way.allCases.map { way in
-            Scenario.Case(way.rawValue, seed: wish.seed) { try await grow($0, putCount: wish.isBrief ? 60 : 320, way) }
+            Scenario.Case(way.rawValue, seed: wish.seed) {
+                try await grow($0, count: way.count(isBrief: wish.isBrief), way)
+            }
         }
     }
 
     /// What befalls the writers.
     private enum Way: String, CaseIterable, Sendable {
+        /// Each sync takes 40 ms, so that a compaction outlasts its writer.
         case slowSync = "slow-sync"
         case slowSyncOnDisk = "slow-sync-on-disk"
         case killed
+        /// Each writer stands still inside a commit, so that the next one passes it over.
+        case frozen
+
+        func count(isBrief: Bool) -> Int { isBrief ? 60 : self == .frozen ? 120 : 320 }
     }
 
-    private static func grow(_ attempt: Attempt, putCount: Int, _ way: Way) async throws {
+    private static func grow(_ attempt: Attempt, count: Int, _ way: Way) async throws {
         let disk = try await SmallDisk(.tmpfs, mebibytes: 512, for: attempt)
-        let bound = 6 * 100_000 + 8 << 20
         let most = Mutex(0)
         let sampler = Task {
             while !Task.isCancelled {
@@ -32,20 +38,14 @@ enum GrowthScenario {
         defer { sampler.cancel() }
         do {
             var random = SplitMix64(seed: attempt.seed)
-            let delay = Fault(call: "fdatasync", kind: .delay(40_000), occurrence: nil)
-            for number in 1...putCount {
-                let killed: Duration? = way == .killed ? .milliseconds(Int.random(in: 10...80, using: &random)) : nil
-                let strace = ["strace", "-D"] + delay.arguments(output: "/dev/null")
-                try await attempt.put(
-                    "large", number: UInt64(number), byteCount: 100_000,
-                    options: ["--durability", way == .slowSyncOnDisk ? "disk" : "process"],
-                    through: way == .killed ? [] : strace, killedAfter: killed)
-                attempt.countFaults()
+            for number in 1...UInt64(count) {
+                try await write(attempt, number, way, &random)
                 let used = most.withLock { $0 }
+                let bound = 6 * attempt.log.liveByteCount + 8 << 20
                 try expect(
                     used <= bound,
-                    "\(number) puts of one key of 100,000 bytes take at most \(bound) bytes, not \(used): \(attempt.names.count) files"
-                )
+                    "\(number) writers of \(attempt.log.liveByteCount) bytes take at most \(bound), not \(used) "
+                        + "in \(attempt.names.count) files")
             }
             try await attempt.verifyRecovery()
         } catch {
@@ -53,5 +53,35 @@ enum GrowthScenario {
             throw error
         }
         await disk.unmount(attempt)
+    }
+
+    private static func write(
+        _ attempt: Attempt, _ number: UInt64, _ way: Way, _ random: inout SplitMix64
+    ) async throws {
+        attempt.countFaults()
+        switch way {
+        case .slowSync, .slowSyncOnDisk:
+            let delay = Fault(call: "fdatasync", kind: .delay(40_000), occurrence: nil)
+            try await attempt.put(
+                "large", number: number, byteCount: 100_000,
+                options: ["--durability", way == .slowSync ? "process" : "disk"],
+                through: ["strace", "-D"] + Fault.arguments(for: [delay], output: "/dev/null"))
+        case .killed:
+            try await attempt.put(
+                "large", number: number, byteCount: 100_000, options: [],
+                killedAfter: .milliseconds(Int.random(in: 10...80, using: &random)))
+        case .frozen:
+            if number == 1 { try await attempt.put("key", number: 0) }
+            let trace = attempt.newPath("trace")
+            let stop = Fault(call: "pwrite64", kind: .stop, occurrence: 1)
+            let frozen = try attempt.start(
+                ["notify", "post", "name"], through: ["strace", "-D"] + Fault.arguments(for: [stop], output: trace))
+            try await eventually("a writer is frozen") {
+                frozen.ended != nil || Attempt.text(ofFile: trace).contains("stopped by SIGSTOP")
+            }
+            let answer = try await attempt.put("key", number: number, options: [])
+            try expect(answer.isSuccess, "a frozen writer holds up nobody; \(answer.summary)")
+            try await attempt.kill(frozen)
+        }
     }
 }

@@ -84,7 +84,8 @@ enum SurroundingScenarios {
     private static func withoutExclusiveRename(_ attempt: Attempt) async throws {
         let fault = Fault(call: "renameat2", kind: .error("EINVAL"), occurrence: nil)
         let answer = try await attempt.put(
-            "first", number: 1, through: ["strace", "-D"] + fault.arguments(output: attempt.newPath("trace")))
+            "first", number: 1,
+            through: ["strace", "-D"] + Fault.arguments(for: [fault], output: attempt.newPath("trace")))
         attempt.countFaults()
         try expect(
             answer.isSuccess || answer.errors.contains("RENAME_NOREPLACE"),

@@ -19,7 +19,8 @@ enum SyncScenarios {
 
     /// The arguments of strace with which no content reaches the disk.
     private static func unsynced(_ attempt: Attempt) -> [String] {
-        Fault(call: "fdatasync", kind: .error("EIO"), occurrence: nil).arguments(output: attempt.newPath("trace"))
+        Fault.arguments(
+            for: [Fault(call: "fdatasync", kind: .error("EIO"), occurrence: nil)], output: attempt.newPath("trace"))
     }
 
     /// A guard that the caller's own unconfirmed write made fail is no confirmation: the retry must not be told “no”.
