@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
-.PHONY: demo test simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
+.PHONY: demo test attack attack-brief attack-dependencies simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
 	release bench bench-brief without-zmq etcd api-breakage format lint dependencies clean
 
 demo: dependencies
@@ -22,6 +22,19 @@ test: dependencies
 # The machines of coordination in simulated time: a hundred thousand schedules of faults, and every mutant.
 simulate: dependencies
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
+
+# The built program, attacked from outside: failing system calls, kills, full disks, replaced files, namespaces. In the short form
+# a sample of it, in at most two minutes. PROGRAM=PATH names another build.
+attack: attack-dependencies
+	SWIFT="$(SWIFT)" Scripts/attack
+
+attack-brief: attack-dependencies
+	SWIFT="$(SWIFT)" Scripts/attack --brief
+
+attack-dependencies: dependencies
+	@Scripts/install-dependencies strace e2fsprogs util-linux
+	$(SWIFT) build -j $(JOBS) --product sharedcore
+	$(SWIFT) build -j $(JOBS) --product sharedcore-attack
 
 # Everything slow: the formatter's rules, the documentation, the tests at length, a brief measurement, the build without
 # ZeroMQ, the backend on etcd, the examples, the suite on two kinds of file system, the sanitizers, the Debian package, for root

@@ -260,6 +260,9 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-etcd-trials", dependencies: ["CoreAPI", "Platform", "TestSupport", etcdBackend],
             path: "Tests/EtcdTrials", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore-attack", dependencies: ["CoreAPITesting", "Platform", "TestSupport"],
+            path: "Tests/Attack", swiftSettings: settings),
         // What the pages show, compiled; linked by nothing.
         .target(
             name: "Listings",

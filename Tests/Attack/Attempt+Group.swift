@@ -1,0 +1,94 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import TestSupport
+
+/// The commands that every scenario uses, with the oracle beside them.
+extension Attempt {
+    /// The value number `number` of a key: letters that no other value begins with.
+    static func value(_ key: String, _ number: UInt64, byteCount: Int) -> String {
+        var random = SplitMix64(seed: number)
+        var bytes = Array("\(key)x\(number)x".utf8)
+        while bytes.count < byteCount { bytes.append(UInt8(ascii: "a") + UInt8(random.next() % 26)) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Puts a value and logs the acknowledgement.
+    @discardableResult
+    func put(
+        _ key: String, number: UInt64, byteCount: Int = 40, options: [String] = ["--durability", "disk"],
+        through prefix: [String] = [], killedAfter: Duration? = nil, mayBeKilled: Bool = false
+    ) async throws -> Answer {
+        let value = Self.value(key, number, byteCount: byteCount)
+        try log.announce(key, value)
+        let answer = try await run(
+            ["store", "put", key, value] + options, through: prefix, killedAfter: killedAfter, mayBeKilled: mayBeKilled)
+        if answer.isSuccess { try log.acknowledge(key, value) }
+        return answer
+    }
+
+    /// Deletes a key and logs the acknowledgement.
+    @discardableResult
+    func delete(_ key: String, killedAfter: Duration? = nil) async throws -> Answer {
+        try log.announce(key, nil)
+        let answer = try await run(["store", "delete", key], killedAfter: killedAfter)
+        if answer.isSuccess { try log.acknowledge(key, nil) }
+        return answer
+    }
+
+    /// Reads all entries in a new process.
+    func entries(through prefix: [String] = []) async throws -> [String: String] {
+        let answer = try await run(["store", "list", "--json"], through: prefix)
+        try expect(answer.isSuccess, "the entries can be read; \(answer.summary)")
+        var found: [String: String] = [:]
+        for line in answer.lines {
+            // {"key":"a","value":"b",…}: keys and values here are letters and digits.
+            let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
+            try expect(parts.count > 7, "the line “\(line.prefix(80))” is an entry")
+            found[String(parts[3])] = String(parts[7])
+        }
+        return found
+    }
+
+    /// Demands that a new process finds every acknowledged write, whole.
+    func verify(through prefix: [String] = []) async throws {
+        try log.verify(try await entries(through: prefix))
+    }
+
+    /// Demands success of a command.
+    func demand(_ arguments: String..., through prefix: [String] = []) async throws {
+        let answer = try await run(arguments, through: prefix)
+        try expect(answer.isSuccess, "the group works; \(answer.summary)")
+    }
+
+    /// Demands that everything is there and everything works, now that the cause of the trouble is gone.
+    func verifyRecovery() async throws {
+        try await verify()
+        try await demand("status")
+        let answer = try await put("recovered", number: seed &+ UInt64(log.acknowledgedCount), byteCount: 5000)
+        try expect(answer.isSuccess, "a put works again; \(answer.summary)")
+        try await demand("exclusive", "--role", "main", "--", "true")
+        try await verify()
+        try witness.verify()
+        try expect(names.filter { $0.hasSuffix(".new") }, is: [], "leftovers of files that were never finished")
+    }
+
+    /// Starts a core that runs until it is ended, and waits until it runs.
+    func own(_ role: String, options: [String] = [], through prefix: [String] = []) async throws -> ChildProcess {
+        let errors = newPath("errors")
+        let child = try start(
+            ["exclusive", "--role", role] + options + ["--"] + witness.command, through: prefix, errors: errors)
+        try await eventually("the \(role) owns", within: .seconds(30)) {
+            child.lines.contains("owning") || child.ended != nil
+        }
+        try expect(
+            child.lines.contains("owning"), "the \(role) owns; it ended: \(Self.text(ofFile: errors).suffix(600))")
+        return child
+    }
+
+    /// Ends a process and waits for its end.
+    func kill(_ child: ChildProcess, with signal: Int32 = SIGKILL) async throws {
+        countFaults()
+        child.signal(signal)
+        _ = try await end(of: child, ["process \(child.pid)"], mayBeKilled: true)
+    }
+}

@@ -1,0 +1,159 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import Synchronization
+internal import TestSupport
+
+/// One run of a scenario: a group of its own, the program that is attacked, and what this process knows of both.
+///
+/// The program is driven as a user does it: by arguments, streams, signals and what lies in the file system.
+final class Attempt: Sendable {
+    /// How a command of the program ended, with what it printed.
+    struct Answer: Sendable {
+        let command: String
+        let end: ChildProcess.End
+        let lines: [String]
+        let errors: String
+
+        var isSuccess: Bool { end == .exited(0) }
+
+        /// The command, its end and the last of its errors, for a message.
+        var summary: String { "“\(command)” ended with \(end): \(errors.suffix(600))" }
+    }
+
+    /// The seed that all its chance comes from.
+    let seed: UInt64
+    /// A directory for everything that it makes.
+    let directory: String
+    let log: AcknowledgementLog
+    let witness: Witness
+    private let program: String
+    private let counter = Atomic(0)
+    private let faults = Atomic(0)
+
+    init(program: String, directory: String, seed: UInt64) throws {
+        self.program = program
+        self.directory = directory
+        self.seed = seed
+        log = try AcknowledgementLog(path: directory + "/acknowledged")
+        witness = try Witness(directory: directory + "/witness")
+        try Self.makeDirectory(groups)
+    }
+
+    /// The directory in which groups lie; a file system may be mounted there.
+    var groups: String { directory + "/groups" }
+    /// The directory of the group.
+    var group: String { groups + "/default" }
+    /// How many faults were injected.
+    var faultCount: Int { faults.load(ordering: .relaxed) }
+
+    func countFaults(_ count: Int = 1) {
+        faults.add(count, ordering: .relaxed)
+    }
+
+    // MARK: - Running the program
+
+    /// Starts the program.
+    ///
+    /// - Parameters:
+    ///   - prefix: What runs before it and becomes it, such as `strace -D`.
+    ///   - errors: The path of a file for its standard error.
+    func start(_ arguments: [String], through prefix: [String] = [], errors: String? = nil) throws -> ChildProcess {
+        let words = prefix + [program, "--dir", groups] + arguments
+        return try ChildProcess(
+            words[0], Array(words.dropFirst()),
+            environment: [
+                "XDG_CONFIG_HOME": directory, "XDG_RUNTIME_DIR": directory, "XDG_STATE_HOME": directory,
+                "SHAREDCORE_HANDOVER_DEADLINE": "500ms",
+            ], errors: errors ?? errorPath())
+    }
+
+    /// Runs the program to its end. Any signal that ends it fails the attempt, unless it is SIGKILL and that is expected.
+    ///
+    /// - Parameters:
+    ///   - killedAfter: When it is killed, unless it has ended.
+    ///   - mayBeKilled: Whether something else may kill it.
+    @discardableResult
+    func run(
+        _ arguments: [String], through prefix: [String] = [], killedAfter: Duration? = nil, mayBeKilled: Bool = false
+    ) async throws -> Answer {
+        let errors = errorPath()
+        let child = try start(arguments, through: prefix, errors: errors)
+        if let killedAfter {
+            try await Task.sleep(for: killedAfter)
+            if child.ended == nil { countFaults() }
+            child.signal(SIGKILL)
+        }
+        return try await end(
+            of: child, (prefix.isEmpty ? [] : ["…"]) + arguments, errors: errors,
+            mayBeKilled: mayBeKilled || killedAfter != nil)
+    }
+
+    /// The signals by which the kernel or the runtime ends a program that has gone wrong; a shell passes them on as a status.
+    private static let faultSignals: Set<Int32> = [SIGBUS, SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGFPE, SIGSYS]
+
+    /// Waits for the end of a command.
+    func end(
+        of child: ChildProcess, _ words: [String], errors: String = "/dev/null", mayBeKilled: Bool = false
+    ) async throws -> Answer {
+        let command = words.map { $0.utf8.count > 60 ? "\($0.prefix(20))…(\($0.utf8.count) bytes)" : $0 }
+            .joined(separator: " ")
+        do {
+            try await eventually("“\(command)” ends", within: .seconds(60)) { child.ended != nil }
+        } catch {
+            child.signal(SIGKILL)
+            throw error
+        }
+        let answer = Answer(
+            command: command, end: await child.end(), lines: child.lines, errors: Self.text(ofFile: errors))
+        switch answer.end {
+        case .exited(let status) where !Self.faultSignals.contains(status - 128): break
+        case .killed(by: SIGKILL) where mayBeKilled: break
+        default: throw Finding("A signal ended the program: \(answer.summary)")
+        }
+        return answer
+    }
+
+    /// Runs another program to its end and demands success.
+    @discardableResult
+    func tool(_ program: String, _ arguments: String...) async throws -> [String] {
+        let errors = errorPath()
+        let child = try ChildProcess(program, arguments, errors: errors)
+        guard await child.end() == .exited(0) else {
+            let words = ([program] + arguments).joined(separator: " ")
+            throw HarnessLimitation("“\(words)” failed: \(Self.text(ofFile: errors))")
+        }
+        return child.lines
+    }
+
+    // MARK: - Files
+
+    /// A path that nothing has yet.
+    func newPath(_ name: String) -> String {
+        "\(directory)/\(name)-\(counter.add(1, ordering: .relaxed).newValue)"
+    }
+
+    private func errorPath() -> String { newPath("errors") }
+
+    static func makeDirectory(_ path: String) throws {
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileProblem(path: path, code: errno) }
+    }
+
+    /// The text of a small file; empty when there is none.
+    static func text(ofFile path: String) -> String {
+        guard let file = fopen(path, "r") else { return "" }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
+    /// The names in the group's directory.
+    var names: [String] { TemporaryDirectory.names(in: group).sorted() }
+
+    /// The newest journal's path.
+    var newestJournal: String? {
+        names.compactMap { name in
+            name.hasPrefix("journal-") ? Int(name.dropFirst("journal-".count)) : nil
+        }.max().map { group + "/journal-\($0)" }
+    }
+}

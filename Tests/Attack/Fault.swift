@@ -1,0 +1,137 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import TestSupport
+
+/// A fault that strace injects into a system call of the program: an error that the kernel could give, or a kill.
+struct Fault: Hashable, Sendable, CustomStringConvertible {
+    enum Kind: Hashable, Sendable {
+        case error(String)
+        case kill
+        /// The process stands still there.
+        case stop
+        /// Microseconds before the call begins.
+        case delay(Int)
+    }
+
+    let call: String
+    let kind: Kind
+    /// The call of each thread that it strikes, from 1; nil for all of them.
+    var occurrence: Int?
+
+    var description: String {
+        let what =
+            switch kind {
+            case .error(let name): name
+            case .kill: "KILL"
+            case .stop: "STOP"
+            case .delay(let time): "delay\(time)"
+            }
+        return "\(call).\(occurrence.map { "\($0)" } ?? "all").\(what)"
+    }
+
+    /// The arguments of strace, before what it runs or attaches to.
+    ///
+    /// - Parameter group: The group's directory, for faults in calls that the loader and the runtime make as well: these faults
+    ///   strike its files alone.
+    static func arguments(for faults: [Fault], output: String, group: String? = nil) -> [String] {
+        let paths = faults.contains { SystemCalls.general.contains($0.call) } ? group.map(SystemCalls.paths) ?? [] : []
+        return SystemCalls.arguments(output: output, calls: Set(faults.map(\.call)).sorted())
+            + paths.flatMap { ["-P", $0] } + faults.flatMap { ["-e", $0.injection] }
+    }
+
+    private var injection: String {
+        let what =
+            switch kind {
+            case .error(let name): "error=\(name)"
+            case .kill: "signal=KILL"
+            case .stop: "signal=STOP"
+            case .delay(let time): "delay_enter=\(time)"
+            }
+        return "inject=\(call):\(what):when=\(occurrence.map { "\($0)" } ?? "1+")"
+    }
+
+    /// The errors that each single call is failed with: that of a broken device, and that of a full one where a call takes space.
+    static func errors(of call: String) -> [String] {
+        switch call {
+        case "mmap": ["ENOMEM"]
+        case "ftruncate": ["EIO"]
+        default: ["EIO", "ENOSPC"]
+        }
+    }
+
+    /// The errors that all calls of a kind are failed with, for as long as the program runs.
+    static func lastingErrors(of call: String) -> [String] {
+        SystemCalls.general.contains(call) ? [] : errors(of: call) + ["EDQUOT", "EROFS"]
+    }
+}
+
+/// The system calls that the backend makes on the group's directory, as strace sees them.
+struct SystemCalls: Sendable {
+    static let watched = [
+        "fdatasync", "fsync", "pwrite64", "fallocate", "renameat2", "linkat", "openat", "mmap", "ftruncate",
+    ]
+
+    /// Each as its name and its number among those of its thread.
+    struct Place: Hashable, Sendable {
+        let call: String
+        let occurrence: Int
+    }
+
+    /// How many there were.
+    private(set) var count = 0
+    /// The places that one fault can single out: calls of the same number in two threads are one.
+    private(set) var places: [Place] = []
+
+    /// Reads what strace has written.
+    ///
+    /// - Parameter group: The path that a call must name to be counted.
+    init(trace path: String, group: String) {
+        var numbers: [String: Int] = [:]
+        var seen: Set<Place> = []
+        let paths = Self.paths(of: group)
+        for line in Self.lines(ofFile: path) where !line.contains("resumed>") {
+            let words = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+            guard words.count == 2, let call = Self.watched.first(where: { words[1].hasPrefix($0 + "(") }) else {
+                continue
+            }
+            if Self.general.contains(call),
+                !paths.contains(where: { line.contains("<\($0)>") || line.contains("\"\($0)\"") })
+            {
+                continue
+            }
+            let number = numbers["\(words[0]) \(call)", default: 0] + 1
+            numbers["\(words[0]) \(call)"] = number
+            guard line.contains(group) else { continue }
+            count += 1
+            let place = Place(call: call, occurrence: number)
+            if seen.insert(place).inserted { places.append(place) }
+        }
+    }
+
+    /// Calls that the loader and the runtime make too.
+    static let general: Set = ["mmap", "openat"]
+
+    /// The directory of a group, and its files that have a name of which is known what it will be.
+    static func paths(of group: String) -> [String] {
+        [group, group + "/sessions", group + "/spare"] + (1...20).map { group + "/journal-\($0)" }
+    }
+
+    static func arguments(output: String, calls: [String] = watched) -> [String] {
+        ["-f", "-y", "-qq", "-o", output, "-e", "trace=" + calls.joined(separator: ",")]
+    }
+
+    /// How many faults were injected, by what strace has written. A call at which the
+    /// process was killed has no result.
+    static func injectedCount(trace path: String) -> Int {
+        lines(ofFile: path).count { $0.contains("(INJECTED)") || $0.contains("(DELAYED)") || $0.hasSuffix("= ?") }
+    }
+
+    private static func lines(ofFile path: String) -> [Substring] {
+        guard let file = fopen(path, "r") else { return [] }
+        defer { fclose(file) }
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { text += buffer.prefix(count) }
+        return String(decoding: text, as: UTF8.self).split(separator: "\n")
+    }
+}

@@ -1,0 +1,62 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import TestSupport
+
+/// One way to attack, as several cases of which each can be repeated alone.
+struct Scenario: Sendable {
+    /// One run, by its name within the scenario.
+    struct Case: Sendable {
+        let name: String
+        let seed: UInt64
+        let run: @Sendable (Attempt) async throws -> Void
+
+        init(_ name: String = "", seed: UInt64, _ run: @escaping @Sendable (Attempt) async throws -> Void) {
+            self.name = name
+            self.seed = seed
+            self.run = run
+        }
+    }
+
+    /// What the cases of a scenario are made from.
+    struct Wish: Sendable {
+        /// Whether this is the short form.
+        let isBrief: Bool
+        /// The first seed.
+        let seed: UInt64
+        /// Whether that seed alone is to be run.
+        let isSingle: Bool
+
+        /// Histories of random faults, each from a seed of its own.
+        func histories(
+            _ count: Int, brief: Int, _ run: @escaping @Sendable (Attempt) async throws -> Void
+        ) -> [Case] {
+            (0..<UInt64(isSingle ? 1 : isBrief ? brief : count)).map { Case(seed: seed &+ $0, run) }
+        }
+    }
+
+    let name: String
+    /// Its part of the time, beside the others.
+    let weight: Int
+    let cases: @Sendable (Wish, Attempt) async throws -> [Case]
+
+    /// A scenario whose cases need no look at the program first.
+    init(_ name: String, weight: Int = 1, _ cases: @escaping @Sendable (Wish) -> [Case]) {
+        self.init(name, weight: weight, looking: { wish, _ in cases(wish) })
+    }
+
+    /// A scenario whose cases come from a run of the program without faults.
+    init(
+        _ name: String, weight: Int = 1,
+        looking cases: @escaping @Sendable (Wish, Attempt) async throws -> [Case]
+    ) {
+        self.name = name
+        self.weight = weight
+        self.cases = cases
+    }
+
+    /// All of them, in their order.
+    static var all: [Scenario] {
+        FaultScenarios.all + SyncScenarios.all + DiskScenarios.all + [GrowthScenario.scenario]
+            + ReplacementScenarios.all + SurroundingScenarios.all + NamespaceScenarios.all
+    }
+}

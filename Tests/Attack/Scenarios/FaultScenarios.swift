@@ -1,0 +1,145 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import TestSupport
+
+/// Each system call that the backend makes on the group's directory fails once, and is once the place of a kill.
+///
+/// A run without faults counts the calls. Then each one is struck alone, in a group of its own, and once all of a kind together
+/// for as long as the program runs.
+enum FaultScenarios {
+    /// Something that the program does while the faults strike.
+    private struct Operation: Sendable {
+        let name: String
+        /// Its part of the time.
+        let weight: Int
+        /// What is there before it.
+        let prepare: @Sendable (Attempt) async throws -> Void
+        /// Does it below strace.
+        let run: @Sendable (Attempt, _ strace: [String]) async throws -> Void
+        /// How many of its cases are tried in the short form.
+        var sampleCount = 8
+    }
+
+    static var all: [Scenario] {
+        [opening, put, commit, compaction, takeOver].map { operation in
+            Scenario("faults-\(operation.name)", weight: operation.weight) { wish, look in
+                try await cases(of: operation, wish, look)
+            }
+        }
+    }
+
+    private static let opening = Operation(name: "first-opening", weight: 3) { _ in
+    } run: { attempt, strace in
+        try await attempt.put("faulted", number: 1, through: ["strace", "-D"] + strace, mayBeKilled: true)
+    }
+
+    private static let put = Operation(name: "opening", weight: 2) { attempt in
+        try await putTwo(attempt)
+    } run: { attempt, strace in
+        try await attempt.put("faulted", number: 1, through: ["strace", "-D"] + strace, mayBeKilled: true)
+    }
+
+    private static let commit = Operation(name: "commit", weight: 1) { attempt in
+        try await putTwo(attempt)
+    } run: { attempt, strace in
+        _ = try await attempt.putLate("faulted", number: 1, byteCount: 20_000, strace: strace, mayBeKilled: true)
+    }
+
+    /// The log is long, since its writers end before their compactions. A participant that goes on after its commits compacts.
+    private static let compaction = Operation(name: "compaction", weight: 4) { attempt in
+        for _ in 1...2 {
+            try await attempt.demand("--durability", "disk", "mailbox", "send", "jobs", "1", "--queue")
+        }
+        let slow = [Fault(call: "fdatasync", kind: .delay(1_000_000), occurrence: nil)]
+        for number: UInt64 in 1...13 {
+            let answer = try await attempt.put(
+                "large", number: number, byteCount: 100_000, options: ["--durability", "process"],
+                through: ["strace", "-D"] + Fault.arguments(for: slow, output: "/dev/null"))
+            try expect(answer.isSuccess, answer.summary)
+        }
+    } run: { attempt, strace in
+        try await attempt.run(
+            ["--durability", "disk", "mailbox", "take", "jobs", "--count", "3", "--timeout", "1s"],
+            through: ["strace", "-D"] + strace, mayBeKilled: true)
+    }
+
+    private static let takeOver = Operation(name: "take-over", weight: 3) { attempt in
+        try await putTwo(attempt)
+        let owner = try await attempt.own("executor")
+        try await attempt.kill(owner)
+    } run: { attempt, strace in
+        try await attempt.run(
+            ["--durability", "disk", "exclusive", "--role", "main", "--", "true"], through: ["strace", "-D"] + strace,
+            mayBeKilled: true)
+    }
+
+    private static func putTwo(_ attempt: Attempt) async throws {
+        for number: UInt64 in 1...2 {
+            let answer = try await attempt.put("before\(number)", number: number)
+            try expect(answer.isSuccess, answer.summary)
+        }
+    }
+
+    private static func cases(
+        of operation: Operation, _ wish: Scenario.Wish, _ look: Attempt
+    ) async throws -> [Scenario.Case] {
+        try await look.tool("strace", "--version")
+        try await operation.prepare(look)
+        let template = look.newPath("template")
+        try Attempt.makeDirectory(template)
+        if !look.names.isEmpty { try await look.tool("cp", "-a", look.group, template) }
+        let known = try AcknowledgementLog(path: look.newPath("template-log"))
+        known.adopt(look.log)
+
+        let trace = look.newPath("trace")
+        try await operation.run(look, SystemCalls.arguments(output: trace))
+        let calls = SystemCalls(trace: trace, group: look.group)
+        let counts = Dictionary(grouping: calls.places, by: \.call).map { "\($0.key) \($0.value.count)" }.sorted()
+        say(
+            "         \(operation.name): \(calls.count) calls at \(calls.places.count) places: \(counts.joined(separator: ", "))"
+        )
+
+        return plans(calls.places, operation, wish).map { faults in
+            Scenario.Case(faults.map(\.description).joined(separator: "+"), seed: wish.seed) { attempt in
+                if !TemporaryDirectory.names(in: template).isEmpty {
+                    try await attempt.tool("cp", "-a", template + "/default", attempt.groups)
+                }
+                attempt.log.adopt(known)
+                let trace = attempt.newPath("trace")
+                try await operation.run(attempt, Fault.arguments(for: faults, output: trace, group: attempt.group))
+                attempt.countFaults(SystemCalls.injectedCount(trace: trace))
+                try await attempt.verifyRecovery()
+            }
+        }
+    }
+    /// Each place with each error and a kill, all calls of a kind together, and pairs of the last places.
+    private static func plans(
+        _ places: [SystemCalls.Place], _ operation: Operation, _ wish: Scenario.Wish
+    ) -> [[Fault]] {
+        var plans: [[Fault]] = []
+        for place in places {
+            for kind in Fault.errors(of: place.call).map(Fault.Kind.error) + [.kill] {
+                plans.append([Fault(call: place.call, kind: kind, occurrence: place.occurrence)])
+            }
+        }
+        for call in Set(places.map(\.call)).sorted() {
+            plans += Fault.lastingErrors(of: call).map { [Fault(call: call, kind: .error($0), occurrence: nil)] }
+        }
+        let last = Array(places.filter { !SystemCalls.general.contains($0.call) }.suffix(20).enumerated())
+        var pairs: [[Fault]] = []
+        for (index, first) in last {
+            for (_, second) in last[(index + 1)...] where second.call != first.call {
+                pairs.append(
+                    [first, second].map {
+                        Fault(call: $0.call, kind: .error(Fault.errors(of: $0.call)[0]), occurrence: $0.occurrence)
+                    })
+            }
+        }
+        var random = SplitMix64(seed: wish.seed)
+        if !wish.isSingle { pairs = Array(pairs.shuffled(using: &random).prefix(20)) }
+        plans += pairs
+        // In another order each time, so that what there is no time for is not always the same.
+        plans.shuffle(using: &random)
+        return wish.isBrief ? Array(plans.prefix(operation.sampleCount)) : plans
+    }
+}

@@ -1,0 +1,87 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import Synchronization
+internal import TestSupport
+
+/// A group's directory stays within a multiple of its content, however short its writers live and however slow the disk is.
+enum GrowthScenario {
+    static let scenario = Scenario("growth", weight: 4) { wish in
+        Way.allCases.map { way in
+            Scenario.Case(way.rawValue, seed: wish.seed) {
+                try await grow($0, count: way.count(isBrief: wish.isBrief), way)
+            }
+        }
+    }
+
+    /// What befalls the writers.
+    private enum Way: String, CaseIterable, Sendable {
+        /// Each sync takes 40 ms, so that a compaction outlasts its writer.
+        case slowSync = "slow-sync"
+        case slowSyncOnDisk = "slow-sync-on-disk"
+        case killed
+        /// Each writer stands still inside a commit, so that the next one passes it over.
+        case frozen
+
+        func count(isBrief: Bool) -> Int { isBrief ? 60 : self == .frozen ? 120 : 320 }
+    }
+
+    private static func grow(_ attempt: Attempt, count: Int, _ way: Way) async throws {
+        let disk = try await SmallDisk(.tmpfs, mebibytes: 512, for: attempt)
+        let most = Mutex(0)
+        let sampler = Task {
+            while !Task.isCancelled {
+                let used = disk.usedByteCount
+                most.withLock { $0 = max($0, used) }
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+        defer { sampler.cancel() }
+        do {
+            var random = SplitMix64(seed: attempt.seed)
+            for number in 1...UInt64(count) {
+                try await write(attempt, number, way, &random)
+                let used = most.withLock { $0 }
+                let bound = 6 * attempt.log.liveByteCount + 8 << 20
+                try expect(
+                    used <= bound,
+                    "\(number) writers of \(attempt.log.liveByteCount) bytes take at most \(bound), not \(used) "
+                        + "in \(attempt.names.count) files")
+            }
+            try await attempt.verifyRecovery()
+        } catch {
+            await disk.unmount(attempt)
+            throw error
+        }
+        await disk.unmount(attempt)
+    }
+
+    private static func write(
+        _ attempt: Attempt, _ number: UInt64, _ way: Way, _ random: inout SplitMix64
+    ) async throws {
+        attempt.countFaults()
+        switch way {
+        case .slowSync, .slowSyncOnDisk:
+            let delay = Fault(call: "fdatasync", kind: .delay(40_000), occurrence: nil)
+            try await attempt.put(
+                "large", number: number, byteCount: 100_000,
+                options: ["--durability", way == .slowSync ? "process" : "disk"],
+                through: ["strace", "-D"] + Fault.arguments(for: [delay], output: "/dev/null"))
+        case .killed:
+            try await attempt.put(
+                "large", number: number, byteCount: 100_000, options: [],
+                killedAfter: .milliseconds(Int.random(in: 10...80, using: &random)))
+        case .frozen:
+            if number == 1 { try await attempt.put("key", number: 0) }
+            let trace = attempt.newPath("trace")
+            let stop = Fault(call: "pwrite64", kind: .stop, occurrence: 1)
+            let frozen = try attempt.start(
+                ["notify", "post", "name"], through: ["strace", "-D"] + Fault.arguments(for: [stop], output: trace))
+            try await eventually("a writer is frozen") {
+                frozen.ended != nil || Attempt.text(ofFile: trace).contains("stopped by SIGSTOP")
+            }
+            let answer = try await attempt.put("key", number: number, options: [])
+            try expect(answer.isSuccess, "a frozen writer holds up nobody; \(answer.summary)")
+            try await attempt.kill(frozen)
+        }
+    }
+}

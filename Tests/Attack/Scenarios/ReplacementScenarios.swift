@@ -1,0 +1,104 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import TestSupport
+
+/// What rsync, mv, a restore or a careless administrator do to the files of a group that is in use.
+enum ReplacementScenarios {
+    static var all: [Scenario] {
+        [
+            Scenario("replaced", weight: 3) { wish in
+                [
+                    Scenario.Case("journal-renamed-over", seed: wish.seed) { attempt in
+                        try await replace(attempt) { copy, path in
+                            try await attempt.tool("mv", copy, path)
+                        }
+                    },
+                    Scenario.Case("journal-truncated", seed: wish.seed) { attempt in
+                        try await replace(attempt) { _, path in
+                            try await attempt.tool("truncate", "-s", "0", path)
+                        }
+                    },
+                    Scenario.Case("journal-cut", seed: wish.seed) { attempt in
+                        try await replace(attempt) { _, path in
+                            try await attempt.tool("truncate", "-s", "5000", path)
+                        }
+                    },
+                    Scenario.Case("journal-written-over", seed: wish.seed) { attempt in
+                        try await replace(attempt) { copy, path in
+                            try await attempt.tool("cp", copy, path)
+                        }
+                    },
+                ]
+            },
+            Scenario("missing") { wish in
+                [
+                    Scenario.Case("sessions", seed: wish.seed, withoutSessions),
+                    Scenario.Case("group", seed: wish.seed, withoutGroup),
+                ]
+            },
+        ]
+    }
+
+    /// A Main and a watcher run; the journal becomes an older one. Both end in order, by no signal, and a second Main runs beside
+    /// the first for no longer than the stated window.
+    private static func replace(
+        _ attempt: Attempt, _ change: (_ copy: String, _ path: String) async throws -> Void
+    ) async throws {
+        try await attempt.put("before", number: 1, byteCount: 20_000)
+        let path = try expectSome(attempt.newestJournal, "a journal")
+        let copy = attempt.newPath("copy")
+        try await attempt.tool("cp", path, copy)
+        let first = try await attempt.own("main")
+        let watcher = try attempt.start(["store", "watch"])
+        try await attempt.put("after", number: 1, byteCount: 20_000)
+        try await change(copy, path)
+        attempt.countFaults()
+
+        // Commands meet the files as they are: they may refuse, but no signal ends them.
+        for command in [["status"], ["store", "list"], ["store", "put", "more", "x"]] { try await attempt.run(command) }
+        let second = try attempt.start(["exclusive", "--role", "main", "--"] + attempt.witness.command)
+        try await eventually("the second Main owns or is refused, or the first has ended", within: .seconds(40)) {
+            second.ended != nil || first.ended != nil || second.lines.contains("owning")
+        }
+        if second.lines.contains("owning") {
+            try await eventually(
+                "the first Main has ended after a second one began", within: .seconds(Witness.windowSeconds + 10)
+            ) { first.ended != nil }
+        }
+        for process in [first, second, watcher] where process.ended == nil { process.signal(SIGTERM) }
+        for (process, name) in [(first, "the first Main"), (second, "the second Main"), (watcher, "the watcher")] {
+            _ = try await attempt.end(of: process, [name])
+        }
+        try attempt.witness.verify(withinWindow: true)
+    }
+
+    /// Without `sessions` the group is damaged, or whole again; it is never a new one beside the old.
+    private static func withoutSessions(_ attempt: Attempt) async throws {
+        try await attempt.put("before", number: 1)
+        try await attempt.tool("rm", attempt.group + "/sessions")
+        attempt.countFaults()
+        let answer = try await attempt.put("after", number: 1)
+        if answer.isSuccess {
+            try await attempt.verifyRecovery()
+        } else {
+            let reading = try await attempt.run(["store", "list", "--json"])
+            try expect(!reading.isSuccess, "a group that is damaged is not read as an empty one; \(reading.lines)")
+        }
+    }
+
+    /// Commands that only look make no group.
+    private static func withoutGroup(_ attempt: Attempt) async throws {
+        try await attempt.put("before", number: 1)
+        let commands = [
+            ["status"], ["check"], ["timeline"], ["store", "get", "key"], ["store", "list"],
+            ["notify", "state", "name"],
+            ["mailbox", "read", "id"],
+        ]
+        for command in commands {
+            try await attempt.run(["--group", "mistyped"] + command)
+            let names = TemporaryDirectory.names(in: attempt.groups)
+            try expect(names, is: ["default"], "the groups after “\(command.joined(separator: " "))” in a mistyped one")
+        }
+        attempt.countFaults(commands.count)
+    }
+}

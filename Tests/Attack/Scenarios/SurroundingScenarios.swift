@@ -1,0 +1,95 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import TestSupport
+
+/// Limits of the process, of the user and of the file system, and arguments that are no text.
+enum SurroundingScenarios {
+    static var all: [Scenario] {
+        [
+            Scenario("descriptors") { wish in
+                stride(from: 12, through: 40, by: wish.isBrief ? 6 : 1).map { limit in
+                    Scenario.Case("\(limit)", seed: wish.seed) { try await descriptors($0, limit) }
+                }
+            },
+            Scenario("surroundings") { wish in
+                [
+                    Scenario.Case("bytes", seed: wish.seed, bytes),
+                    Scenario.Case("no-watches", seed: wish.seed, withoutWatches),
+                    Scenario.Case("no-exclusive-rename", seed: wish.seed, withoutExclusiveRename),
+                ]
+            },
+        ]
+    }
+
+    private static func shell(_ script: String, _ arguments: String...) -> [String] {
+        ["sh", "-c", script + #"; exec "$@""#, "sh"] + arguments
+    }
+
+    /// With few descriptors a command works or says that it cannot.
+    private static func descriptors(_ attempt: Attempt, _ limit: Int) async throws {
+        try await attempt.put("before", number: 1)
+        let limited = shell("ulimit -n \(limit)")
+        for command in [
+            ["store", "list"], ["store", "watch", "--count", "0"], ["status"],
+            ["exclusive", "--role", "main", "--", "true"],
+        ] {
+            try await attempt.run(command, through: limited)
+            attempt.countFaults()
+        }
+        try await attempt.put("during", number: 2, through: limited)
+        try await attempt.verifyRecovery()
+    }
+
+    /// Two keys that are no UTF-8 are refused, or two; a value is any bytes.
+    private static func bytes(_ attempt: Attempt) async throws {
+        func run(_ words: String) async throws -> Attempt.Answer {
+            try await attempt.run([], through: ["sh", "-c", #"exec "$@" "# + words, "sh"])
+        }
+        let first = try await run(#"store put "$(printf 'k\377')" one"#)
+        let second = try await run(#"store put "$(printf 'k\376')" two"#)
+        let read = try await attempt.run([], through: ["sh", "-c", #""$@" store get "$(printf 'k\377')"; echo"#, "sh"])
+        try expect(
+            !first.isSuccess && !second.isSuccess || read.lines == ["one"],
+            "a key that is no text is refused, or its value is there; found \(read.lines)")
+        let value = try await run(#"store put value "$(printf 'v\377w')""#)
+        if value.isSuccess {
+            let program = attempt.newPath("value")
+            _ = try await run(#"store get value >\#(program)"#)
+            let bytes = Attempt.text(ofFile: program)
+            try expect(bytes.utf8.count < 6 && bytes.hasPrefix("v"), "the bytes of a value are kept")
+        }
+        attempt.countFaults(3)
+    }
+
+    /// Where no file can be watched, a post still wakes its observer.
+    private static func withoutWatches(_ attempt: Attempt) async throws {
+        try await attempt.put("before", number: 1)
+        let limited =
+            ["unshare", "--user", "--map-root-user"]
+            + shell(
+                "echo 0 >/proc/sys/user/max_inotify_watches && echo 0 >/proc/sys/user/max_inotify_instances || exit 99")
+        let observer = try attempt.start(
+            ["notify", "observe", "news", "--count", "1", "--timeout", "30s"], through: limited)
+        try await eventually("the observer's post") {
+            if observer.ended == nil { try await attempt.run(["notify", "post", "news"]) }
+            return observer.ended != nil
+        }
+        let answer = try await attempt.end(of: observer, ["notify", "observe"])
+        if answer.end == .exited(99) { throw HarnessLimitation("the limits of inotify cannot be set here") }
+        try expect(answer.isSuccess, "the observer is woken; \(answer.summary)")
+        attempt.countFaults()
+    }
+
+    /// A file system without RENAME_NOREPLACE works, or is named with what it lacks.
+    private static func withoutExclusiveRename(_ attempt: Attempt) async throws {
+        let fault = Fault(call: "renameat2", kind: .error("EINVAL"), occurrence: nil)
+        let answer = try await attempt.put(
+            "first", number: 1,
+            through: ["strace", "-D"] + Fault.arguments(for: [fault], output: attempt.newPath("trace")))
+        attempt.countFaults()
+        try expect(
+            answer.isSuccess || answer.errors.contains("RENAME_NOREPLACE"),
+            "a file system that lacks a call is told of; \(answer.summary)")
+        try await attempt.verifyRecovery()
+    }
+}

@@ -1,0 +1,85 @@
+internal import CoreAPITesting
+internal import Glibc
+internal import Platform
+internal import TestSupport
+
+/// Nothing counts as stored before the disk has confirmed it, and nothing after a failed sync rests on what may be lost.
+enum SyncScenarios {
+    static var all: [Scenario] {
+        [
+            Scenario("sync") { wish in
+                [
+                    Scenario.Case("refused", seed: wish.seed, refused),
+                    Scenario.Case("retried", seed: wish.seed, retried),
+                    Scenario.Case("lost", seed: wish.seed, lost),
+                ]
+            }
+        ]
+    }
+
+    /// The arguments of strace with which no content reaches the disk.
+    private static func unsynced(_ attempt: Attempt) -> [String] {
+        Fault.arguments(
+            for: [Fault(call: "fdatasync", kind: .error("EIO"), occurrence: nil)], output: attempt.newPath("trace"))
+    }
+
+    /// A guard that the caller's own unconfirmed write made fail is no confirmation: the retry must not be told “no”.
+    private static func refused(_ attempt: Attempt) async throws {
+        try await attempt.put("before", number: 1)
+        // The second participant has the group open before the disk fails, as the collector that tries again.
+        let second = try await attempt.putLate(
+            "mail", number: 2, options: ["--if-absent"], strace: unsynced(attempt)
+        ) {
+            let first = try await attempt.putLate("mail", number: 1, byteCount: 20_000, strace: unsynced(attempt))
+            try expect(!first.isSuccess, "a put that the disk did not confirm is not acknowledged")
+        }
+        attempt.countFaults(2)
+        try expect(second.end != .exited(1), "a refusal rests on what the disk has confirmed; \(second.summary)")
+        try expect(!second.isSuccess, "a put that the disk did not confirm is not acknowledged")
+        try await attempt.verifyRecovery()
+    }
+
+    /// While every sync of content fails, no process acknowledges anything, and it works once they succeed.
+    private static func retried(_ attempt: Attempt) async throws {
+        try await attempt.put("before", number: 1)
+        for number: UInt64 in 1...10 {
+            let answer = try await attempt.put("mail", number: number, through: ["strace", "-D"] + unsynced(attempt))
+            attempt.countFaults()
+            try expect(!answer.isSuccess, "a put that the disk did not confirm is not acknowledged")
+        }
+        try await attempt.verifyRecovery()
+    }
+
+    /// The kernel marks pages whose write failed as clean: without power they are as they were before. What another process
+    /// has acknowledged after that must be there all the same.
+    private static func lost(_ attempt: Attempt) async throws {
+        let reboot = try NamespaceScenarios.otherBoot(attempt)
+        try await attempt.put("before", number: 1)
+        let path = try expectSome(attempt.newestJournal, "a journal")
+        let journal = try OpenFile(path: path, .read)
+        let synced = try journal.read(count: 4 << 20, at: 0)
+        let answer = try await attempt.putLate(
+            "doubtful", number: 1, byteCount: 50_000,
+            strace: unsynced(attempt))
+        attempt.countFaults()
+        try expect(!answer.isSuccess, "a put that the disk did not confirm is not acknowledged")
+        let failed = try journal.read(count: 4 << 20, at: 0)
+        let later = try await attempt.put("later", number: 1)
+        try expect(later.isSuccess, "the group goes on; \(later.summary)")
+
+        // The loss of power: pages that nothing has made dirty since are those of the last sync that succeeded.
+        let now = try OpenFile(path: path, .write)
+        if try now.status().identity == journal.status().identity {
+            let last = try now.read(count: 4 << 20, at: 0)
+            for start in stride(from: 0, to: last.count, by: 4096) {
+                let page = start..<min(start + 4096, last.count)
+                guard page.upperBound <= failed.count, last[page] == failed[page] else { continue }
+                let old =
+                    page.upperBound <= synced.count ? Array(synced[page]) : [UInt8](repeating: 0, count: page.count)
+                if old != Array(last[page]) { try now.write(old, at: start) }
+            }
+        }
+        try await attempt.verify(through: reboot)
+        try await attempt.demand("exclusive", "--role", "main", "--", "true", through: reboot)
+    }
+}
