@@ -105,7 +105,15 @@ package final class Replica: Sendable {
             next: { () async throws(SharedCoreError) -> WatchEvent? in
                 try catchUp()
                 let pending = try await self.nextWatchEvent(of: id)
-                return try pending?.event()
+                do throws(SharedCoreError) {
+                    return try pending?.event()
+                } catch {
+                    // Its values lay where they could not be kept: the watch is behind.
+                    guard error.code == .corrupt else { throw error }
+                    self.content.withLock { $0.watches.change(id) { $0.lose() } }
+                    try catchUp()
+                    return try await self.nextWatchEvent(of: id)?.event()
+                }
             },
             cancel: {
                 var woken = WokenWaiters()

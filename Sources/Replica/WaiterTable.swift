@@ -64,6 +64,14 @@ struct WaiterTable<Cursor: ReplicaCursor> {
         return element.map { .success($0) }
     }
 
+    /// Changes a cursor for which nobody waits.
+    mutating func change(_ id: WaiterID, _ change: (inout Cursor) -> Void) {
+        if var slot = slots[id] {
+            change(&slot.cursor)
+            slots[id] = slot
+        }
+    }
+
     /// Takes one wait out of the table, for its task was cancelled.
     mutating func abandon(_ ticket: WaitTicket, of id: WaiterID) -> Continuation? {
         guard let position = slots[id]?.waiters.firstIndex(where: { $0.ticket === ticket }) else { return nil }

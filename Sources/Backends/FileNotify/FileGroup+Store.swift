@@ -6,6 +6,17 @@ internal import StoreEngine
 extension FileGroup {
     public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
         try requireOpen()
+        do throws(SharedCoreError) {
+            return try await find(key, consistency)
+        } catch {
+            // Its value lay in a journal that was replaced before it was fetched.
+            guard error.code == .corrupt else { throw error }
+            try local.catchUp()
+            return try await find(key, consistency)
+        }
+    }
+
+    private func find(_ key: Key, _ consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
         // First without what a call costs that may wait.
         if case .value(let stored) = try local.look(
             consistency,
@@ -31,6 +42,18 @@ extension FileGroup {
 
     public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
         try requireOpen()
+        do throws(SharedCoreError) {
+            return try await select(prefix, consistency)
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            try local.catchUp()
+            return try await select(prefix, consistency)
+        }
+    }
+
+    private func select(
+        _ prefix: KeyPrefix, _ consistency: ReadConsistency
+    ) async throws(SharedCoreError) -> Snapshot {
         let (revision, stored) = try await local.read(consistency) { state throws(SharedCoreError) in
             try self.requireSession(in: state)
             return (state.revision, state.selection([prefix]).filter { !self.isOver($0.entry) })

@@ -18,9 +18,6 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     /// The number of "operation not supported".
     package static let unsupportedOperation = EOPNOTSUPP
 
-    /// The number of "no space left".
-    package static let noSpace = ENOSPC
-
     /// The system's text for the error number.
     package var text: String {
         var buffer = [CChar](repeating: 0, count: 256)

@@ -9,6 +9,8 @@ public struct WatchCursor: Sendable {
     private enum Position: Sendable {
         case snapshotDue
         case after(Revision)
+        /// The values of an event were gone when they were fetched.
+        case lost
     }
 
     /// A cursor that begins as `start` says, at the present state.
@@ -24,7 +26,12 @@ public struct WatchCursor: Sendable {
 
     /// The next event of the watch; nil when there is none at this state.
     public mutating func next(in state: inout StoreState) -> PendingWatchEvent? {
-        guard case .after(let revision) = position else { return snapshot(in: &state, lagged: false) }
+        let revision: Revision
+        switch position {
+        case .snapshotDue: return snapshot(in: &state, lagged: false)
+        case .lost: return snapshot(in: &state, lagged: true)
+        case .after(let known): revision = known
+        }
         guard revision < state.revision else { return nil }
         guard let commits = state.history.elements(after: revision) else { return snapshot(in: &state, lagged: true) }
         for commit in commits {
@@ -35,6 +42,11 @@ public struct WatchCursor: Sendable {
         }
         position = .after(state.revision)
         return nil
+    }
+
+    /// Goes on with `lagged` and a snapshot, because an event could not be delivered.
+    public mutating func lose() {
+        position = .lost
     }
 
     private mutating func snapshot(in state: inout StoreState, lagged: Bool) -> PendingWatchEvent {

@@ -9,6 +9,12 @@ struct Checksum: Hashable, Sendable {
         self.value = value
     }
 
+    /// The checksum of bytes alone.
+    init(of bytes: UnsafeRawBufferPointer) {
+        value = 0
+        combine(bytes)
+    }
+
     mutating func combine(_ word: UInt64) {
         value = (value ^ word) &* 0x9e37_79b9_7f4a_7c15
         value ^= value >> 32

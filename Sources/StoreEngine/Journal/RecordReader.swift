@@ -218,7 +218,8 @@ struct RecordReader {
         let slice = try bytes.slice()
         guard let external, slice.count > external.threshold else { return .inline(Array(slice)) }
         return .external(
-            external.source, offset: external.offset + UInt64(slice.startIndex - start), count: slice.count)
+            external.source, offset: external.offset + UInt64(slice.startIndex - start), count: slice.count,
+            checksum: slice.withUnsafeBytes(Checksum.init(of:)).value)
     }
 
     private mutating func lifetime() throws(ByteCodingError) -> Lifetime {

@@ -88,6 +88,7 @@ extension StoreState {
         entries[key] = entry
         byteCount += key.text.utf8.count + entry.value.count
         snapshotSize.add(entry, under: key)
+        if entry.value.isExternal { externalCount += 1 }
         if entry.lifetime == .session {
             sessions[entry.origin]?.keys.insert(key)
             sessionKeys.insert(key)
@@ -103,6 +104,7 @@ extension StoreState {
     private mutating func release(_ key: Key, _ entry: StoredEntry) {
         byteCount -= key.text.utf8.count + entry.value.count
         snapshotSize.remove(entry, under: key)
+        if entry.value.isExternal { externalCount -= 1 }
         if entry.lifetime == .session {
             sessions[entry.origin]?.keys.remove(key)
             sessionKeys.remove(key)

@@ -39,6 +39,7 @@ public struct StoreState: Sendable {
     var index = KeyIndex()
     var expiries = ExpiryQueue()
     var expiringCount = 0
+    var externalCount = 0
 
     /// An empty store.
     ///
@@ -66,6 +67,9 @@ public struct StoreState: Sendable {
     public func hasSession(_ id: SessionID) -> Bool {
         sessions.index(forKey: id) != nil
     }
+
+    /// Whether some values lie elsewhere.
+    public var hasExternalValues: Bool { externalCount > 0 }
 
     /// The number of entries.
     public var entryCount: Int { entries.count }

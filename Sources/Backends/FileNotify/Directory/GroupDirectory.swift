@@ -134,6 +134,10 @@ final class GroupDirectory: Sendable {
             } else if name.hasPrefix("journal-"), let generation = UInt64(name.dropFirst("journal-".count)),
                 generation < floor
             {
+                // A process that is stopped or slow has it open, and would keep its space: it goes on at the floor.
+                if let file = try? OpenFile(name, in: directory, .write), let size = try? file.status().byteCount {
+                    try? file.punch(JournalHeader.byteCount..<max(size, JournalHeader.byteCount))
+                }
                 _ = try? directory.remove(name)
             }
         }

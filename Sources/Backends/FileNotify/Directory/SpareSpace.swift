@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Platform
 
 /// The space of more journals, kept as a file of its own, so that on a full disk a frozen writer can be passed over and
@@ -6,6 +7,9 @@ enum SpareSpace {
     static let fileName = "spare"
     /// What a journal has space for beyond its snapshot and what is kept for endings.
     static let leastContentByteCount = 64 << 10
+
+    /// What participants and owners may add to a snapshot when there is no space for content any more, in bytes.
+    static let coordinationByteCount = 96 << 10
 
     /// The space of a journal with a snapshot of this size.
     static func compaction(of snapshotByteCount: Int) -> Int {
@@ -17,20 +21,34 @@ enum SpareSpace {
         compaction(of: 0) + compaction(of: snapshotByteCount)
     }
 
-    /// Makes the file unless it is there and so large. Without space there is none until there is space again.
+    /// How long another process may have the file while it makes it longer.
+    private static let patience = Duration.milliseconds(20)
+
+    /// Makes the file unless it is there and so large.
     ///
+    /// - Returns: The size that it has.
     /// - Throws: As a full disk does also while the file is becoming a journal.
-    static func keep(_ wanted: Int, in directory: Directory) throws(SystemCallError) {
+    @discardableResult
+    static func keep(_ wanted: Int, in directory: Directory) throws(SystemCallError) -> Int {
+        let end = ContinuousClock.now.advanced(by: patience)
         while true {
-            if let present = try take(in: directory) {
-                return try present.allocate(min(wanted, try present.status().byteCount)..<wanted)
+            do throws(SystemCallError) {
+                if let present = try take(in: directory) {
+                    let found = try present.status().byteCount
+                    if found < wanted { try present.allocate(found..<wanted) }
+                    return max(found, wanted)
+                }
+            } catch {
+                guard error.isLocked, ContinuousClock.now < end else { throw error }
+                usleep(1_000)
+                continue
             }
             let (file, name) = try JournalBuilder.newFile(fileName, in: directory, byteCount: wanted)
             let isNamed =
                 if let name { try directory.rename(name, toFree: fileName) } else {
                     try file.link(as: fileName, in: directory)
                 }
-            if isNamed { return }
+            if isNamed { return wanted }
             if let name { try directory.remove(name) }
         }
     }
@@ -50,7 +68,14 @@ enum SpareSpace {
         // Its holder may have given it a journal's name since it was opened: then the lock is that of a writer.
         guard try file.tryLock(byteAt: Journal.lockByte),
             (try? FileStatus(ofPath: directory.path + "/" + fileName).identity) == (try file.status().identity)
-        else { throw SystemCallError("posix_fallocate", number: SystemCallError.noSpace, at: file.path) }
+        else { throw SystemCallError(lockedCall, number: ENOSPC, at: file.path) }
         return file
     }
+
+    /// The call that failed for the next journal, because another process has the file.
+    fileprivate static let lockedCall = "fcntl(F_OFD_SETLK)"
+}
+
+extension SystemCallError {
+    fileprivate var isLocked: Bool { call == SpareSpace.lockedCall }
 }

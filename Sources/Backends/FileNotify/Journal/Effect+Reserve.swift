@@ -2,24 +2,52 @@ internal import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-extension Effect {
-    /// How much of the space that is kept for a full disk the record leaves alone, in bytes (contract S10).
-    ///
-    /// What ends something, gives something back or takes it over may use all of it, so that a full disk never leaves a
-    /// dead owner in place. An ownership that changes hands also writes what happened, for good: that may use the
-    /// greater part.
-    var untouchedReserve: Int {
+/// What a record may use of the space that is kept for a full disk (contract S10).
+///
+/// Of two kinds of space some is kept. Behind the records of a journal, so that an ending is written at once; what finds no
+/// room there waits for a compaction. And in the spare file, which has to take the snapshot of what stands after the
+/// record: otherwise there would be no compaction that makes room.
+enum SpaceClaim {
+    /// What ends or removes something: a snapshot becomes no longer by it.
+    case ending
+    /// A participant that joins, and an ownership that changes hands.
+    case coordination
+    /// What a session writes that goes with it, and is small.
+    case session
+    /// Anything else: it is refused first.
+    case content
+
+    /// How much of the space behind the records it leaves alone, in bytes.
+    var journalByteCount: Int {
         if Defect.withoutReserve.isPresent { return Journal.reserveByteCount }
-        return switch body {
-        case .sessionOpened, .sessionEnded, .expired, .refused, .restarted: 0
+        return switch self {
+        case .ending: 0
+        case .coordination, .session: Journal.endingsByteCount
+        case .content: Journal.reserveByteCount
+        }
+    }
+
+    /// How much of the spare file it leaves alone, in bytes.
+    var spareByteCount: Int {
+        switch self {
+        case .ending, .coordination: 0
+        case .session: SpareSpace.coordinationByteCount / 2
+        case .content: SpareSpace.coordinationByteCount
+        }
+    }
+}
+
+extension Effect {
+    /// What the record may use on a full disk.
+    var claim: SpaceClaim {
+        switch body {
+        case .sessionEnded, .expired, .restarted: return .ending
+        case .sessionOpened: return .coordination
+        case .refused: return .content
         case .committed(_, _, let operations):
-            if operations.allSatisfy(\.mayUseReserve) {
-                0
-            } else if Self.changesHands(operations) {
-                Journal.endingsByteCount
-            } else {
-                Journal.reserveByteCount
-            }
+            if operations.allSatisfy(\.removes) { return .ending }
+            if Self.changesHands(operations) { return .coordination }
+            return operations.allSatisfy(\.isShortOfSession) ? .session : .content
         }
     }
 
@@ -50,11 +78,16 @@ extension Effect {
 }
 
 extension Effect.Operation {
-    /// Whether the operation makes room, or lives no longer than its session and is small.
-    fileprivate var mayUseReserve: Bool {
+    fileprivate var removes: Bool {
         switch self {
-        case .delete, .deletePrefix, .post: true
-        case .put(_, let value, let lifetime): lifetime == .session && value.count <= 1024
+        case .delete, .deletePrefix: true
+        case .put, .post: false
         }
+    }
+
+    /// Whether the operation removes something, or lives no longer than its session and is small.
+    fileprivate var isShortOfSession: Bool {
+        if case .put(_, let value, let lifetime) = self { return lifetime == .session && value.count <= 1024 }
+        return removes
     }
 }

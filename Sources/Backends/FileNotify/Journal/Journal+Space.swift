@@ -12,27 +12,17 @@ extension Journal {
 
     /// Makes sure that the file has space for a record, before a byte of it is written. Only for the lock's holder.
     ///
-    /// - Parameters:
-    ///   - kept: How much of the space that is kept for a full disk has to be left.
-    ///   - keepSpare: Makes sure, before the journal takes more space for records that leave all of it, that there is
-    ///     space for a compaction with so many more bytes.
+    /// - Parameter kept: How much of the space that is kept for a full disk has to be left.
     /// - Throws: `storageFull`.
-    func reserveSpace(
-        for byteCount: Int, at tail: Int, keeping kept: Int,
-        keepSpare: (_ byteCount: Int) throws(SharedCoreError) -> Void
-    ) throws(SharedCoreError) {
+    func reserveSpace(for byteCount: Int, at tail: Int, keeping kept: Int) throws(SharedCoreError) {
         let needed = tail + byteCount + kept
         guard needed > reservedEnd else { return }
         guard kept == Self.reserveByteCount else { return try takeSpace(to: needed) }
-        func take(_ end: Int) throws(SharedCoreError) {
-            try keepSpare(end - Self.reserveByteCount - tail)
-            try takeSpace(to: end)
-        }
         do throws(SharedCoreError) {
-            try take(needed + Self.growthByteCount)
+            try takeSpace(to: needed + Self.growthByteCount)
         } catch {
             guard error.code == .storageFull else { throw error }
-            try take(needed)
+            try takeSpace(to: needed)
         }
     }
 

@@ -14,6 +14,7 @@ internal import Synchronization
 /// - inherited interest: the interest of the predecessor, until its listeners were told to move
 /// - the durable tail: what is known to be on the disk
 /// - the reserved end: up to where the file has space
+/// - the spare size: what the spare file has space for at least, as long as this journal goes on
 final class Journal: ValueSource {
     private enum Word {
         static let commit = JournalHeader.wordsOffset
@@ -22,6 +23,7 @@ final class Journal: ValueSource {
         static let inherited = commit + 128
         static let durable = commit + 192
         static let reserved = commit + 256
+        static let spare = commit + 320
     }
 
     /// The byte whose lock a writer holds.
@@ -154,6 +156,12 @@ final class Journal: ValueSource {
     var reservedEnd: Int {
         get { Int(clamping: page.load(at: Word.reserved)) }
         set { page.store(UInt64(newValue), at: Word.reserved) }
+    }
+
+    /// The size of the spare file, as far as it is known: it only grows while this journal goes on.
+    var spareByteCount: Int {
+        get { Int(clamping: page.load(at: Word.spare)) }
+        set { page.store(UInt64(newValue), at: Word.spare) }
     }
 
     func bytes(at offset: UInt64, count: Int) throws(SharedCoreError) -> [UInt8] {

@@ -148,11 +148,10 @@ final class JournalBuilder {
                 JournalHeader.Continuation(predecessorTail: $0, offset: offset, chain: chain.value)
             })
         do throws(SystemCallError) {
-            try giveBackSpace()
             try file.write(header.bytes, at: 0)
             try file.write(
                 Journal.initialWords(
-                    tail: offset, isAbandoned: isAbandoned, inherited: inherited, reservedEnd: reservedEnd),
+                    tail: offset, isAbandoned: isAbandoned, inherited: inherited, reservedEnd: neededEnd),
                 at: JournalHeader.wordsOffset)
             if isDurable { try synchronizeContent() }
             FailPoint.hit("build.beforeRename")
@@ -160,6 +159,10 @@ final class JournalBuilder {
             isPlaced = true
             self.isAbandoned = isAbandoned
             FailPoint.hit("build.afterRename")
+            // Now that it is no spare file any more. It is locked still: nobody writes behind the end.
+            try file.truncate(to: neededEnd)
+            // Others write here from now on, however long the disk takes.
+            file.unlock(byteAt: Journal.lockByte)
             if isDurable { try directory.directory.synchronizeNames() }
         } catch {
             // Removed by somebody who took it for one that a killed builder left: whoever needs it builds it again.
@@ -177,14 +180,11 @@ final class JournalBuilder {
         }
     }
 
-    /// Cuts the file to what the journal needs. Of the space that is kept for a full disk nothing else may be used: then,
-    /// with what the predecessor gives back, there is enough for the next journal.
-    private func giveBackSpace() throws(SystemCallError) {
+    /// Up to where the journal has space. Of the space that is kept for a full disk nothing else may be used: then, with what
+    /// the predecessor gives back, there is enough for the next journal.
+    private var neededEnd: Int {
         let content = if case .spare = origin { 0 } else { SpareSpace.leastContentByteCount }
-        let needed = offset + content + Journal.reserveByteCount
-        guard needed < reservedEnd else { return }
-        try file.truncate(to: needed)
-        reservedEnd = needed
+        return min(reservedEnd, offset + content + Journal.reserveByteCount)
     }
 
     /// Makes the journal that was placed, which has a snapshot, the one from which the group is to be read, once all of

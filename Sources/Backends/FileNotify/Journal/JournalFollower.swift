@@ -37,13 +37,13 @@ final class JournalFollower: @unchecked Sendable {
     private var journal: Unmanaged<Journal>
     /// How many bytes of records follow the last snapshot.
     private var logByteCount = 0
-    /// The revisions at which snapshots were passed over since the large values were last looked up.
+    /// The revisions at which snapshots were passed over since the history was last cut.
     private var passedSnapshots: [Revision] = []
 
     /// How much of a journal is read at a time.
     private static let chunkByteCount = 64 << 10
-    /// After so many snapshots, the large values are looked up again in the newest one and the older half of the history
-    /// is forgotten, so that files that were removed are not kept open for ever.
+    /// After so many snapshots, the older half of the history is forgotten, so that files that were removed are not kept
+    /// open for ever.
     private static let keptSourceCount = 8
 
     private init(
@@ -63,7 +63,8 @@ final class JournalFollower: @unchecked Sendable {
         effectByteCount: Int
     ) throws(SharedCoreError) -> (JournalFollower, StoreState) {
         let (state, position) = try snapshot(
-            of: journal, limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount)
+            from: journal, in: directory, limits: limits, historyByteCount: historyByteCount,
+            effectByteCount: effectByteCount)
         let follower = JournalFollower(
             directory: directory, limits: limits, historyByteCount: historyByteCount,
             effectByteCount: effectByteCount, position: position)
@@ -84,11 +85,15 @@ final class JournalFollower: @unchecked Sendable {
     /// Applies everything that is published.
     func catchUp(_ state: inout StoreState) throws(SharedCoreError) -> Standing {
         while true {
-            let word = position.journal.word
-            try apply(to: word.tail, &state)
-            guard word.isSealed else { return .current }
-            guard let next = try directory.successor(of: position.journal) else { return .sealed }
-            try enter(next, &state)
+            do throws(SharedCoreError) {
+                let word = position.journal.word
+                try apply(to: word.tail, &state)
+                guard word.isSealed else { return .current }
+                guard let next = try directory.successor(of: position.journal) else { return .sealed }
+                try enter(next, &state)
+            } catch {
+                try begin(at: Self.floor(instead: position.journal, in: directory, error), &state)
+            }
         }
     }
 
@@ -139,16 +144,31 @@ final class JournalFollower: @unchecked Sendable {
                 journal: journal, offset: continuation.offset, chain: JournalChain(salt: continuation.chain))
             if journal.header.hasSnapshot {
                 logByteCount = 0
+                // Large values lie in the journals before, which give their space back.
                 passedSnapshots.append(state.revision)
-                if passedSnapshots.count > Self.keptSourceCount { try lookUpValuesAgain(&state) }
+                if state.hasExternalValues { try lookUpValuesAgain(&state) }
+            } else {
+                // What so small a journal takes of the disk counts as if it were full.
+                logByteCount += JournalHeader.byteCount + Journal.reserveByteCount + SpareSpace.leastContentByteCount
             }
         } else {
-            (state, position) = try Self.snapshot(
-                of: journal, limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount)
-            logByteCount = 0
-            passedSnapshots = []
+            return try begin(at: journal, &state)
         }
-        // Before the tail of the new journal is looked at, so that whatever is published later rings.
+        listen(in: journal)
+    }
+
+    /// Goes over to a journal with a snapshot, whatever lies between.
+    private func begin(at journal: Journal, _ state: inout StoreState) throws(SharedCoreError) {
+        (state, position) = try Self.snapshot(
+            from: journal, in: directory, limits: limits, historyByteCount: historyByteCount,
+            effectByteCount: effectByteCount)
+        logByteCount = 0
+        passedSnapshots = []
+        listen(in: position.journal)
+    }
+
+    /// Before the tail of the new journal is looked at, so that whatever is published later rings.
+    private func listen(in journal: Journal) {
         journal.listen(to: listening.withLock { $0 })
     }
 
@@ -163,9 +183,41 @@ final class JournalFollower: @unchecked Sendable {
         guard from.offset == position.offset, other.revision == state.revision else {
             throw Self.damaged(position.journal, at: from.offset)
         }
-        let half = passedSnapshots.count / 2
-        state.adoptContent(of: other, forgettingThrough: passedSnapshots[half])
-        passedSnapshots.removeFirst(half)
+        var forgotten = Revision.zero
+        if passedSnapshots.count > Self.keptSourceCount {
+            let half = passedSnapshots.count / 2
+            forgotten = passedSnapshots[half]
+            passedSnapshots.removeFirst(half)
+        }
+        state.adoptContent(of: other, forgettingThrough: forgotten)
+    }
+
+    /// The journal to go on from in place of one that could not be read: it has given its space back when it came below the
+    /// floor.
+    ///
+    /// - Throws: `error` for a journal that is damaged otherwise.
+    private static func floor(
+        instead journal: Journal, in directory: GroupDirectory, _ error: SharedCoreError
+    ) throws(SharedCoreError) -> Journal {
+        guard error.code == .corrupt, directory.page.floor > journal.generation,
+            let floor = try directory.floorJournal()
+        else { throw error }
+        return floor
+    }
+
+    /// The state of the snapshot of a journal, or of the newest one when that one is given up meanwhile.
+    private static func snapshot(
+        from journal: Journal, in directory: GroupDirectory, limits: Limits, historyByteCount: Int, effectByteCount: Int
+    ) throws(SharedCoreError) -> (StoreState, Position) {
+        var journal = journal
+        while true {
+            do throws(SharedCoreError) {
+                return try snapshot(
+                    of: journal, limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount)
+            } catch {
+                journal = try floor(instead: journal, in: directory, error)
+            }
+        }
     }
 
     /// The state of a journal's snapshot, and the place behind it.

@@ -54,7 +54,8 @@ struct GroupStart {
         if try directory.journal(1) == nil {
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
-            _ = try? SpareSpace.keep(SpareSpace.rollAndCompaction(of: 0), in: directory.directory)
+            _ = try? SpareSpace.keep(
+                SpareSpace.rollAndCompaction(of: 0) + SpareSpace.coordinationByteCount, in: directory.directory)
         }
         directory.page.raiseFloor(to: 1)
     }
@@ -109,9 +110,9 @@ struct GroupStart {
         for generation in try directory.generations() {
             if let journal = try directory.survivingJournal(generation) { journals.append((journal, journal.word)) }
         }
-        guard let highest = journals.last?.journal.generation, journals.contains(where: \.word.isAbandoned) else {
-            throw damage
-        }
+        guard let highest = journals.last?.journal.generation,
+            journals.contains(where: { $0.word.isAbandoned && Self.isPlausible($0.word, of: $0.journal) })
+        else { throw damage }
         let isOpen = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try SessionLocks(in: directory.directory, access: .readOnly).isAnyHeld()
         }
@@ -142,6 +143,11 @@ struct GroupStart {
             return
         }
         throw damage
+    }
+
+    /// Whether a journal can have been published up to there: its space was taken before.
+    private static func isPlausible(_ word: CommitWord, of journal: Journal) -> Bool {
+        (try? journal.byteCount()).map { JournalHeader.byteCount...max($0, JournalHeader.byteCount) ~= word.tail } ?? false
     }
 
     /// What the old run has left: every record that follows the one before without a gap.
@@ -175,7 +181,7 @@ struct GroupStart {
         _ state: StoreState, as generation: UInt64, incarnation: UInt64
     ) throws(SharedCoreError) -> Bool {
         let builder = try JournalBuilder(
-            generation, in: directory, snapshotByteCount: LocalGroup.snapshotByteCount(of: state))
+            generation, in: directory, snapshotByteCount: state.snapshotByteCount)
         try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         guard
             try builder.place(

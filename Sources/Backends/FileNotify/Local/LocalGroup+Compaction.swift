@@ -16,24 +16,24 @@ extension LocalGroup {
     private static let longestByteCount = 2 << 20
     /// Starts a compaction on a thread of its own when the log is longer than what it describes.
     func compactWhenLong() {
-        if isLong(beyond: Self.compactionByteCount, times: 1) { startCompaction() }
+        if isLong(beyond: Self.compactionByteCount, percent: 150) { startCompaction() }
     }
 
     /// Waits for a compaction when the log is so long that a commit must not make it longer: the process that commits may
     /// live for one commit only, and then nobody else would do it (contract S16).
     func makeRoom() async {
-        guard isLong(beyond: Self.longestByteCount, times: 2), !Defect.boundlessLog.isPresent else { return }
+        guard isLong(beyond: Self.longestByteCount, percent: 200), !Defect.boundlessLog.isPresent else { return }
         await compaction.thread.run { [self] in
-            guard isLong(beyond: Self.longestByteCount, times: 2) else { return }
+            guard isLong(beyond: Self.longestByteCount, percent: 200) else { return }
             compactOnce(isUrgent: true)
         }
     }
 
-    /// Whether the log is longer than a size and than so many times what it describes. After a compaction that failed it may
+    /// Whether the log is longer than a size and than so many hundredths of what it describes. After a compaction that failed it may
     /// grow a little before the next one.
-    private func isLong(beyond byteCount: Int, times factor: Int) -> Bool {
+    private func isLong(beyond byteCount: Int, percent: Int) -> Bool {
         let (log, live) = replica.read { state in (self.follower.logByteCount(in: &state), state.byteCount) }
-        return log > max(byteCount, factor * live) && log > compaction.retryByteCount.load(ordering: .relaxed)
+        return log > max(byteCount, live / 100 * percent) && log > compaction.retryByteCount.load(ordering: .relaxed)
     }
 
     /// Starts a compaction unless one runs in this process.
@@ -78,7 +78,7 @@ extension LocalGroup {
         defer { journal.file.unlock(byteAt: Journal.compactionLockByte) }
 
         let builder = try JournalBuilder(
-            journal.generation + 1, in: directory, snapshotByteCount: Self.snapshotByteCount(of: captured.state))
+            journal.generation + 1, in: directory, snapshotByteCount: captured.state.snapshotByteCount)
         try captured.state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         FailPoint.hit("compaction.afterSnapshot")
         // Most of it outside the lock.

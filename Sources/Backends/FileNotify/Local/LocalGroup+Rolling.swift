@@ -53,30 +53,41 @@ extension LocalGroup {
     /// Sees to it that there is space for more journals; if there is not so much, for a compaction.
     func keepSpareSpace() {
         if isReadOnly { return }
-        let (snapshot, position) = replica.read { state in
-            (Self.snapshotByteCount(of: state), self.follower.position(in: &state))
+        let (snapshot, journal) = replica.read { state in
+            (state.snapshotByteCount, self.follower.position(in: &state).journal)
         }
-        var sizes = [SpareSpace.rollAndCompaction(of: snapshot), SpareSpace.compaction(of: snapshot)]
-        // No snapshot is longer than the journal that begins with the last one, whatever was reckoned.
-        if position.journal.header.hasSnapshot { sizes.append(position.offset + Journal.reserveByteCount) }
-        for size in sizes where (try? SpareSpace.keep(size, in: directory.directory)) != nil { return }
+        let slack = SpareSpace.coordinationByteCount
+        for size in [
+            SpareSpace.rollAndCompaction(of: snapshot) + slack, SpareSpace.rollAndCompaction(of: snapshot),
+            SpareSpace.compaction(of: snapshot),
+        ] {
+            guard let kept = try? SpareSpace.keep(size, in: directory.directory) else { continue }
+            journal.spareByteCount = max(kept, journal.spareByteCount)
+            return
+        }
     }
 
-    /// Makes sure that a compaction has space, also when so many bytes are added to what the store holds; otherwise a
-    /// full disk could become one on which nobody can end anything any more.
+    /// Makes sure that a compaction has space after a record, before it is written; otherwise a full disk could become one on
+    /// which nobody can end anything any more. Under the lock.
     ///
     /// - Throws: `storageFull`.
-    func requireSpareSpace(for byteCount: Int) throws(SharedCoreError) {
-        let snapshot = replica.read { state in Self.snapshotByteCount(of: state) }
-        try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try SpareSpace.keep(SpareSpace.rollAndCompaction(of: snapshot + byteCount), in: directory.directory)
+    func requireSpareSpace(for effect: Effect, in journal: Journal) throws(SharedCoreError) {
+        let claim = effect.claim
+        if case .ending = claim { return }
+        let snapshot = replica.read { $0.snapshotByteCount } + effect.snapshotGrowth
+        let needed = SpareSpace.rollAndCompaction(of: snapshot) + claim.spareByteCount
+        guard needed > journal.spareByteCount else { return }
+        do throws(SystemCallError) {
+            // So much more that most commits need not ask.
+            let wanted = needed + max(Journal.growthByteCount, snapshot / 4)
+            if case .content = claim, let kept = try? SpareSpace.keep(wanted, in: directory.directory) {
+                journal.spareByteCount = kept
+            } else {
+                journal.spareByteCount = try SpareSpace.keep(needed, in: directory.directory)
+            }
+        } catch {
+            throw SharedCoreError(error)
         }
-    }
-
-    /// About how long a snapshot is, rather more than less. What is in it beside the entries fits in what a journal has
-    /// at least.
-    static func snapshotByteCount(of state: StoreState) -> Int {
-        state.byteCount + state.byteCount / 16 + 96 * (state.entryCount + state.sessions.count)
     }
 
     /// Wakes the listeners of the journal before, so that they come over and set their bits in the new one. Until then

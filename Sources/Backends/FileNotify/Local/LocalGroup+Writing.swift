@@ -187,12 +187,11 @@ extension LocalGroup {
         let frame = after.chain.frame(payload)
         after.offset += frame.count
         do throws(SharedCoreError) {
-            try journal.reserveSpace(
-                for: frame.count, at: position.offset, keeping: effect.untouchedReserve,
-                keepSpare: self.requireSpareSpace(for:))
+            try journal.reserveSpace(for: frame.count, at: position.offset, keeping: effect.claim.journalByteCount)
+            try requireSpareSpace(for: effect, in: journal)
         } catch {
             guard error.code == .storageFull else { throw error }
-            if effect.untouchedReserve < Journal.reserveByteCount { return .noRoom(error) }
+            if effect.claim.journalByteCount < Journal.reserveByteCount { return .noRoom(error) }
             // What was deleted still takes space in the journal: a compaction gives it back.
             startCompaction()
             throw error
