@@ -268,7 +268,7 @@ let package = Package(
             name: "Listings",
             dependencies: [
                 "CoreAPI", "FileNotifyBackend", "Mailboxes", "Wormholes", "Lifecycle", "Platform", "KeptSockets",
-                "NetworkMonitor", "CoreAPITesting", "CoreAPITestingAdapters",
+                "NetworkMonitor", "CoreAPITesting", "CoreAPITestingAdapters", "Coordination",
             ],
             path: "Tests/Listings", swiftSettings: settings),
         tests("DocumentationTests", of: []),

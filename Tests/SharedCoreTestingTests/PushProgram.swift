@@ -9,14 +9,12 @@ struct PushProgram {
     let core: @Sendable () -> any Core
 
     func show(_ callID: CallID) async throws -> String? {
-        let executor = try ExecutorParticipant(of: group, environment: environment, core: core)
-        let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
-        var shown: String?
-        if case .message(let taken) = answer.content {
-            if case .text(_, _, let text) = taken.message.content { shown = text }
+        try await group.withExecutor(environment: environment, core: core) { executor in
+            let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
+            guard case .message(let taken) = answer.content else { return nil }
             try await executor.acknowledge(taken)
+            guard case .text(_, _, let text) = taken.message.content else { return nil }
+            return text
         }
-        await executor.finish()
-        return shown
     }
 }

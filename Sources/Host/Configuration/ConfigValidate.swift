@@ -12,6 +12,7 @@ struct ConfigValidate: HostCommand {
 
     func run(in context: CommandContext) async throws {
         _ = try context.resolution.overview()
+        _ = try context.resolution.coordinationOptions()
         try context.resolution.checkBackend(among: context.registry.names)
         let file = context.resolution.file?.path
         try await context.output.emit(

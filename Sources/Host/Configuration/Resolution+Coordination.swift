@@ -6,9 +6,17 @@ internal import FileNotifyBackend
 extension Resolution {
     /// How ownership and messages are handled.
     func coordinationOptions() throws(CommandFailure) -> CoordinationOptions {
-        CoordinationOptions(
-            handoverDeadline: try value(Settings.handoverDeadline),
-            handoverHardMaximum: try value(Settings.handoverHardMaximum),
+        let deadline = try value(Settings.handoverDeadline)
+        let maximum = try value(Settings.handoverHardMaximum)
+        guard deadline <= maximum else {
+            var found = try find(Settings.handoverDeadline.erased)
+            if found == nil { found = try find(Settings.handoverHardMaximum.erased) }
+            throw .configuration(
+                (found.map { "\($0.origin): " } ?? "") + "handover.deadline is \(DurationText.write(deadline)); "
+                    + "it must not be longer than handover.hardMaximum, which is \(DurationText.write(maximum)).")
+        }
+        return CoordinationOptions(
+            handoverDeadline: deadline, handoverHardMaximum: maximum,
             onDeadline: try value(Settings.handoverOnDeadline),
             executorBudget: try value(Settings.executorBudget),
             inboxLifetime: try value(Settings.inboxLifetime))

@@ -60,7 +60,7 @@ enum Settings {
         "The file, PEM, with the key of that certificate.")
     static let handoverDeadline = Setting(
         "handover.deadline", .positiveDuration, default: .text("500ms"),
-        "How long an Executor may take to let go when Main asks.")
+        "How long an Executor may take to let go when Main asks, unless its core is stopping by then.")
     static let handoverHardMaximum = Setting(
         "handover.hardMaximum", .positiveDuration, default: .text("5s"),
         "The most that a critical section may add to that, both together.")

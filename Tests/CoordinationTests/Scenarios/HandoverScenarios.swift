@@ -85,9 +85,12 @@ struct HandoverScenarios {
     func supersededBeforeItsStart() async throws {
         var options = Self.brisk
         options.onDeadline = .fence
-        let world = World(options: options)
+        var impatient = options
+        impatient.stopBound = .milliseconds(300)
+        // Main does not wait for long for the core that is stopping, and the Executor does not give it up itself.
+        let world = World(options: impatient)
         let witness = HeldWitness(witness: world.witness)
-        let executor = try await world.executor(witness: witness)
+        let executor = try await world.executor(options: options, witness: witness)
         let wait = executor.wait(for: "call-1")
         try await eventually("its core is about to start") { witness.hasCome.value }
         let main = try await world.main()
@@ -131,6 +134,7 @@ struct HandoverScenarios {
     func ownProcessIsNotKilled() async throws {
         var options = Self.brisk
         options.handoverDeadline = .milliseconds(300)
+        options.stopBound = .milliseconds(300)
         let world = World(options: options)
         let stuck = Latch()
         var script = ScriptedCore.Script()
@@ -145,6 +149,39 @@ struct HandoverScenarios {
         #expect(world.processes.killed.isEmpty)
         #expect(try await world.owner()?.role == .main)
         stuck.open()
+        wait.cancel()
+        _ = try? await wait.value
+    }
+
+    @Test("C3: an Executor whose core takes its time to stop is not killed at the deadline, and its last word is heard")
+    func slowStopIsAwaited() async throws {
+        let world = World(options: Self.brisk)
+        let farewell = Latch()
+        var script = ScriptedCore.Script()
+        script.stop = farewell
+        let executor = try await world.executor(script: script)
+        let wait = executor.wait(for: "call-1")
+        try await eventually("the Executor owns") { try await world.owner()?.state == .running }
+        let main = try await world.main()
+        let start = Task { try await main.participant.start() }
+        // It is challenged once the deadline is half over: from there on it lives by its answers.
+        let observer = try await world.observer()
+        try await eventually("it has answered") {
+            try await observer.get(".sharedcore/ownership/answer") != nil
+        }
+        let asked = try #require(try await world.report().entries.first { $0.kind == .asked })
+        try await eventually("the deadline is long over") {
+            asked.at.duration(to: world.clock.now()) > .milliseconds(1200)
+        }
+        #expect(world.processes.killed.isEmpty)
+
+        farewell.open()
+
+        try await start.value
+        #expect(world.processes.killed.isEmpty)
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        #expect(!entries.contains { $0.kind == .tookOver || $0.kind == .coreGivenUp })
         wait.cancel()
         _ = try? await wait.value
     }

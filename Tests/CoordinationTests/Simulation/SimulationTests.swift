@@ -32,7 +32,8 @@ struct SimulationTests {
             "a holder that is believed while it is frozen",
             "a take-over that does not ask whether the challenge was answered", "a core that is not told to stop",
             "a call that expects what is there", "a core that acknowledges before it has stored",
-            "a second take of one message", "an owner that overlooks what others expect",
+            "a Main that does not wait for a core that is stopping", "a second take of one message",
+            "an owner that overlooks what others expect",
             "an acknowledgement that remembers nothing",
         ])
     func mutantIsCaught(name: String) throws {

@@ -11,6 +11,20 @@ struct WrongConfigurationTests {
         var testDescription: String { parts.joined(separator: " ") }
     }
 
+    @Test("A deadline of the hand-over beyond its hard maximum is refused, by all that hand over")
+    func contradiction() async throws {
+        let program = try HostProgram()
+        try program.write("handover: {deadline: 6s}\n", to: "c.yaml")
+        for arguments in [["config", "validate"], ["main"], ["executor", "--call-id", "1"]] {
+            let ended = try await program.run(arguments + ["--config", "c.yaml"])
+            #expect(ended.status == 78)
+            expectOneLine(ended.errors)
+            for part in ["c.yaml:1:22", "handover.deadline is 6s", "handover.hardMaximum, which is 5s"] {
+                #expect(ended.errors.contains(part), "\(ended.errors)")
+            }
+        }
+    }
+
     @Test(
         "A wrong file ends every command with status 78 and one line that names place, key, finding and remedy",
         arguments: [

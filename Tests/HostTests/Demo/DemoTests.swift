@@ -17,6 +17,7 @@ struct DemoTests {
         var program = try HostProgram()
         program.environment["SHAREDCORE_HANDOVER_DEADLINE"] = "30s"
         program.environment["SHAREDCORE_HANDOVER_HARD_MAXIMUM"] = "60s"
+        program.environment["SHAREDCORE_HANDOVER_HARD_MAXIMUM"] = "60s"
         return program
     }
 

@@ -34,6 +34,7 @@ extension Simulation {
         check(promised.onDeadline == .kill, "C3: killed although it is to be fenced")
         if let target {
             judgeNeed(toKill: target)
+            judgePatience(with: target)
             check(target.process == process, "C3: a stranger was killed")
             check(members.contains { $0.process == process && !$0.isMain }, "C6: a Main was killed")
         }
@@ -42,6 +43,16 @@ extension Simulation {
         check(
             handover.record.askedAt.duration(to: now) >= granted[handover.claim] ?? promised.handoverDeadline,
             "C3: killed before the deadline with the granted bound")
+    }
+
+    /// An Executor that could answer, and whose core has been stopping for less than its bound, is not killed.
+    private func judgePatience(with target: Member) {
+        guard let owner = present.owner, owner.session == target.session, owner.record.state == .stopping,
+            case .stopping(let since)? = target.machine.core?.phase, since.duration(to: now) < promised.stopBound,
+            !target.isFrozen(at: clock), !mayHaveMissed(target), clock - target.runsSince > 1_200_000_000,
+            target.troubleUntil + 1_200_000_000 < clock
+        else { return }
+        broke("C3: \(target.name) was killed while its core was stopping, and it answered")
     }
 
     /// Whoever could hear the request for all of the deadline, and whose core stops as it should, has let go.

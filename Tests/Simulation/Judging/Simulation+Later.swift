@@ -88,7 +88,8 @@ extension Simulation {
     mutating func watchOver(_ handover: Standing<HandoverRecord>) {
         guard let number = member(handover.session), let owner = present.owner else { return }
         granted[handover.claim] = bound(of: present, on: owner.claim)
-        let limit = bound(of: present, on: owner.claim) + .milliseconds(2500)
+        // Its core may be stopping then, and has its bound for that.
+        let limit = bound(of: present, on: owner.claim) + promised.stopBound + .milliseconds(2500)
         queue.insert(
             .judge(
                 .asked(number, handover: handover.claim.rawValue, epoch: owner.claim.rawValue, since: clock)),

@@ -56,6 +56,9 @@ extension Mutant {
         Mutant("a deadline that does not count the critical section") {
             $0.changeRules = { $0.handoverHardMaximum = $0.handoverDeadline }
         },
+        Mutant("a Main that does not wait for a core that is stopping") {
+            $0.changeMainRules = { $0.stopBound = .zero }
+        },
         Mutant("a critical section that is entered after the request") {
             $0.changeTransaction = { transaction, purpose in
                 if case .enteringCritical = purpose { transaction.dropGuards(on: OwnershipKey.handover) }

@@ -7,6 +7,8 @@ package struct Mutant: Sendable {
     package let name: String
     /// Changes the times and choices.
     var changeRules: (@Sendable (inout OwnershipRules) -> Void)?
+    /// Changes those of Mains alone.
+    var changeMainRules: (@Sendable (inout OwnershipRules) -> Void)?
     /// Damages what a machine wants done; nil does nothing.
     var changeDirective: (@Sendable (Directive, Move, OwnershipMachine) -> Directive?)?
     /// Damages what is committed.

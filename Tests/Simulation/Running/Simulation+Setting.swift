@@ -48,6 +48,8 @@ extension Simulation {
             session: session, role: plan.role, name: members[number].name, process: process)
         members[number].session = session
         members[number].process = process
+        var rules = rules
+        if plan.role == .main { mutant?.changeMainRules?(&rules) }
         members[number].machine = OwnershipMachine(
             for: participation, rules: rules, seed: members[number].random.next(), at: now)
         members[number].isOpen = true

@@ -7,13 +7,12 @@ extension Pair {
     static func runExecutor(_ directory: String, _ box: LetterBox, _ callID: CallID) async throws {
         let group = try await FileGroup.open(
             directory: directory, as: SessionDescription(role: .executor, name: "push \(callID)"))
-        let executor = try ExecutorParticipant(of: group) { LetterCore(box: box) }
-        let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
-        if case .message(let taken) = answer.content {
-            if case .text(_, _, let text) = taken.message.content { say("\(callID): \(text) (\(answer.source))") }
-            try await executor.acknowledge(taken)
+        try await group.withExecutor(core: { LetterCore(box: box) }) { executor in
+            let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
+            if case .message(let taken) = answer.content {
+                if case .text(_, _, let text) = taken.message.content { say("\(callID): \(text) (\(answer.source))") }
+                try await executor.acknowledge(taken)
+            }
         }
-        await executor.finish()
-        await group.close()
     }
 }

@@ -7,13 +7,11 @@ extension Pair {
     static func runMain(_ directory: String, _ box: LetterBox) async throws {
         let group = try await FileGroup.open(
             directory: directory, as: SessionDescription(role: .main, name: "pair"))
-        let closing = try await group.observe("close")
-        let main = try MainParticipant(of: group) { LetterCore(box: box) }
-        try await main.start()
-        say("Main owns the core.")
-        _ = try await closing.next()
-        await main.stop()
-        await group.close()
+        try await group.withMain(core: { LetterCore(box: box) }) { _ in
+            let closing = try await group.observe("close")
+            say("Main owns the core.")
+            _ = try await closing.next()
+        }
     }
 
     /// Any process wakes it by name.

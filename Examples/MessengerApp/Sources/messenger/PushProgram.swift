@@ -7,14 +7,13 @@ import Foundation
 enum PushProgram {
     static func run(callID: CallID, directory: String, server: MessengerServer) async throws {
         let group = try await FileGroup.open(directory: directory, as: SessionDescription(role: .executor))
-        let executor = try ExecutorParticipant(of: group) { MessengerCore(server: server) }
-        let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
-        if case .message(let taken) = answer.content {  // from whoever has it, or from a core run here
-            show(taken.message)
-            try await executor.acknowledge(taken)  // once for everybody
-        }
-        await executor.finish()  // its core may still fetch what others wait for
-        await group.close()
+        try await group.withExecutor(core: { MessengerCore(server: server) }) { executor in
+            let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
+            if case .message(let taken) = answer.content {  // from the process that has it, or from a core run here
+                show(taken.message)
+                try await executor.acknowledge(taken)  // once for everybody
+            }
+        }  // also when the message does not come: its core fetches what others wait for, then the group is closed
     }
 
     private static func show(_ message: InboxMessage) {

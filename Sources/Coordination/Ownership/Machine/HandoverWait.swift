@@ -19,6 +19,10 @@ package struct HandoverWait: Hashable, Sendable {
     package var patience: RunningTime
     /// How long the owner has.
     package var limit = Duration.zero
+    /// How long it has where it says that its core stops, and answers challenges; nil where it has not said so.
+    package var stopLimit: Duration?
+    /// What the owner did not do in its time, for the timeline.
+    package var failure = ""
     package var enforcement = Enforcement.notYet
     /// Since when the killed process is waited for.
     package var afterKill: RunningTime?

@@ -45,7 +45,7 @@ extension OwnershipMachine {
             guard core.phase == .running, owner.record.state == .starting else { return nil }
             return publish(.running, of: holding, owner, because: "its core has started")
         case .stopping(let since):
-            let bound = since.advanced(by: rules.stopBound)
+            let bound = since.advanced(by: rules.stopBound + killAllowance)
             if bound <= now { return giveUp(owner, because: core.reason) }
             wake(at: bound)
             guard owner.record.state != .stopping else { return nil }
@@ -53,6 +53,15 @@ extension OwnershipMachine {
         case .ended:
             return release(owner, because: core.reason)
         }
+    }
+
+    /// How much longer than its bound a core that does not stop is not given up, because a Main waits that kills it then: a
+    /// core that is gone is better than one that may still run.
+    private var killAllowance: Duration {
+        guard !myself.isMain, let handover = view.handover, handover.session != myself.session,
+            reasonNotToKill(handover.record.process) == nil
+        else { return .zero }
+        return rules.killBound
     }
 
     /// Stops a core whose ownership is gone, and lets go of one that does not stop.

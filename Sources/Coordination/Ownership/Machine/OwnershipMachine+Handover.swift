@@ -22,12 +22,54 @@ extension OwnershipMachine {
         if wait.enforcement == .notYet {
             // What was granted stays granted: an owner that leaves its section early still has its core to stop.
             wait.limit = max(wait.limit, handoverLimit(of: owner))
-            guard wait.patience.elapsed >= wait.limit else {
+            if owner.record.state == .stopping, wait.stopLimit == nil {
+                wait.stopLimit = wait.patience.elapsed + rules.stopBound
+            }
+            wait.failure = "it did not hand over within \(wait.limit)"
+            if let stopLimit = wait.stopLimit {
+                switch self.wait(forStopOf: owner, until: stopLimit, in: wait, at: now) {
+                case .act(let directive): return directive
+                case .unknown, .proved: return nil
+                case .absent: break
+                }
+                if wait.patience.elapsed >= stopLimit {
+                    wait.failure = "its core did not stop within \(rules.stopBound)"
+                }
+            } else if wait.patience.elapsed < wait.limit {
                 self.wake(at: wait.patience.nextCount(limit: wait.limit))
                 return nil
             }
         }
         return enforce(handover, on: owner, in: &wait, at: now)
+    }
+
+    /// Waits for an owner whose core stops: it has its bound for that, for as long as it answers.
+    ///
+    /// It is challenged from half of the deadline on: an ordinary hand-over is over by then, and one that does not answer is
+    /// found soon after the deadline.
+    ///
+    /// - Returns: ``Life/absent(_:)``, whatever is known of its life, when its time is over.
+    private mutating func wait(
+        forStopOf owner: Standing<OwnerRecord>, until stopLimit: Duration, in wait: HandoverWait, at now: BootInstant
+    ) -> Life {
+        let elapsed = wait.patience.elapsed
+        let over = Life.absent(Silence(challenge: view.revision, answer: nil, since: now))
+        guard elapsed < max(wait.limit, stopLimit) else { return over }
+        guard elapsed >= wait.limit / 2 else {
+            wake(at: wait.patience.nextCount(limit: wait.limit / 2))
+            return .unknown
+        }
+        switch life(of: owner.claim, in: owner.record.process, isUrgent: true, at: now) {
+        case .act(let directive):
+            return .act(directive)
+        case .absent where elapsed >= wait.limit:
+            return over
+        case .absent:
+            wake(at: wait.patience.nextCount(limit: wait.limit))
+        case .unknown, .proved:
+            wake(at: wait.patience.nextCount(limit: max(wait.limit, stopLimit)))
+        }
+        return .unknown
     }
 
     /// Takes note that the process of an owner was sent the signal, or why it could not be.
@@ -95,7 +137,7 @@ extension OwnershipMachine {
                     stories: [
                         Story(
                             kind: .killed, other: owner.claim, from: owner.record.state,
-                            reason: "it did not hand over within \(wait.limit)")
+                            reason: wait.failure)
                     ]))
         case .killed:
             var patience = wait.afterKill ?? RunningTime(from: now)
@@ -115,15 +157,20 @@ extension OwnershipMachine {
         case .impossible(let reason):
             return supersede(
                 owner, at: now, provided: asked, as: owner.record.role == .main ? .replaced : .deadlinePassed,
-                because: "it did not hand over within \(wait.limit); \(reason), so its core may still run")
+                because: "\(wait.failure); \(reason), so its core may still run")
         }
     }
 
     private func reasonNotToKill(_ owner: Standing<OwnerRecord>) -> String? {
         if owner.record.role != .executor { return "only Executors are killed" }
+        return reasonNotToKill(owner.record.process)
+    }
+
+    /// Why no process is killed for a hand-over between this participant and one of `process`.
+    func reasonNotToKill(_ process: ProcessIdentity) -> String? {
         if rules.onDeadline == .fence { return "it is fenced as configured" }
-        if owner.record.process == myself.process { return "it lives in the same process" }
-        if owner.record.process.bootID != myself.process.bootID { return "it runs on another machine" }
+        if process == myself.process { return "it lives in the same process" }
+        if process.bootID != myself.process.bootID { return "it runs on another machine" }
         return nil
     }
 

@@ -37,7 +37,7 @@ extension OwnershipMachine {
 
     private func handover(by standing: Standing<OwnerRecord>) -> OwnershipWait {
         let owner = GroupOwner(standing)
-        let counted = handoverWait.flatMap { $0.epoch == standing.claim ? $0.limit : nil }
+        let counted = handoverWait.flatMap { $0.epoch == standing.claim ? max($0.limit, $0.stopLimit ?? .zero) : nil }
         let limit = max(counted ?? .zero, handoverLimit(of: standing))
         let isInSection = view.critical?.record.epoch == standing.claim
         return isInSection ? .criticalSection(of: owner, within: limit) : .handover(by: owner, within: limit)

@@ -5,7 +5,7 @@ internal import CoreAPI
 enum HandoverCases {
     static let all = [
         executorHandsOver, frozenExecutorIsKilled, frozenExecutorIsFenced, sectionIsFinished, sectionIsBounded,
-        sectionIsRefused, pushesGoOn, callIsLeft, hangingStop,
+        sectionIsRefused, pushesGoOn, callIsLeft, hangingStop, slowStopIsAwaited,
     ]
 
     static let executorHandsOver = ConformanceCase(
@@ -182,6 +182,28 @@ enum HandoverCases {
                 try await troupe.entries().contains { $0.kind == .supersededOverlap }
             }
             try troupe.server.open("never")
+        }
+    }
+
+    static let slowStopIsAwaited = ConformanceCase(
+        "C3j",
+        "an Executor whose core takes its time to stop is neither killed nor fenced at the deadline while it answers"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor("executor", "hold-stop=stop", apart: true)
+            let main = try await troupe.main("main", "handover=200,answer=500")
+            let beginning = ContinuousClock.now
+            try await main.tell("start")
+            try await eventually("the Executor has answered a challenge") {
+                try await troupe.observer.get(".sharedcore/ownership/answer") != nil
+            }
+            try await eventually("the deadline is long over") { ContinuousClock.now - beginning > .milliseconds(1000) }
+            try expect(try await troupe.owner()?.state, is: .stopping, "the state of the owner")
+            try troupe.server.open("stop")
+            try expect(try await main.tell("started").hasPrefix("owns"), "Main owns")
+            let kinds = try await troupe.entries().map(\.kind)
+            try expect(!kinds.contains(.killed) && !kinds.contains(.tookOver), "it was waited for: \(kinds)")
+            try expect(try await executor.tell("epoch"), is: "none", "the epoch of the Executor")
         }
     }
 }

@@ -11,7 +11,7 @@ enum SupersededCases {
         try await context.withTroupe(superseded: 1) { troupe in
             let executor = try await troupe.owningExecutor("executor", "hold-stop=stop,hold-acknowledge=never")
             try expect(try await executor.tell("write application/data before"), is: "written", "a write as the owner")
-            _ = try await troupe.owningMain("main", "handover=200,fence")
+            _ = try await troupe.owningMain("main", "handover=200,bound=200,fence")
             // The core is still there: it hangs in its stop.
             for round in 1...3 {
                 try expect(

@@ -1,0 +1,156 @@
+public import CoreAPI
+
+/// Participation for as long as a closure runs. The participant and its handle end on every path: when the closure returns,
+/// when it throws, and when the task is cancelled.
+extension SharedStore {
+    /// Owns the core as a Main while `body` runs; then stops it, releases ownership and closes this handle.
+    ///
+    /// ```swift
+    /// try await group.withMain(core: { MailCore(account) }) { main in
+    ///     for await event in window.events { handle(event) }
+    /// }
+    /// ```
+    ///
+    /// `body` begins when the core runs. When the Main ends by itself, because its core is gone for good, another Main has
+    /// taken over or the session is over, the task of `body` is cancelled and this call throws why. Let `body` wait for
+    /// something that a cancellation ends, and not on a thread.
+    ///
+    /// - Parameters:
+    ///   - options: Deadlines and lifetimes, the same in all processes of the group.
+    ///   - environment: What it has of the machine around it: clock, process control, witness, chance.
+    ///   - takingOver: Whether another Main that owns is asked to hand over, and fenced if it does not.
+    ///   - reporting: Told why it waits, as in ``MainParticipant/start(takingOver:reporting:)``.
+    ///   - core: Makes the core for each ownership.
+    ///   - body: What the application does while it owns, in a task of its own.
+    /// - Returns: What `body` returned.
+    /// - Throws: What `body` throws; before it begins, what ``MainParticipant/start(takingOver:reporting:)`` throws, and
+    ///   ``SharedCoreError/Code/invalidArgument`` for a handle of another role. When the Main ends by itself:
+    ///   ``CoordinationError/Code/coreFailed``, ``CoordinationError/Code/superseded`` or
+    ///   ``CoordinationError/Code/fenced``.
+    public func withMain<Value: Sendable>(
+        options: CoordinationOptions = CoordinationOptions(),
+        environment: CoordinationEnvironment = CoordinationEnvironment(), takingOver: Bool = false,
+        reporting: (@Sendable (OwnershipWait) -> Void)? = nil, core: @escaping @Sendable () -> any Core,
+        _ body: @escaping @Sendable (MainParticipant) async throws -> Value
+    ) async throws -> Value {
+        try await closing { () async throws in
+            let main = try MainParticipant(of: self, options: options, environment: environment, core: core)
+            do {
+                try await main.start(takingOver: takingOver, reporting: reporting)
+                let value = try await main.run(body)
+                await main.stop()
+                return value
+            } catch {
+                await main.stop()
+                throw error
+            }
+        }
+    }
+
+    /// Takes part as an Executor while `body` runs; then lets the core finish what others wait for, releases ownership and
+    /// closes this handle.
+    ///
+    /// ```swift
+    /// try await group.withExecutor(core: { MailCore(account) }) { executor in
+    ///     let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
+    ///     if case .message(let taken) = answer.content {
+    ///         show(taken.message)
+    ///         try await executor.acknowledge(taken)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// A core that runs here goes on for the others also when `body` throws, as after a timeout, within its budget. When the
+    /// task is cancelled it is stopped at once.
+    ///
+    /// - Parameters:
+    ///   - options: Deadlines and lifetimes, the same in all processes of the group.
+    ///   - environment: What it has of the machine around it: clock, process control, witness, chance.
+    ///   - core: Makes the core for each ownership.
+    ///   - body: What the process is there for.
+    /// - Returns: What `body` returned.
+    /// - Throws: What `body` throws, and ``SharedCoreError/Code/invalidArgument`` for a handle of another role.
+    public func withExecutor<Value>(
+        options: CoordinationOptions = CoordinationOptions(),
+        environment: CoordinationEnvironment = CoordinationEnvironment(), core: @escaping @Sendable () -> any Core,
+        _ body: (ExecutorParticipant) async throws -> Value
+    ) async throws -> Value {
+        try await closing { () async throws in
+            let executor = try ExecutorParticipant(of: self, options: options, environment: environment, core: core)
+            do {
+                let value = try await body(executor)
+                await executor.finishAndClose()
+                return value
+            } catch {
+                await executor.finishAndClose()
+                throw error
+            }
+        }
+    }
+
+    /// Closes this handle after `body`, however that ends.
+    private func closing<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            let value = try await body()
+            await closeAnyway()
+            return value
+        } catch {
+            await closeAnyway()
+            throw error
+        }
+    }
+
+    /// Closes this handle, also when the task is cancelled: what a cancelled task asks of a network may not be done.
+    private func closeAnyway() async {
+        guard Task.isCancelled else { return await close() }
+        await Task { await close() }.value
+    }
+}
+
+extension ExecutorParticipant {
+    fileprivate func finishAndClose() async {
+        // A task that is cancelled does not wait for what others want.
+        await finish()
+        await close()
+    }
+}
+
+extension MainParticipant {
+    /// Runs `body` until it returns, or until this Main ends by itself.
+    fileprivate func run<Value: Sendable>(
+        _ body: @escaping @Sendable (MainParticipant) async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: RunEvent<Value>.self) { tasks in
+            tasks.addTask { .returned(try await body(self)) }
+            tasks.addTask { .ended(await self.waitUntilEnded()) }
+            defer { tasks.cancelAll() }
+            while true {
+                switch try await tasks.next() {
+                case .returned(let value): return value
+                case .ended(let end):
+                    // Of a wait that was cancelled nothing is known, and a body may stop its own Main.
+                    guard !Task.isCancelled, let error = CoordinationError(end) else { continue }
+                    throw error
+                case nil: throw CancellationError()
+                }
+            }
+        }
+    }
+
+    private enum RunEvent<Value: Sendable>: Sendable {
+        case returned(Value)
+        case ended(MainEnd)
+    }
+}
+
+extension CoordinationError {
+    /// Why a Main does not own any more; nil for one that was stopped.
+    fileprivate init?(_ end: MainEnd) {
+        switch end {
+        case .stopped: return nil
+        case .superseded: self.init(.superseded, "Another Main took over.")
+        case .coreFailed(let problem): self.init(.coreFailed, problem)
+        case .sessionEnded: self.init(.fenced, "The session is over for the group.")
+        }
+    }
+}

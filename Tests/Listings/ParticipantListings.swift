@@ -1,0 +1,50 @@
+internal import Coordination
+internal import CoreAPI
+
+struct MessengerServer: Sendable {}
+
+struct MessengerCore: Core {
+    let server: MessengerServer
+
+    func start(in context: CoreContext) async throws {}
+
+    func iterate(in context: CoreContext) async throws {}
+
+    func stop() async {}
+}
+
+protocol Application: Sendable {
+    func run(epoch: Revision?) async throws
+}
+
+func takePart(in group: any SharedGroup, with server: MessengerServer, as application: any Application) async throws {
+    try await group.withMain(core: { MessengerCore(server: server) }) { main in
+        try await application.run(epoch: main.epoch)
+    }
+}
+
+// What the README shows is compiled in Examples/MessengerApp; here, so that no change of the library forgets it.
+
+func runMain(in group: any SharedGroup, with server: MessengerServer, say: @escaping @Sendable (String) -> Void)
+    async throws
+{
+    try await group.withMain(core: { MessengerCore(server: server) }) { _ in  // an Executor hands over first
+        try await group.put("contacts/zoe", Array("online".utf8))  // the dictionary: get, list, watch, transactions
+        try await group.post("contacts-changed")  // wakes every process that observes the name
+        let closing = try await group.observe("messenger/close")
+        say("Main runs the core.")
+        _ = try await closing.next()  // until its user closes it
+    }  // throws when the core is gone for good; on every path it is stopped and the group is closed
+}
+
+func runExecutor(
+    in group: any SharedGroup, with server: MessengerServer, for callID: CallID, show: (InboxMessage) -> Void
+) async throws {
+    try await group.withExecutor(core: { MessengerCore(server: server) }) { executor in
+        let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
+        if case .message(let taken) = answer.content {  // from the process that has it, or from a core run here
+            show(taken.message)
+            try await executor.acknowledge(taken)  // once for everybody
+        }
+    }  // also when the message does not come: its core fetches what others wait for, then the group is closed
+}
