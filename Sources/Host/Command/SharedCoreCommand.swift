@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Platform
 internal import ProgramOutput
 
 /// The program `sharedcore`.
@@ -32,6 +33,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     static func main() async {
+        // Where it fails, a truncated file may end this process, as it may one that has no handler.
+        try? BusErrorHandler.install()
         var arguments = Array(CommandLine.arguments.dropFirst())
         if arguments.first == StartGate.name { StartGate.pass(&arguments) }
         do {

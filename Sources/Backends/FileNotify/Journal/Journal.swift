@@ -66,9 +66,17 @@ final class Journal: ValueSource {
             CommitWord(tail: tail).rawValue, with: CommitWord(tail: tail, isSealed: true).rawValue, at: Word.commit)
     }
 
-    /// Ends a journal of an earlier run of the machine where its records end.
-    func seal(wherever tail: Int) {
-        page.store(CommitWord(tail: tail, isSealed: true).rawValue, at: Word.commit)
+    /// Ends a journal of an earlier run of the machine where its records end, unless its word has changed.
+    func seal(at tail: Int, from word: CommitWord) -> Bool {
+        page.replace(word.rawValue, with: CommitWord(tail: tail, isSealed: true).rawValue, at: Word.commit)
+    }
+
+    /// Whether the file was cut, so that this process's page says nothing any more.
+    var isPageLost: Bool { page.isLost }
+
+    /// Refuses to go by a page that says nothing any more.
+    func requirePage() throws(SystemCallError) {
+        try page.requirePresence(at: file.path)
     }
 
     /// The size of the file.

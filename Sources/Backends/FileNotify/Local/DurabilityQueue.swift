@@ -81,6 +81,7 @@ final class DurabilityQueue: Sendable {
                 throw SystemCallError("fdatasync", number: 5, at: journal.file.path)
             }
             try journal.file.synchronizeContent()
+            try journal.requirePage()
             FailPoint.hit("durability.afterSync")
             try settleSuccessor(of: journal, in: directory)
             journal.raiseDurableTail(to: tail)

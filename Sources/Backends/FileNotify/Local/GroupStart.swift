@@ -12,7 +12,9 @@ struct GroupStart {
 
     func journal() throws(SharedCoreError) -> Journal {
         if directory.access == .readOnly {
-            guard let journal = try directory.floorJournal(), journal.header.bootID == bootID else {
+            guard let journal = try directory.floorJournal() else { throw .unopened(directory.directory.path) }
+            guard journal.header.bootID == bootID else {
+                try requireEnd(of: journal.header.bootID)
                 throw .unopened(directory.directory.path)
             }
             return journal
@@ -24,9 +26,24 @@ struct GroupStart {
                 continue
             }
             if journal.header.bootID == bootID || Defect.ignoredBoot.isPresent { return journal }
+            try requireEnd(of: journal.header.bootID)
             FailPoint.hit("restart.afterFloor")
             try beginIncarnation(after: journal, atFloor: floor)
         }
+    }
+
+    /// Refuses to begin a new run of the machine in a group that participants of another run have open: a lock does not
+    /// outlive the machine's run, so they run now, with another boot id.
+    ///
+    /// - Throws: `incompatible`.
+    private func requireEnd(of other: BootID) throws(SharedCoreError) {
+        let isHeld = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try OpenFile(GroupPage.fileName, in: directory.directory, .read).lockedByte(in: SessionLocks.bytes) != nil
+        }
+        guard isHeld else { return }
+        // Another process may have begun this run meanwhile, and hold a byte since then.
+        if try floorJournal()?.header.bootID == bootID { return }
+        throw .otherRun(other, own: bootID, at: directory.directory.path)
     }
 
     private func floorJournal() throws(SharedCoreError) -> Journal? {
@@ -52,6 +69,12 @@ struct GroupStart {
 
     private func makeFirst() throws(SharedCoreError) {
         if try directory.journal(1) == nil {
+            // The file `sessions` may be older than the journals, as one that was brought back alone.
+            if try !directory.generations().isEmpty {
+                guard directory.page.floor == 0 else { return }
+                let floor = try FloorRecovery(directory: directory.directory).floor()
+                return directory.page.raiseFloor(to: floor)
+            }
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
             _ = try? SpareSpace.keep(SpareSpace.rollAndCompaction(of: 0), in: directory.directory)
@@ -77,15 +100,17 @@ struct GroupStart {
             try SharedCoreError.wrapping { () throws(SystemCallError) in try directory.page.synchronize() }
             return
         }
-        var (state, position) = try survivingState(from: floor)
+        var (state, position, word) = try survivingState(from: floor)
         var effect = state.restarting(in: bootID, at: options.clock.now())
         if Defect.repeatedRevisions.isPresent {
             effect = Effect(
                 revision: Revision(rawValue: state.revision.rawValue + 1), time: effect.time, body: effect.body)
         }
         state.apply(effect)
-        // For whoever still reads the old journal, as a test may that plays a restart: it goes on in the new one.
-        position.journal.seal(wherever: position.offset)
+        FailPoint.hit("restart.beforeSeal")
+        // From the word that stood there before the records were read: one that has changed since is that of a living
+        // writer, whose commits are not written over, or of another process that begins this run.
+        guard position.journal.seal(at: position.offset, from: word) else { return }
         FailPoint.hit("restart.afterSeal")
         // Not below the floor: without power, it may have reached the disk and its journal not.
         let generation = max(highest + 1, number)
@@ -95,10 +120,12 @@ struct GroupStart {
         }
     }
 
-    /// What the old run has left: every record that follows the one before without a gap.
+    /// What the old run has left: every record that follows the one before without a gap. Also the commit word of the last
+    /// journal, from before it was read.
     private func survivingState(
         from floor: Journal
-    ) throws(SharedCoreError) -> (StoreState, JournalFollower.Position) {
+    ) throws(SharedCoreError) -> (StoreState, JournalFollower.Position, CommitWord) {
+        var word = floor.word
         var (state, position) = try JournalFollower.snapshot(
             of: floor, limits: options.limits, historyByteCount: 0, to: try floor.byteCount())
         while true {
@@ -114,8 +141,9 @@ struct GroupStart {
                 return true
             }
             guard let next, let continuation, continuation.predecessorTail == position.offset else {
-                return (state, position)
+                return (state, position, word)
             }
+            word = next.word
             position = JournalFollower.Position(
                 journal: next, offset: continuation.offset, chain: JournalChain(salt: continuation.chain))
         }
