@@ -24,6 +24,7 @@ enum BenchParticipantProgram {
     static func main() {
         // As the program does that a push starts.
         OwnProcess.shareHeap()
+        try? BusErrorHandler.install()
         let arguments: BenchArguments
         do {
             arguments = try BenchArguments(OwnProcess.arguments.map { try ProgramText.text($0) })

@@ -10,6 +10,7 @@ extension FileHarness {
     /// the commands of the suite there is `compact`, which replaces the journal and answers whether this call did it, and
     /// `program`, which starts a program that lives until it is killed and answers with its process id.
     package static func servePeer() async {
+        try? BusErrorHandler.install()
         let peer = ConformancePeer(
             arm: { place throws(SharedCoreError) in
                 #if FAIL_POINTS

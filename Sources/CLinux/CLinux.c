@@ -64,10 +64,6 @@ int clinux_find_locked_byte(int descriptor, int64_t offset, int64_t length, int6
     return 1;
 }
 
-int clinux_rename_without_replacing(int directory, const char *from, const char *to) {
-    return result(renameat2(directory, from, directory, to, RENAME_NOREPLACE));
-}
-
 int clinux_move_without_replacing(int from_directory, const char *from, int to_directory, const char *to) {
     return result(renameat2(from_directory, from, to_directory, to, RENAME_NOREPLACE));
 }
@@ -86,6 +82,10 @@ int clinux_name_file(int descriptor, int directory, const char *name) {
 
 int clinux_punch(int descriptor, int64_t offset, int64_t length) {
     return result(fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length));
+}
+
+int clinux_link(int from_directory, const char *from, int to_directory, const char *to) {
+    return result(linkat(from_directory, from, to_directory, to, 0));
 }
 
 int clinux_probe_writers(int descriptor) {
@@ -177,6 +177,9 @@ int clinux_name_thread(const char *name) {
 void clinux_block_signals(void) {
     sigset_t all;
     sigfillset(&all);
+    // What the thread itself does wrong comes to it in any case: blocked, it would end the process without its handler.
+    const int faults[] = {SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP};
+    for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(&all, faults[index]);
     pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 

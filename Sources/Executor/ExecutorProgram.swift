@@ -16,6 +16,7 @@ enum ExecutorProgram {
     static func main() {
         TerminationSignals.block()
         OwnProcess.shareHeap()
+        try? BusErrorHandler.install()
         let arguments = arguments()
         // On the thread that lives as long as the program. A parent that is gone already has nothing to hear.
         if let parent = arguments.parent, !OwnProcess.endsWith(parent: parent) {

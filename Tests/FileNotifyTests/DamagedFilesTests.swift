@@ -70,6 +70,88 @@ struct DamagedFilesTests {
         #expect(try Directory(path: path).names().filter { $0.hasPrefix("journal") }.isEmpty)
     }
 
+    @Test("S9, S11: a missing file sessions is made again from the journals, and nothing is lost", arguments: [1, 3])
+    func missingSessions(generation: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        for _ in 1..<generation {
+            let peer = try await PeerProcess.joining(path)
+            #expect(try await peer.tell("compact") == "true")
+            try await peer.tell("close")
+        }
+        #expect(unlink(path + "/sessions") == 0)
+        let group = try await FileGroup.open(directory: path)
+        #expect(try await group.text("key49") == "49")
+        #expect(try await group.get("big2")?.value.count == 9_000)
+        #expect(group.generation == generation)
+        let sessions = try await group.sessions().map(\.id)
+        #expect(sessions == [group.session.id])
+        try await group.put("key", text: "new")
+        let peer = try await PeerProcess.joining(path)
+        #expect(try await peer.tell("get key") == "value new")
+        await group.close()
+    }
+
+    @Test("S9, S11: also after a start of the machine, and by several that open at once")
+    func missingSessionsAfterStart() async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        #expect(unlink(path + "/sessions") == 0)
+        let clock = ManualClock()
+        let groups = try await together(8) { index in
+            // Sizes of their own, so that each has an own part, as a process has.
+            var options = FileGroupOptions(clock: clock)
+            options.historyByteCount += index
+            return try await FileGroup.open(directory: path, options: options)
+        }
+        for (index, group) in groups.enumerated() { try await group.put(Key("from\(index)"), text: "x") }
+        for group in groups { #expect(try await group.list().entries.count == 50 + 3 + 8) }
+        for group in groups { await group.close() }
+    }
+
+    @Test("S14, L1: while a process still has the journals open, a missing file sessions is corrupt, with the way out")
+    func missingSessionsInUse() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path)
+        try await peer.tell("put key one")
+        #expect(unlink(path + "/sessions") == 0)
+        let error = await #expect(throws: SharedCoreError.self) { try await FileGroup.open(directory: path) }
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("End all processes of the group") == true)
+        #expect(!TemporaryDirectory.names(in: path).contains { $0.hasPrefix("sessions") })
+        peer.killNow()
+        let group = try await FileGroup.open(directory: path)
+        #expect(try await group.text("key") == "one")
+        await group.close()
+    }
+
+    @Test("S11: without a whole journal a missing file sessions is corrupt, and no group is begun beside the old one")
+    func missingSessionsAndDamage() async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        let names = Set(TemporaryDirectory.names(in: path))
+        #expect(unlink(path + "/sessions") == 0)
+        try change(path + "/journal-1", at: 4_100, [0xff, 0xff, 0xff])
+        #expect(try await refusal(of: path) == .corrupt)
+        #expect(Set(TemporaryDirectory.names(in: path)) == names.subtracting(["sessions"]))
+    }
+
+    @Test("S9, S11: a file sessions that knows of no journal begins no group beside those that are there")
+    func forgottenFloor() async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        let peer = try await PeerProcess.joining(path)
+        #expect(try await peer.tell("compact") == "true")
+        try await peer.tell("close")
+        peer.killNow()
+        try change(path + "/sessions", at: 64, [UInt8](repeating: 0, count: 8))
+        let group = try await FileGroup.open(directory: path)
+        #expect(try await group.text("key49") == "49")
+        #expect(group.generation == 2)
+        await group.close()
+    }
+
     /// Opening is refused as corrupt, and what it takes is given back: at least once of several times it is, since the
     /// process is shared with the tests that run beside this one.
     private func expectCheapRefusal(of path: String) async throws {

@@ -130,6 +130,26 @@ struct DiskFailureTests {
         await group.close()
     }
 
+    @Test(
+        "S9, S10: a process that is killed while it writes a journal leaves nothing, also where each file needs a name",
+        arguments: ["", "openat(O_TMPFILE):fail=95*,"])
+    func nothingLeft(_ fault: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let other = try await PeerProcess.joining(path, failPoint: fault + "none:fail")
+        try await other.tell("put key value")
+        for _ in 0..<3 {
+            let peer = try await PeerProcess.joining(path, failPoint: fault + "compaction.afterSnapshot:kill")
+            try peer.send("compact")
+            try await peer.ended()
+        }
+        let left = try groupNames(in: directory).filter { $0.hasSuffix(".new") }
+        #expect(left.isEmpty == fault.isEmpty, "\(left)")
+        #expect(try await other.tell("compact") == "true")
+        #expect(try groupNames(in: directory).filter { $0.hasSuffix(".new") } == [])
+        #expect(try await other.tell("get key") == "value value")
+    }
+
     /// What a commit on the disk rests on.
     private static let files = ["fdatasync/journal-", "fdatasync/sessions", "fsync/group"]
 

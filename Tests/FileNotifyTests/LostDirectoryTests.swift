@@ -10,7 +10,7 @@ internal import Testing
 struct LostDirectoryTests {
     /// What happens to the directory.
     enum Loss: String, CaseIterable, CustomTestStringConvertible {
-        case removed, movedAway, replaced, emptied, emptiedAndBegunAgain
+        case removed, movedAway, replaced, emptied, emptiedAndBegunAgain, journalReplaced
 
         var testDescription: String { rawValue }
 
@@ -25,7 +25,16 @@ struct LostDirectoryTests {
             case .emptiedAndBegunAgain:
                 try empty(path)
                 try await begin(path)
+            case .journalReplaced: try replaceJournal(in: path)
             }
+        }
+
+        /// As a tool does that brings a backup back: a copy takes the name.
+        private func replaceJournal(in path: String) throws {
+            let content = try OpenFile(path: path + "/journal-1", .read)
+            let copy = try OpenFile(path: path + "/copy", .createNew)
+            try copy.write(try content.read(count: try content.status().byteCount, at: 0), at: 0)
+            #expect(rename(path + "/copy", path + "/journal-1") == 0)
         }
 
         private func empty(_ path: String) throws {
@@ -109,6 +118,136 @@ struct LostDirectoryTests {
         try await peer.tell("put key three")
         #expect(try await group.text("key") == "three")
         await group.close()
+    }
+
+    @Test(
+        "S14: a journal or a file sessions that is removed ends the group as unavailable",
+        arguments: ["journal-1", "sessions"])
+    func removedFile(name: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("key", text: "one")
+        #expect(unlink(path + "/" + name) == 0)
+        try await refused("put") { try await group.put("key", text: "two") }
+        try await refused("get") { _ = try await group.get("key") }
+        #expect(try await code { try await FileGroup.open(directory: path) } == .corrupt)
+        await group.close()
+    }
+
+    @Test("S14: a journal that goes the usual way, with a compaction, is no loss")
+    func obsoleteJournal() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path)
+        let peer = try await PeerProcess.joining(path)
+        for round in 0..<30 {
+            #expect(try await peer.tell("compact") == "true")
+            #expect(try await group.get("absent") == nil)
+            try await group.put("key", text: "\(round)")
+            #expect(try await peer.tell("get key") == "value \(round)")
+        }
+        await group.close()
+    }
+
+    /// A size to which a file is cut.
+    private static let sizes = [0, 100, 4_096, 4_200]
+
+    @Test(
+        "S9, S14: a journal that is cut while it is open ends the group and no process, and nothing more is said to stand",
+        arguments: sizes, [false, true])
+    func cutJournal(size: Int, isDurable: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, disk: isDurable)
+        let reader = try await PeerProcess.joining(path)
+        try await peer.tell("puts key 20")
+        #expect(truncate(path + "/journal-1", off_t(size)) == 0)
+        for (asked, command) in [
+            (peer, "put key after"), (reader, "get key3"), (peer, "get key3"), (peer, "put key after"),
+        ] {
+            try asked.send(command)
+            let answer = try await asked.answer()
+            // What was read before may be read for a tick of the clock.
+            if command.hasPrefix("get"), answer == "ok value 3" { continue }
+            #expect(answer.hasPrefix("error corrupt") || answer.hasPrefix("error unavailable"), "\(command): \(answer)")
+        }
+        try await eventually("reading is refused") {
+            try reader.send("get key3")
+            return try await reader.answer().hasPrefix("error")
+        }
+        // Both live, and serve another group.
+        for asked in [peer, reader] {
+            try await asked.tell("open \(directory.path(of: "other"))")
+            try await asked.tell("put key one")
+        }
+    }
+
+    @Test("S9, S14: the same for the file sessions", arguments: [0, 100])
+    func cutSessions(size: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path)
+        try await peer.tell("put key one")
+        #expect(truncate(path + "/sessions", off_t(size)) == 0)
+        try await eventually("writing is refused") {
+            try peer.send("put key two")
+            let answer = try await peer.answer()
+            return answer.hasPrefix("error corrupt") || answer.hasPrefix("error unavailable")
+        }
+        try peer.send("compact")
+        #expect(try await peer.answer().hasPrefix("error"))
+        // It names no session any more, so it can be made again when nothing has the group open.
+        peer.killNow()
+        #expect(try await code { try await FileGroup.open(directory: path) } == .corrupt)
+        #expect(unlink(path + "/sessions") == 0)
+        let group = try await FileGroup.open(directory: path)
+        #expect(try await group.get("key") != nil)
+        await group.close()
+    }
+
+    @Test("S10: a commit that waits for the disk is not confirmed by what stands in for a page that is gone")
+    func cutWhileSyncing() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, disk: true)
+        try await peer.tell("put key one")
+        try await peer.tell("arm durability.sync:stop")
+        try peer.send("put key two")
+        try await peer.stopped()
+        #expect(truncate(path + "/journal-1", 0) == 0)
+        peer.signal(SIGCONT)
+        let answer = try await peer.answer()
+        #expect(answer.hasPrefix("error outcomeUnknown"), "\(answer)")
+    }
+
+    @Test("E2: a bus error of something else ends the process as ever")
+    func otherBusError() async throws {
+        let directory = try TemporaryDirectory()
+        // Without the handler of the language's runtime, which prints a backtrace and lets a signal that was sent go by.
+        let peer = try await PeerProcess.joining(
+            directory.path(of: "group"), through: ["env", "SWIFT_BACKTRACE=enable=no"])
+        peer.signal(SIGBUS)
+        try await peer.ended()
+    }
+
+    @Test("S9, S14: a backup that is copied over a journal in use ends the group, and nothing follows it")
+    func restoredInPlace() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path)
+        try await peer.tell("put key one")
+        let journal = try OpenFile(path: path + "/journal-1", .write)
+        let backup = try journal.read(count: try journal.status().byteCount, at: 0)
+        for value in ["two", "three"] { try await peer.tell("put key \(value)") }
+        try journal.write(backup, at: 0)
+        for command in ["put key four", "get key", "put key five"] {
+            try peer.send(command)
+            let answer = try await peer.answer()
+            #expect(answer.hasPrefix("error corrupt") || answer.hasPrefix("error unavailable"), "\(command): \(answer)")
+        }
+        let names = TemporaryDirectory.names(in: path)
+        #expect(!names.contains("journal-2"), "no journal goes on from what is gone")
     }
 
     @Test("S13: who only waits is told within the time in which everybody looks")

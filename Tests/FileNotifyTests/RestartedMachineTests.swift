@@ -17,17 +17,20 @@ struct RestartedMachineTests {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
         let clock = ManualClock()
-        let old = try await FileGroup.open(directory: path, options: options(clock))
-        try await old.put("kept", text: "yes")
-        try await old.put("held", [1], lifetime: .session)
-        try await old.put("big", [UInt8](repeating: 5, count: 100_000))
-        let last = try await old.put("brief", [1], lifetime: .expiring(after: .seconds(100))).revision
-        clock.advance(by: .seconds(90))
-        clock.reboot()
+        let old = try await PeerProcess.joining(path)
+        try await old.tell("put kept yes")
+        try await old.tell("hold held 1")
+        try await old.tell("fill big 1 100000")
+        let before = try await FileGroup.open(directory: path)
+        let last = try await before.put("brief", [1], lifetime: .expiring(after: .seconds(100))).revision
+        await before.close()
+        // Its death is recorded by none: the machine goes down with it.
+        old.killNow()
 
+        // To a clock with another identity of the machine's run, the machine was started anew.
         let new = try await FileGroup.open(directory: path, options: options(clock))
         #expect(try await new.text("kept") == "yes")
-        #expect(try await new.get("big")?.value == [UInt8](repeating: 5, count: 100_000))
+        #expect(try await new.get("big0")?.value.count == 100_000)
         #expect(try await new.get("held") == nil)
         #expect(try await new.sessions().map(\.id) == [new.session.id])
         #expect(new.session.id.rawValue > last.rawValue + 1 << 32)
@@ -36,7 +39,56 @@ struct RestartedMachineTests {
         clock.advance(by: .seconds(2))
         #expect(try await new.get("brief") == nil, "and at most")
         await new.close()
-        await old.close()
+    }
+
+    @Test("S3, L1: another run of the machine is refused as incompatible while participants of this one live")
+    func twoRunsAtOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path)
+        try await peer.tell("hold held 1")
+        var reading = options(ManualClock())
+        reading.access = .readOnly
+        for options in [options(ManualClock()), reading] {
+            let error = await #expect(throws: SharedCoreError.self) {
+                try await FileGroup.open(directory: path, options: options)
+            }
+            #expect(error?.code == .incompatible)
+            #expect(error?.message.contains("boot id") == true)
+        }
+        for index in 0..<20 { try await peer.tell("put key\(index) \(index)") }
+        #expect(try await peer.tell("get held") == "value 1", "its session stands")
+        peer.killNow()
+
+        let new = try await FileGroup.open(directory: path, options: options(ManualClock()))
+        for index in 0..<20 { #expect(try await new.text(Key("key\(index)")) == "\(index)") }
+        #expect(try await new.get("held") == nil)
+        await new.close()
+    }
+
+    @Test("S3, S9: a new run that meets a commit of a living participant changes nothing")
+    func liveWriterDuringRestart() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let clock = ManualClock()
+        let first = try await FileGroup.open(directory: path, options: options(clock))
+        try await first.put("key", text: "one")
+        await first.close()
+        let late = try PeerProcess(failPoint: "restart.beforeSeal:stop")
+        _ = try await late.answer()
+        try late.send("open \(path)")
+        try await late.stopped()
+        let living = try await FileGroup.open(directory: path, options: options(clock))
+        try await living.put("key", text: "two")
+        late.signal(SIGCONT)
+        let answer = try await late.answer()
+        #expect(answer.hasPrefix("error incompatible"), "\(answer)")
+        try await living.put("other", text: "three")
+        let newcomer = try await FileGroup.open(directory: path, options: options(clock))
+        #expect(try await newcomer.text("key") == "two")
+        #expect(try await newcomer.text("other") == "three")
+        await newcomer.close()
+        await living.close()
     }
 
     @Test("S9: what was published and did not reach the disk is lost from its first gap on, and the group goes on")

@@ -3,6 +3,8 @@ internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
+internal import Replica
+internal import StoreEngine
 internal import TestSupport
 internal import Testing
 
@@ -22,14 +24,15 @@ struct SessionTests {
     @Test("S12: a process whose session was ended by others is refused, and learns of it")
     func endedByOthers() async throws {
         let directory = try TemporaryDirectory()
-        let clock = ManualClock()
-        var options = FileGroupOptions()
-        options.clock = clock
-        let old = try await FileGroup.open(directory: directory.path(of: "group"), options: options)
+        let path = directory.path(of: "group")
+        let old = try await FileGroup.open(directory: path)
         let recorder = WatchRecorder(try await old.watch())
         try await old.put("held", [1], lifetime: .session)
-        clock.reboot()
-        let new = try await FileGroup.open(directory: directory.path(of: "group"), options: options)
+        let new = try await FileGroup.open(directory: path)
+        // As a participant does that takes its process for dead.
+        let order = try await FileOrder.open(directory: path, options: FileGroupOptions(), effectByteCount: 0)
+        let id = old.session.id
+        _ = try await order.record { state, now in state.decideEnding(id, at: now) }
         #expect(try await new.get("held") == nil)
         let refusals = [
             try await code { try await old.put("key", [1]) },

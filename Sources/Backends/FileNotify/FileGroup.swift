@@ -85,6 +85,17 @@ public final class FileGroup: SharedGroup {
         return group
     }
 
+    /// Whether a group's files stand in a directory, whole or not. Makes nothing. A directory that cannot be looked at counts
+    /// as one with a group: opening tells what is wrong with it.
+    package static func isPresent(in directory: String) -> Bool {
+        do {
+            let names = try GroupDirectory.secureDirectory(directory, access: .readOnly).names()
+            return names.contains { $0 == GroupPage.fileName || $0.hasPrefix("journal-") }
+        } catch {
+            return (error as? SharedCoreError)?.code != .unavailable
+        }
+    }
+
     /// What a handle with these options promises.
     static func promises(of options: FileGroupOptions) -> Capabilities {
         var features: Set<Capability> = [

@@ -21,6 +21,25 @@ extension SharedCoreError {
             at: path)
     }
 
+    /// The error of a journal that was cut, or written over with an older one, while it was open.
+    static func cut(_ path: String) -> SharedCoreError {
+        SharedCoreError(
+            .corrupt,
+            "The journal is shorter than what was published in it: it was cut, or another one was copied over it, while the "
+                + "group was open. End all processes of the group and restore its directory from a backup.",
+            at: path)
+    }
+
+    /// The error of a group that participants with another boot id have open.
+    static func otherRun(_ other: BootID, own: BootID, at path: String) -> SharedCoreError {
+        SharedCoreError(
+            .incompatible,
+            "Participants with boot id \(other) have the group open, and this process sees boot id \(own): containers of one "
+                + "machine may each have their own. Let all of them see the same /proc/sys/kernel/random/boot_id, or give "
+                + "each a directory of its own.",
+            at: path)
+    }
+
     /// The error of a file whose layout has another version.
     static func layout(_ found: UInt64, known: UInt64, at path: String) -> SharedCoreError {
         SharedCoreError(

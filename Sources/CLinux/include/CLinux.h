@@ -37,10 +37,10 @@ int clinux_name_file(int descriptor, int directory, const char *_Nonnull name);
 /// Gives the space of a range back to the file system. The range reads as zeros from then on; the size stays.
 int clinux_punch(int descriptor, int64_t offset, int64_t length);
 
-/// Renames within one directory and fails with -EEXIST where the new name stands already.
-int clinux_rename_without_replacing(int directory, const char *from, const char *to);
-/// The same between two directories.
+/// Renames and fails with -EEXIST where the new name stands already, and with -EINVAL where the file system cannot do that.
 int clinux_move_without_replacing(int from_directory, const char *from, int to_directory, const char *to);
+/// Gives a file a second name and fails with -EEXIST where that stands already.
+int clinux_link(int from_directory, const char *from, int to_directory, const char *to);
 /// 1 while anybody has the file of this read-only descriptor open for writing, 0 when nobody has. Fails where the file
 /// system cannot tell, with -EINVAL, and for another user's file, with -EACCES.
 int clinux_probe_writers(int descriptor);
@@ -113,7 +113,7 @@ int clinux_wake_at(void *address, uint32_t mask);
 
 /// Names the calling thread, at most 15 bytes.
 int clinux_name_thread(const char *name);
-/// Lets the calling thread take no signal: they are for the program's own threads.
+/// Lets the calling thread take no signal but its own faults: they are for the program's own threads.
 void clinux_block_signals(void);
 
 // Words of a page that several processes have mapped. All are sequentially consistent.
@@ -142,6 +142,20 @@ static inline void clinux_increment_half(void *address) {
 static inline uint64_t clinux_fetch_or(void *address, uint64_t bits) {
     return __atomic_fetch_or((uint64_t *)address, bits, __ATOMIC_SEQ_CST);
 }
+
+// Pages of files that another program may cut off while they are mapped.
+
+struct clinux_watched_page;
+
+/// Has the handler of bus errors put memory of zeros in the place of this page when it is gone; NULL without memory. The
+/// page is as large as one of the system.
+struct clinux_watched_page *clinux_watch_page(void *address);
+/// Before the page is unmapped.
+void clinux_forget_page(struct clinux_watched_page *entry);
+/// Whether zeros stand in for the page.
+bool clinux_is_page_lost(struct clinux_watched_page *entry);
+/// Installs the handler of SIGBUS, once. A bus error elsewhere goes to the former one.
+int clinux_handle_bus_errors(void);
 
 // Readiness of many descriptors.
 

@@ -308,7 +308,8 @@ actor Participant {
             await lookSoon()
         } catch {
             switch error.code {
-            case .corrupt, .incompatible, .forbidden: stop(because: error)
+            // A group that is lost is unavailable for good: its handle hears nothing any more.
+            case .corrupt, .incompatible, .forbidden, .unavailable: stop(because: error)
             default: note(error)
             }
             bell.ring()

@@ -1,6 +1,8 @@
 internal import BackendRegistry
 internal import CoreAPI
+internal import FileNotifyBackend
 internal import Logging
+internal import ProgramOutput
 
 #if ZMQ
     internal import ZMQBackend
@@ -49,6 +51,30 @@ struct CommandContext: Sendable {
             if configuration.backend == "zmq" { registry.register(ZMQFactory(launcher: try resolution.hubLauncher())) }
         #endif
         return registry
+    }
+
+    /// Joins the configured group as ``withGroup(as:for:_:)`` does, for a command that prints what stands there: it makes no
+    /// group, as where the name was mistyped.
+    func withPresentGroup(for command: String, _ body: (any SharedGroup) async throws -> Void) async throws {
+        try requirePresentGroup()
+        try await withGroup(for: command, body)
+    }
+
+    /// Refuses a group without files, where the backend keeps it in files. Elsewhere opening leaves nothing behind that lasts.
+    private func requirePresentGroup() throws(CommandFailure) {
+        let backend = try resolution.value(Settings.backend)
+        var isInFiles = backend == "file"
+        #if ZMQ
+            // The files of a hub on another machine are not to be seen from here.
+            if backend == "zmq", try resolution.value(Settings.zmqStorage) != "memory" {
+                if case .ipc = try resolution.hubEndpoint() { isInFiles = true }
+            }
+        #endif
+        guard isInFiles else { return }
+        let directory = try resolution.groupDirectory()
+        guard !FileGroup.isPresent(in: directory) else { return }
+        let name = try resolution.value(Settings.group)
+        throw CommandFailure(.no, "there is no such group: “\(name)” has no files in \(directory)")
     }
 
     /// Joins the configured group for as long as `body` runs.

@@ -34,6 +34,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     static func main() async {
+        // Where it fails, a truncated file may end this process, as it may one that has no handler.
+        try? BusErrorHandler.install()
         var bytes = OwnProcess.arguments
         if bytes.first == Array(StartGate.name.utf8) { StartGate.pass(&bytes) }
         let arguments = CommandArguments(bytes)

@@ -14,7 +14,7 @@ struct StatusCommand: HostCommand {
         let backend = try context.resolution.value(Settings.backend)
         let name = try context.resolution.value(Settings.group)
         let levels = try context.resolution.serviceLevels()
-        try await context.withGroup(for: "status") { group in
+        try await context.withPresentGroup(for: "status") { group in
             let overview = StatusOverview(
                 backend: backend, group: name, wakeUp: try await group.wakeUpInForce(),
                 owner: try await GroupOwner.current(in: group),

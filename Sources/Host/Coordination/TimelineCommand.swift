@@ -18,15 +18,16 @@ struct TimelineCommand: HostCommand {
     var follow = false
 
     func run(in context: CommandContext) async throws {
-        try await context.withGroup(for: "timeline") { group in
-            let timeline = Timeline(group)
-            if follow {
-                let follower = try await timeline.follow()
-                // Nothing may happen for hours, in which nobody would notice that nobody reads.
-                try await context.output.whileRead { try await Self.print(follower, in: context) }
-            } else {
-                try await print(try await timeline.history(), in: context)
+        if !follow {
+            return try await context.withPresentGroup(for: "timeline") { group in
+                try await print(try await Timeline(group).history(), in: context)
             }
+        }
+        // It may come before the group.
+        try await context.withGroup(for: "timeline") { group in
+            let follower = try await Timeline(group).follow()
+            // Nothing may happen for hours, in which nobody would notice that nobody reads.
+            try await context.output.whileRead { try await Self.print(follower, in: context) }
         }
     }
 

@@ -19,7 +19,7 @@ struct StoreGet: HostCommand {
 
     func run(in context: CommandContext) async throws {
         let key = try Key(key)
-        try await context.withGroup(for: "store get") { group in
+        try await context.withPresentGroup(for: "store get") { group in
             guard let entry = try await group.get(key) else {
                 throw CommandFailure(.no, "there is nothing under the key “\(key)”")
             }

@@ -18,7 +18,7 @@ struct StoreList: HostCommand {
     func run(in context: CommandContext) async throws {
         let selection = try KeyPrefix(prefix)
         let showsReserved = all || ReservedPath.isAskedFor(by: prefix)
-        try await context.withGroup(for: "store list") { group in
+        try await context.withPresentGroup(for: "store list") { group in
             for entry in try await group.list(selection).entries
             where showsReserved || !ReservedPath.contains(entry.key) {
                 try await context.output.emit(text: StoreLine.text(entry), json: StoreLine.json(entry))

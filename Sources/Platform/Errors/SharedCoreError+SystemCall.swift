@@ -11,6 +11,13 @@ extension SharedCoreError {
             self.init(
                 .unavailable, "The system has no more \(exhausted). It works again when others have let go of some.",
                 at: error.location, cause: cause)
+        } else if error.cannotTakeFreeName {
+            self.init(
+                .unsupported,
+                "The file system can neither rename a file without replacing another one (RENAME_NOREPLACE) nor link it, "
+                    + "by which processes agree on one file of each name. Give a directory on a local file system, such as "
+                    + "ext4, XFS, Btrfs or tmpfs.",
+                at: error.location, cause: cause)
         } else if error.isForbidden {
             self.init(
                 .forbidden, "This user may not do that here: check owner and mode.", at: error.location, cause: cause)

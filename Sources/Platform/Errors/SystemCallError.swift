@@ -65,6 +65,11 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package var cannotShareMemory: Bool {
         call == "mmap" && (number == ENODEV || number == EINVAL || number == ENOSYS || number == EOPNOTSUPP)
     }
+    /// Whether the file system can give a file a name that is free neither by renaming nor by linking it. The owner of a
+    /// file is refused a link only where there are none.
+    package var cannotTakeFreeName: Bool {
+        call == "linkat" && [EPERM, EOPNOTSUPP, ENOSYS, EINVAL].contains(number)
+    }
     /// Whether something on the path, or at its end, is no directory, or a link where none may be.
     package var isNotDirectory: Bool { number == ENOTDIR || number == ELOOP }
 }

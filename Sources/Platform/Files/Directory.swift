@@ -60,6 +60,21 @@ package final class Directory: Sendable {
 
     /// The names in the directory, in no order, without those of itself and its parent.
     package func names() throws(SystemCallError) -> [String] {
+        var names: [String] = []
+        try forEachName { name, _ in
+            names.append(String(decoding: name, as: UTF8.self))
+            return true
+        }
+        return names
+    }
+
+    /// Calls `take` with each name in the directory and its type, such as `DT_REG`, in no order, until it returns false.
+    /// Leaves out the directory itself and its parent.
+    ///
+    /// - Throws: Also when the system stops in the middle: a part of the names never counts as all of them.
+    package func forEachName(
+        _ take: (_ name: UnsafeRawBufferPointer, _ type: Int32) -> Bool
+    ) throws(SystemCallError) {
         // A descriptor of its own: reading moves a position that duplicates would share.
         let copy = try SystemCall.run("openat", at: path) {
             openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -70,14 +85,20 @@ package final class Directory: Sendable {
             throw SystemCallError("fdopendir", number: number, at: path)
         }
         defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        while true {
+            // Nil is the end or an error, which only errno tells.
+            errno = 0
+            let entry = readdir(stream)
+            let number = FailPoint.fails("directory.read") ? EIO : entry == nil ? errno : 0
+            guard number == 0 else { throw SystemCallError("readdir", number: number, at: path) }
+            guard let entry else { return }
+            let type = Int32(entry.pointee.d_type)
+            let goesOn = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                let name = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.firstIndex(of: 0) ?? bytes.count)])
+                return name.elementsEqual([0x2e]) || name.elementsEqual([0x2e, 0x2e]) || take(name, type)
             }
-            if name != ".", name != ".." { names.append(name) }
+            if !goesOn { return }
         }
-        return names
     }
 
     /// Removes a name.
@@ -99,11 +120,41 @@ package final class Directory: Sendable {
     ///
     /// - Returns: Whether the file has the new name; false when another one had it before.
     package func rename(_ name: String, toFree newName: String) throws(SystemCallError) -> Bool {
-        let result = clinux_rename_without_replacing(descriptor, name, newName)
-        if result == -EEXIST { return false }
-        if result < 0 { throw SystemCallError("renameat2", number: -result, at: path + "/" + newName) }
+        guard try move(name, to: self, asFree: newName) else { return false }
         FileTrace.record(path + "/", .renamed(from: name, to: newName))
         return true
+    }
+
+    /// Moves a file to another directory of the same file system, unless its new name is taken there.
+    ///
+    /// A file system that cannot rename without replacing, as some that are mounted through FUSE, gives the file its new
+    /// name by a link and takes the old one away: a process that dies in between leaves both names.
+    ///
+    /// - Returns: Whether the file has the new name; false when another one had it before.
+    /// - Throws: An error with ``SystemCallError/cannotTakeFreeName`` where the file system can do neither.
+    package func move(
+        _ name: UnsafePointer<CChar>, to target: Directory, asFree newName: UnsafePointer<CChar>
+    ) throws(SystemCallError) -> Bool {
+        var call = "renameat2"
+        var result =
+            FailPoint.fails("rename.noReplace")
+            ? -EINVAL : clinux_move_without_replacing(descriptor, name, target.descriptor, newName)
+        if result == -EINVAL || result == -ENOSYS {
+            call = "linkat"
+            result =
+                FailPoint.fails("rename.link")
+                ? -EPERM : clinux_link(descriptor, name, target.descriptor, newName)
+            if result == 0 {
+                _ = try SystemCall.run("unlinkat", at: path) { unlinkat(descriptor, name, 0) }
+            }
+        }
+        if result == -EEXIST { return false }
+        guard result < 0 else { return true }
+        var location = target.path + "/" + String(cString: newName)
+        let error = SystemCallError(call, number: -result, at: location)
+        guard error.cannotTakeFreeName else { throw error }
+        if let kind = try? target.fileSystemKind() { location += " on \(kind)" }
+        throw SystemCallError(call, number: -result, at: location)
     }
 
     /// Returns when the names in the directory are on the disk. Blocks.

@@ -9,18 +9,38 @@ package struct FileSystemKind: RawRepresentable, Hashable, Sendable {
     }
 
     /// Those that are on this machine alone and report every write to them. The numbers are those of `statfs(2)`.
-    private static let local: Set<UInt64> = [
-        0xef53,  // ext2, ext3, ext4
-        0x5846_5342,  // XFS
-        0x9123_683e,  // Btrfs
-        0x0102_1994,  // tmpfs
-        0x8584_58f6,  // ramfs
-        0xf2f5_2010,  // F2FS
-        0xca45_1a4e,  // bcachefs
+    private static let local: [UInt64: String] = [
+        0xef53: "ext4",  // and ext2, ext3
+        0x5846_5342: "XFS",
+        0x9123_683e: "Btrfs",
+        0x0102_1994: "tmpfs",
+        0x8584_58f6: "ramfs",
+        0xf2f5_2010: "F2FS",
+        0xca45_1a4e: "bcachefs",
+    ]
+
+    /// Others, by the names that people know them by.
+    private static let others: [UInt64: String] = [
+        0x6573_5546: "FUSE",
+        0x794c_7630: "overlayfs",
+        0x6969: "NFS",
+        0x0102_1997: "9p",
+        0xff53_4d42: "CIFS",
+        0xfe53_4d42: "SMB2",
+        0x4d44: "FAT",
+        0x2011_bab0: "exFAT",
+        0x2fc1_2fc1: "ZFS",
     ]
 
     /// Whether it is known to report every write of every process. Of the others, some do.
-    package var reportsWrites: Bool { Self.local.contains(rawValue) }
+    package var reportsWrites: Bool { Self.local[rawValue] != nil }
+}
+
+extension FileSystemKind: CustomStringConvertible {
+    /// Its name, or its number where the name is not known.
+    package var description: String {
+        Self.local[rawValue] ?? Self.others[rawValue] ?? "a file system of type 0x" + String(rawValue, radix: 16)
+    }
 }
 
 extension Directory {

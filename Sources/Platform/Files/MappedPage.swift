@@ -10,6 +10,8 @@ package final class MappedPage: Sendable {
 
     // The address is constant, and the memory behind it is only used by atomic operations.
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
+    /// The page's entry for the handler of SIGBUS, which is changed by atomic operations alone; see ``BusErrorHandler``.
+    private nonisolated(unsafe) let watched: OpaquePointer
     #if FAIL_POINTS
         private let file: OpenFile
     #endif
@@ -25,7 +27,12 @@ package final class MappedPage: Sendable {
             let address = mmap(nil, Self.byteCount, protection, MAP_SHARED, file.descriptor, 0),
             address != MAP_FAILED
         else { throw SystemCallError("mmap", number: errno, at: file.path) }
+        guard let watched = clinux_watch_page(address) else {
+            munmap(address, Self.byteCount)
+            throw SystemCallError("mmap", number: ENOMEM, at: file.path)
+        }
         base = address
+        self.watched = watched
         // A page that could not be written out counts as clean for the kernel: taken out of memory, it would come back as it
         // was before. Where the user may lock no more memory, that can happen.
         if !isReadOnly { mlock(address, Self.byteCount) }
@@ -47,7 +54,19 @@ package final class MappedPage: Sendable {
     }
 
     deinit {
+        clinux_forget_page(watched)
         munmap(base, Self.byteCount)
+    }
+
+    /// Whether the page was gone from its file when it was used, as after a truncation, and memory of zeros that no other
+    /// process sees stands in for it. Only where ``BusErrorHandler`` is installed: otherwise such a use ends the process.
+    package var isLost: Bool { clinux_is_page_lost(watched) }
+
+    /// Refuses to go by a page that is lost, or is now.
+    package func requirePresence(at location: String) throws(SystemCallError) {
+        // A use, by which the system notices.
+        _ = load(at: 0)
+        if isLost { throw SystemCallError("mmap", number: EIO, at: location) }
     }
 
     /// The word at a byte offset.

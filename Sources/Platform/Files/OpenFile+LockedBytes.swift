@@ -17,18 +17,20 @@ extension OpenFile {
         return found.sorted()
     }
 
-    /// Whether another description has a byte of a range locked.
-    package func isAnyByteLocked(in range: Range<Int>) throws(SystemCallError) -> Bool {
-        try lockedByte(in: range) != nil
-    }
-
-    /// Any byte of a range that another description has locked.
-    private func lockedByte(in range: Range<Int>) throws(SystemCallError) -> Int? {
+    /// Any byte of a range that another description has locked; nil when none is.
+    package func lockedByte(in range: Range<Int>) throws(SystemCallError) -> Int? {
         var found: Int64 = 0
         let isLocked = try SystemCall.negated("fcntl(F_OFD_GETLK)", at: path) {
             clinux_find_locked_byte(descriptor, Int64(range.lowerBound), Int64(range.count), &found)
         }
         // A lock may be longer than a byte and begin before the range.
         return isLocked == 1 ? max(range.lowerBound, Int(found)) : nil
+    }
+
+    /// Whether any process has the file open for writing. Needs a file that is open for reading only, of this user.
+    ///
+    /// - Throws: Where the file system cannot tell, an error of `fcntl(F_SETLEASE)`.
+    package func hasWriters() throws(SystemCallError) -> Bool {
+        try SystemCall.negated("fcntl(F_SETLEASE)", at: path) { clinux_probe_writers(descriptor) } == 1
     }
 }

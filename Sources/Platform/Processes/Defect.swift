@@ -28,18 +28,14 @@ package enum Defect: Hashable, Sendable {
 
     /// A commit returns before it is on the disk.
     case unawaitedDisk
-    /// Files that are being made have a name, which a killed process leaves.
-    case namedBuilders
-    /// Commits do not wait for a compaction, however long the log is.
-    case boundlessLog
     /// A failed sync is forgotten by all but the process that saw it.
     case forgottenFailure
     /// Endings get no more space than anything else.
     case withoutReserve
     /// An ending that finds no space makes none.
     case withoutRoom
-    /// Space that could not be kept for a compaction is not asked for again.
-    case forgottenSpace
+    /// A journal that was replaced keeps its space as long as a process has it open.
+    case heldSpace
 
     // MARK: - Wake-ups
 

@@ -38,8 +38,10 @@ extension FileMutant {
         FileMutant(
             "makes no room for endings", .withoutRoom, caughtBy: "F-S10c", saying: "error storageFull"),
         FileMutant(
-            "asks only once for the space of a compaction", .forgottenSpace, caughtBy: "F-S10d",
-            saying: "space is kept again"),
+            "leaves a replaced journal its space", .heldSpace, caughtBy: "F-S10d",
+            saying: "space is kept for the next compaction"),
+        FileMutant(
+            "forgets a failed sync", .forgottenFailure, caughtBy: "F-S10e", saying: "a journal of its own"),
     ]
 
     private static let wakeUps = [

@@ -1,5 +1,6 @@
 internal import CoreAPITesting
 internal import FoundationEssentials
+internal import Glibc
 internal import Subprocess
 internal import TestSupport
 internal import Testing
@@ -161,5 +162,23 @@ struct OwnershipCommandTests {
             try follower.send(.terminate)
         }
         #expect(followed.status == 0)
+    }
+
+    @Test(
+        "A Main whose group is taken away under it stops its core and ends with status 69 (contract S14)",
+        arguments: ["sessions", "journal-1"])
+    func lostGroup(name: String) async throws {
+        let program = try HostProgram()
+        try prepare(program)
+        let main = try await program.running("main", "--json") { main in
+            try await main.untilOutput(has: 1)
+            // As a tool does that brings a backup back: a copy takes the name.
+            let path = program.directory.path(of: "state/sharedcore/default/\(name)")
+            try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
+            try #require(rename(path + ".copy", path) == 0)
+            // Its idle look, every 10 s, is what notices.
+        }
+        #expect(main.status == 69)
+        #expect(try main.objects().last?["event"] == .text("sessionEnded"))
     }
 }

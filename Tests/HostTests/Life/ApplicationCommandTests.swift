@@ -9,6 +9,7 @@ struct ApplicationCommandTests {
     func levels() async throws {
         let program = try HostProgram()
         try program.write("serviceLevels:\n  presencePublish:\n    background: none\n", to: "sharedcore.yaml")
+        #expect(try await program.run("store", "put", "k", "v").status == 0)
         let status = try #require(try await program.run("status", "--json").objects().first)
         guard case .object(let levels) = status["serviceLevels"], case .object(let background) = levels["background"],
             case .object(let foreground) = levels["foreground"]

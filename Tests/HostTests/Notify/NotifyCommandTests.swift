@@ -43,6 +43,7 @@ struct NotifyCommandTests {
     @Test("Nobody has to observe; the state is there afterwards (contract N1, N5)")
     func state() async throws {
         let program = try HostProgram()
+        _ = try await program.run("notify", "post", "other")
         let never = try await program.run("notify", "state", "news", "--json")
         #expect(
             try never.objects() == [

@@ -54,4 +54,20 @@ struct GroupDirectoryTests {
         #expect(ended.errors.contains("journal-1"))
         #expect(ended.errors.split(separator: "\n").count == 1)
     }
+
+    @Test(
+        "A command that prints what stands makes no group: a mistyped one ends with status 1 and leaves nothing",
+        arguments: [
+            ["check"], ["status"], ["timeline"], ["store", "get", "k"], ["store", "list"], ["notify", "state", "n"],
+            ["mailbox", "read", "m"],
+        ], ["file", "zmq"])
+    func mistyped(command: [String], backend: String) async throws {
+        let program = try HostProgram()
+        let ended = try await program.run(command + ["--group", "mistyped", "--backend", backend])
+        #expect(ended.status == 1)
+        #expect(ended.output.isEmpty)
+        #expect(ended.errors.contains("there is no such group"))
+        #expect(ended.errors.contains("mistyped"))
+        #expect(!TemporaryDirectory.names(in: program.directory.path(of: "state/sharedcore")).contains("mistyped"))
+    }
 }

@@ -24,13 +24,14 @@ final class GroupDirectory: Sendable {
     /// The identity of the group, whatever its path: that of the file which lives as long as it.
     var identity: FileStatus.Identity { page.identity }
 
-    /// Whether the path that the group was opened by leads to it still. One that cannot be looked at now counts as the
-    /// same: that is another fault.
-    var isInPlace: Bool {
+    /// What stands under a name at the path that the group was opened by, which may lead elsewhere by now; nil when nothing
+    /// does.
+    func status(of name: String) throws(SystemCallError) -> FileStatus? {
         do throws(SystemCallError) {
-            return try FileStatus(ofPath: directory.path + "/" + GroupPage.fileName).identity == identity
+            return try FileStatus(ofPath: directory.path + "/" + name)
         } catch {
-            return !error.isAbsent && !error.isNotDirectory
+            if error.isAbsent || error.isNotDirectory { return nil }
+            throw error
         }
     }
 
@@ -75,8 +76,14 @@ final class GroupDirectory: Sendable {
             guard JournalHeader.numbers.contains(floor) else { break }
             if let journal = try journal(floor) { return journal }
         }
+        let wayOut =
+            try generations().isEmpty
+            ? "Restore the directory from a backup, or remove it to begin an empty group."
+            : "When no process has the group open, remove the file \(GroupPage.fileName): it is made again from the journals "
+                + "that are there."
         throw SharedCoreError(
-            .corrupt, "The journal \(Self.journalName(page.floor)), from which the group is to be read, is missing.",
+            .corrupt,
+            "The journal \(Self.journalName(page.floor)), from which the group is to be read, is missing. \(wayOut)",
             at: directory.path)
     }
 
@@ -106,16 +113,17 @@ final class GroupDirectory: Sendable {
 
     /// The numbers of the journals that are there, rising.
     func generations() throws(SharedCoreError) -> [UInt64] {
-        do throws(SystemCallError) {
-            return try directory.names().compactMap { name in
-                guard name.hasPrefix("journal-"), let number = UInt64(name.dropFirst("journal-".count)),
-                    JournalHeader.numbers.contains(number)
-                else { return nil }
-                return number
-            }.sorted()
-        } catch {
-            throw SharedCoreError(error)
-        }
+        try SharedCoreError.wrapping { () throws(SystemCallError) in try Self.generations(in: directory) }
+    }
+
+    /// The numbers of the journals in a directory, rising.
+    static func generations(in directory: Directory) throws(SystemCallError) -> [UInt64] {
+        try directory.names().compactMap { name in
+            guard name.hasPrefix("journal-"), let number = UInt64(name.dropFirst("journal-".count)),
+                JournalHeader.numbers.contains(number)
+            else { return nil }
+            return number
+        }.sorted()
     }
 
     /// Removes the journals below the floor, and what builders that were killed have left. What cannot be removed now
@@ -135,7 +143,7 @@ final class GroupDirectory: Sendable {
                 generation < floor
             {
                 // A process that is stopped or slow has it open, and would keep its space: it goes on at the floor.
-                if let file = try? OpenFile(name, in: directory, .write), let size = try? file.status().byteCount {
+                if !Defect.heldSpace.isPresent, let file = try? OpenFile(name, in: directory, .write), let size = try? file.status().byteCount {
                     try? file.punch(JournalHeader.byteCount..<max(size, JournalHeader.byteCount))
                 }
                 _ = try? directory.remove(name)

@@ -23,12 +23,11 @@ final class GroupPage: Sendable {
     private let file: OpenFile
     private let page: MappedPage
 
-    /// Opens the page of a group, and makes it when there is none and it may be made.
+    /// Opens the page of a group, and makes it when there is none and it may be made: again where there are journals, see
+    /// ``FloorRecovery``.
     init(in directory: Directory, access: FileGroupOptions.Access) throws(SharedCoreError) {
+        file = access == .readOnly ? try Self.openToRead(in: directory) : try Self.open(in: directory)
         do throws(SystemCallError) {
-            file =
-                access == .readOnly
-                ? try OpenFile(Self.fileName, in: directory, .read) : try Self.open(in: directory)
             let status = try file.status()
             guard status.byteCount >= MappedPage.byteCount else {
                 throw SystemCallError("read", number: 0, at: file.path)
@@ -36,19 +35,28 @@ final class GroupPage: Sendable {
             identity = status.identity
             page = try MappedPage(of: file, isReadOnly: access == .readOnly)
         } catch {
-            if access == .readOnly, error.isAbsent { throw .unopened(directory.path) }
             throw error.number == 0
-                ? SharedCoreError(.corrupt, "The file is shorter than its first page.", at: error.location)
+                ? Self.damaged("The file is shorter than its first page.", at: error.location)
                 : SharedCoreError(error)
         }
         guard page.load(at: Word.magic) == Self.magic else {
-            throw SharedCoreError(.corrupt, "This is not the first page of a group.", at: file.path)
+            throw Self.damaged("This is not the first page of a group.", at: file.path)
         }
         let version = page.load(at: Word.version)
         guard version == JournalHeader.layoutVersion else {
             throw .layout(version, known: JournalHeader.layoutVersion, at: file.path)
         }
     }
+
+    private static func damaged(_ problem: String, at path: String) -> SharedCoreError {
+        SharedCoreError(
+            .corrupt,
+            "\(problem) When no process has the group open, remove the file: it is made again from the journals.",
+            at: path)
+    }
+
+    /// Whether the file was cut, so that this process's page says nothing any more.
+    var isLost: Bool { page.isLost }
 
     /// The number of the newest journal with a snapshot: whoever reads the group begins there. 0 before the first.
     ///
@@ -105,34 +113,65 @@ final class GroupPage: Sendable {
     /// Returns when the page is on the disk. Blocks.
     func synchronize() throws(SystemCallError) {
         try file.synchronizeContent()
+        try page.requirePresence(at: file.path)
     }
 
-    private static func open(in directory: Directory) throws(SystemCallError) -> OpenFile {
-        while true {
-            do throws(SystemCallError) {
-                return try OpenFile(fileName, in: directory, .write)
-            } catch {
-                guard error.isAbsent else { throw error }
-            }
-            // Complete before it has its name, so that nobody sees half of it.
-            let (new, name) = try JournalBuilder.newFile(fileName, in: directory, byteCount: MappedPage.byteCount)
-            do throws(SystemCallError) {
-                let page = try MappedPage(of: new)
-                page.store(magic, at: Word.magic)
-                page.store(JournalHeader.layoutVersion, at: Word.version)
-                // Without power, a name may be kept and a content not; so the content comes first.
-                try new.synchronizeContent()
-                guard let name else {
-                    if try new.link(as: fileName, in: directory) { return new }
-                    continue
-                }
-                if try directory.rename(name, toFree: fileName) { return new }
-                try directory.remove(name)
-            } catch {
-                if let name { _ = try? directory.remove(name) }
-                // Removed by somebody who cleans up: then there is a group already.
-                guard error.isAbsent else { throw error }
-            }
+    private static func openToRead(in directory: Directory) throws(SharedCoreError) -> OpenFile {
+        do throws(SystemCallError) {
+            return try OpenFile(fileName, in: directory, .read)
+        } catch {
+            if error.isAbsent { throw .unopened(directory.path) }
+            throw SharedCoreError(error)
         }
+    }
+
+    private static func open(in directory: Directory) throws(SharedCoreError) -> OpenFile {
+        while true {
+            if let present = try openPresent(in: directory) { return present }
+            let floor: UInt64
+            do throws(SharedCoreError) {
+                floor = try FloorRecovery(directory: directory).floor()
+            } catch {
+                // Another process may have made it meanwhile, and have the journals open since then.
+                if let present = try openPresent(in: directory) { return present }
+                throw error
+            }
+            let new = try SharedCoreError.wrapping { () throws(SystemCallError) in
+                try make(in: directory, floor: floor)
+            }
+            if let new { return new }
+        }
+    }
+
+    private static func openPresent(in directory: Directory) throws(SharedCoreError) -> OpenFile? {
+        do throws(SystemCallError) {
+            return try OpenFile(fileName, in: directory, .write)
+        } catch {
+            if error.isAbsent { return nil }
+            throw SharedCoreError(error)
+        }
+    }
+
+    /// Makes the file, complete before it has its name, so that no process sees half of it.
+    ///
+    /// - Returns: The file; nil when another one has the name.
+    private static func make(in directory: Directory, floor: UInt64) throws(SystemCallError) -> OpenFile? {
+        let (new, name) = try JournalBuilder.newFile(fileName, in: directory, byteCount: MappedPage.byteCount)
+        do throws(SystemCallError) {
+            let page = try MappedPage(of: new)
+            page.store(magic, at: Word.magic)
+            page.store(JournalHeader.layoutVersion, at: Word.version)
+            page.store(floor, at: Word.floor)
+            // Without power, a name may be kept and a content not; so the content comes first.
+            try new.synchronizeContent()
+            guard let name else { return try new.link(as: fileName, in: directory) ? new : nil }
+            if try directory.rename(name, toFree: fileName) { return new }
+            try directory.remove(name)
+        } catch {
+            if let name { _ = try? directory.remove(name) }
+            // Removed by a process that cleans up: then there is a group already.
+            guard error.isAbsent else { throw error }
+        }
+        return nil
     }
 }

@@ -86,11 +86,6 @@ final class Journal: ValueSource {
         replaceWord(at: tail) { $0.sealed }
     }
 
-    /// Ends a journal at a tail, if the word is still the one that was found before the records were read.
-    func seal(_ found: CommitWord, at tail: Int) -> Bool {
-        page.replace(found.rawValue, with: found.moved(to: tail).sealed.rawValue, at: Word.commit)
-    }
-
     /// Tells all processes that the disk has lost some of the journal, and keeps in memory what it may lose next: until the
     /// file is written anew, what was not on the disk is only in the page cache, and counts as written there.
     func abandon() {
@@ -110,9 +105,17 @@ final class Journal: ValueSource {
         }
     }
 
-    /// Ends a journal of an earlier run of the machine where its records end.
-    func seal(wherever tail: Int) {
-        page.store(CommitWord(tail: tail, isSealed: true).rawValue, at: Word.commit)
+    /// Ends a journal of an earlier run of the machine where its records end, unless its word has changed.
+    func seal(at tail: Int, from word: CommitWord) -> Bool {
+        page.replace(word.rawValue, with: word.moved(to: tail).sealed.rawValue, at: Word.commit)
+    }
+
+    /// Whether the file was cut, so that this process's page says nothing any more.
+    var isPageLost: Bool { page.isLost }
+
+    /// Refuses to go by a page that says nothing any more.
+    func requirePage() throws(SystemCallError) {
+        try page.requirePresence(at: file.path)
     }
 
     /// The size of the file.

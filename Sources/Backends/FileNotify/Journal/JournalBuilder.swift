@@ -74,7 +74,7 @@ final class JournalBuilder {
     static func newFile(
         _ name: String, in directory: Directory, byteCount: Int
     ) throws(SystemCallError) -> (file: OpenFile, name: String?) {
-        if !Defect.namedBuilders.isPresent, let file = try OpenFile.unnamed(name, in: directory) {
+        if let file = try OpenFile.unnamed(name, in: directory) {
             try file.allocate(0..<byteCount)
             return (file, nil)
         }

@@ -87,6 +87,8 @@ final class JournalFollower: @unchecked Sendable {
         while true {
             do throws(SharedCoreError) {
                 let word = position.journal.word
+                // What is published stays so, but in a file that was cut or written over.
+                guard word.tail >= position.offset else { throw .cut(position.journal.file.path) }
                 try apply(to: word.tail, &state)
                 guard word.isSealed else { return .current }
                 guard let next = try directory.successor(of: position.journal) else { return .sealed }

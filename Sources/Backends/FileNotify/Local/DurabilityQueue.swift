@@ -82,6 +82,7 @@ final class DurabilityQueue: Sendable {
                 throw SystemCallError("fdatasync", number: 5, at: journal.file.path)
             }
             try journal.file.synchronizeContent()
+            try journal.requirePage()
             FailPoint.hit("durability.afterSync")
             try settleSuccessor(of: journal, in: directory)
             // Another process may have seen meanwhile what this one was not told.

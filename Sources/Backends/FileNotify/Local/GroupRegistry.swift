@@ -38,8 +38,9 @@ final class GroupRegistry: Sendable {
             guard let key = Self.key(directory, options) else {
                 return try LocalGroup.load(directory, options: options)
             }
-            // One that was read in another run of the machine is left to its participants, whose sessions are over.
-            if let group = self.groups.withLock({ $0[key]?.group }),
+            // One that was read in another run of the machine is left to its participants, whose sessions are over; and one
+            // that is lost, to those who have to hear of it.
+            if let group = self.groups.withLock({ $0[key]?.group }), group.place.loss == nil,
                 group.position.journal.header.bootID == options.clock.bootID
             {
                 return group

@@ -12,7 +12,9 @@ struct GroupStart {
 
     func journal() throws(SharedCoreError) -> Journal {
         if directory.access == .readOnly {
-            guard let journal = try directory.floorJournal(), journal.header.bootID == bootID else {
+            guard let journal = try directory.floorJournal() else { throw .unopened(directory.directory.path) }
+            guard journal.header.bootID == bootID else {
+                try requireEnd(of: journal.header.bootID)
                 throw .unopened(directory.directory.path)
             }
             return journal
@@ -24,8 +26,27 @@ struct GroupStart {
                 continue
             }
             if journal.header.bootID == bootID || Defect.ignoredBoot.isPresent { return journal }
+            try requireEnd(of: journal.header.bootID)
             FailPoint.hit("restart.afterFloor")
             try beginIncarnation(after: journal, atFloor: floor)
+        }
+    }
+
+    /// Refuses to begin a new run of the machine in a group that participants of another run have open: a lock does not
+    /// outlive the machine's run, so they run now, with another boot id.
+    ///
+    /// - Throws: `incompatible`.
+    private func requireEnd(of other: BootID) throws(SharedCoreError) {
+        guard try isOpen() else { return }
+        // Another process may have begun this run meanwhile, and hold a byte since then.
+        if try floorJournal()?.header.bootID == bootID { return }
+        throw .otherRun(other, own: bootID, at: directory.directory.path)
+    }
+
+    /// Whether any participant has the group open.
+    private func isOpen() throws(SharedCoreError) -> Bool {
+        try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try OpenFile(GroupPage.fileName, in: directory.directory, .read).lockedByte(in: SessionLocks.bytes) != nil
         }
     }
 
@@ -52,6 +73,12 @@ struct GroupStart {
 
     private func makeFirst() throws(SharedCoreError) {
         if try directory.journal(1) == nil {
+            // The file `sessions` may be older than the journals, as one that was brought back alone.
+            if try !directory.generations().isEmpty {
+                guard directory.page.floor == 0 else { return }
+                let floor = try FloorRecovery(directory: directory.directory).floor()
+                return directory.page.raiseFloor(to: floor)
+            }
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
             _ = try? SpareSpace.keep(
@@ -78,15 +105,17 @@ struct GroupStart {
             try SharedCoreError.wrapping { () throws(SystemCallError) in try directory.page.synchronize() }
             return
         }
-        var (state, position) = try survivingState(from: floor)
+        var (state, position, word) = try survivingState(from: floor)
         var effect = state.restarting(in: bootID, at: options.clock.now())
         if Defect.repeatedRevisions.isPresent {
             effect = Effect(
                 revision: Revision(rawValue: state.revision.rawValue + 1), time: effect.time, body: effect.body)
         }
         state.apply(effect)
-        // For whoever still reads the old journal, as a test may that plays a restart: it goes on in the new one.
-        position.journal.seal(wherever: position.offset)
+        FailPoint.hit("restart.beforeSeal")
+        // From the word that stood there before the records were read: one that has changed since is that of a living
+        // writer, whose commits are not written over, or of another process that begins this run.
+        guard position.journal.seal(at: position.offset, from: word) else { return }
         FailPoint.hit("restart.afterSeal")
         // Not below the floor: without power, it may have reached the disk and its journal not.
         let generation = max(highest + 1, number)
@@ -105,38 +134,31 @@ struct GroupStart {
     func recover(from damage: SharedCoreError) throws(SharedCoreError) {
         guard directory.access != .readOnly, damage.code == .corrupt else { throw damage }
         let floor = directory.page.floor
-        // With the words as they were before anything else was looked at.
-        var journals: [(journal: Journal, word: CommitWord)] = []
+        var journals: [Journal] = []
         for generation in try directory.generations() {
-            if let journal = try directory.survivingJournal(generation) { journals.append((journal, journal.word)) }
+            if let journal = try directory.survivingJournal(generation) { journals.append(journal) }
         }
-        guard let highest = journals.last?.journal.generation,
-            journals.contains(where: { $0.word.isAbandoned && Self.isPlausible($0.word, of: $0.journal) })
-        else { throw damage }
-        let isOpen = try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try SessionLocks(in: directory.directory, access: .readOnly).isAnyHeld()
+        guard let highest = journals.last?.generation, journals.contains(where: Self.isPlausiblyAbandoned) else {
+            throw damage
         }
-        guard !isOpen else {
+        guard try !isOpen() else {
             throw SharedCoreError(
                 .unavailable,
                 "The disk has lost some of the group's files. A process that has the group open writes them anew.",
                 at: directory.directory.path, cause: damage.message)
         }
         // A later snapshot has what the earlier journals have, and may have come to the disk in their place.
-        for (journal, _) in journals.reversed() where journal.header.hasSnapshot && journal.generation >= floor {
-            var (state, position): (StoreState, JournalFollower.Position)
+        for journal in journals.reversed() where journal.header.hasSnapshot && journal.generation >= floor {
+            var (state, position, word): (StoreState, JournalFollower.Position, CommitWord)
             do throws(SharedCoreError) {
-                (state, position) = try survivingState(from: journal)
+                (state, position, word) = try survivingState(from: journal)
             } catch {
                 guard error.code == .corrupt, journal.generation > floor else { throw error }
                 continue
             }
-            let last = position.journal.generation
             state.apply(state.restarting(in: bootID, at: options.clock.now()))
             // Another process may do the same, and has the same state; one that has written meanwhile wins.
-            guard let word = journals.first(where: { $0.journal.generation == last })?.word,
-                position.journal.seal(word, at: position.offset) || position.journal.word.isSealed
-            else { return }
+            guard position.journal.seal(at: position.offset, from: word) || position.journal.word.isSealed else { return }
             if try place(state, as: highest + 1, incarnation: position.journal.header.incarnation + 1) {
                 directory.removeObsolete()
             }
@@ -145,15 +167,19 @@ struct GroupStart {
         throw damage
     }
 
-    /// Whether a journal can have been published up to there: its space was taken before.
-    private static func isPlausible(_ word: CommitWord, of journal: Journal) -> Bool {
-        (try? journal.byteCount()).map { JournalHeader.byteCount...max($0, JournalHeader.byteCount) ~= word.tail } ?? false
+    /// Whether a journal was abandoned, and can have been published up to where it says: its space was taken before.
+    private static func isPlausiblyAbandoned(_ journal: Journal) -> Bool {
+        let word = journal.word
+        guard word.isAbandoned, let size = try? journal.byteCount(), size >= JournalHeader.byteCount else { return false }
+        return (JournalHeader.byteCount...size).contains(word.tail)
     }
 
-    /// What the old run has left: every record that follows the one before without a gap.
+    /// What the old run has left: every record that follows the one before without a gap. Also the commit word of the last
+    /// journal, from before it was read.
     private func survivingState(
         from floor: Journal
-    ) throws(SharedCoreError) -> (StoreState, JournalFollower.Position) {
+    ) throws(SharedCoreError) -> (StoreState, JournalFollower.Position, CommitWord) {
+        var word = floor.word
         var (state, position) = try JournalFollower.snapshot(
             of: floor, limits: options.limits, historyByteCount: 0, to: try floor.byteCount())
         while true {
@@ -169,8 +195,9 @@ struct GroupStart {
                 return true
             }
             guard let next, let continuation, continuation.predecessorTail == position.offset else {
-                return (state, position)
+                return (state, position, word)
             }
+            word = next.word
             position = JournalFollower.Position(
                 journal: next, offset: continuation.offset, chain: JournalChain(salt: continuation.chain))
         }

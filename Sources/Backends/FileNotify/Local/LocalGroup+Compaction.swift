@@ -22,7 +22,7 @@ extension LocalGroup {
     /// Waits for a compaction when the log is so long that a commit must not make it longer: the process that commits may
     /// live for one commit only, and then nobody else would do it (contract S16).
     func makeRoom() async {
-        guard isLong(beyond: Self.longestByteCount, percent: 200), !Defect.boundlessLog.isPresent else { return }
+        guard isLong(beyond: Self.longestByteCount, percent: 200) else { return }
         await compaction.thread.run { [self] in
             guard isLong(beyond: Self.longestByteCount, percent: 200) else { return }
             compactOnce(isUrgent: true)

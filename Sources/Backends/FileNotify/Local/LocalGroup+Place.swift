@@ -3,11 +3,11 @@ internal import Platform
 internal import Replica
 internal import Synchronization
 
-/// What happens when somebody removes or replaces the group's files under this process: it goes on nowhere, because a
-/// newcomer would begin a second group in their place.
+/// What happens when the group's files are removed, replaced or cut under this process: it goes on nowhere, because a
+/// newcomer would begin a second group in their place, or read another history.
 extension LocalGroup {
-    /// Refuses to go on with files that are not where the group was opened. Looks once in a tick of the clock, which is
-    /// some milliseconds.
+    /// Refuses to go on with files that are not where the group was opened, or not whole. Looks once in a tick of the clock,
+    /// which is some milliseconds.
     @inline(__always)
     func requirePlace() throws(SharedCoreError) {
         let tick = SystemClock.tick
@@ -18,9 +18,47 @@ extension LocalGroup {
 
     /// The same, looking now.
     func lookAtPlace() throws(SharedCoreError) {
-        guard place.isLost.load(ordering: .acquiring) || !directory.isInPlace else { return }
-        let error = SharedCoreError.lost(directory.directory.path)
-        if !place.isLost.exchange(true, ordering: .acquiringAndReleasing) { replica.fail(with: error) }
-        throw error
+        if let loss = place.loss { throw loss }
+        if let error = placeError() { throw lose(with: error) }
+    }
+
+    /// Ends the group for this process, for good.
+    ///
+    /// - Returns: What all calls end with from now on.
+    func lose(with error: SharedCoreError) -> SharedCoreError {
+        if place.lose(with: error) { replica.fail(with: error) }
+        return place.loss ?? error
+    }
+
+    /// What is wrong with the files that the names lead to; nil when nothing is. A name that cannot be looked at now counts
+    /// as right: that is another fault.
+    private func placeError() -> SharedCoreError? {
+        do throws(SystemCallError) {
+            let path = directory.directory.path
+            guard let sessions = try directory.status(of: GroupPage.fileName), sessions.identity == directory.identity
+            else { return .lost(path) }
+            if sessions.byteCount < MappedPage.byteCount || directory.page.isLost { return .lost(path) }
+            let position = position
+            let journal = position.journal
+            // Before its page is touched, which may be gone.
+            let status = try journal.file.status()
+            if status.byteCount < position.offset || journal.isPageLost { return .cut(journal.file.path) }
+            let named = try directory.status(of: GroupDirectory.journalName(journal.generation))
+            // One that was sealed may be removed: the order goes on in another.
+            return named?.identity == status.identity || journal.word.isSealed ? nil : .lost(path)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Refuses to write to a journal that was removed, cut or written over since this process has read it. Under its lock.
+    func requireWhole(_ journal: Journal) throws(SharedCoreError) {
+        let status = try SharedCoreError.wrapping { () throws(SystemCallError) in try journal.file.status() }
+        let position = position
+        guard position.journal === journal else { return }
+        if status.byteCount < position.offset { throw lose(with: .cut(journal.file.path)) }
+        let word = journal.word
+        if word.tail < position.offset { throw lose(with: .cut(journal.file.path)) }
+        if status.isRemoved, !word.isSealed { throw lose(with: .lost(directory.directory.path)) }
     }
 }

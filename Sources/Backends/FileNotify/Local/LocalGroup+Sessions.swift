@@ -60,6 +60,10 @@ extension LocalGroup {
     func endDead() async throws(SharedCoreError) {
         try catchUp()
         if isReadOnly { return }
+        let header = position.journal.header
+        guard header.bootID == clock.bootID || Defect.ignoredBoot.isPresent else {
+            throw .otherRun(header.bootID, own: clock.bootID, at: directory.directory.path)
+        }
         let present = replica.read { state in Array(state.sessions.values) }
         for session in present where isDead(session) { try await end(session.session.id) }
     }

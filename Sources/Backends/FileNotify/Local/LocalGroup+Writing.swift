@@ -120,6 +120,7 @@ extension LocalGroup {
                 journal.file.unlock(byteAt: Journal.lockByte)
             }
             FailPoint.hit("commit.afterLock")
+            try self.requireWhole(journal)
             return try body(journal)
         }
         return value ?? nil

@@ -107,7 +107,12 @@ final class LocalGroup: Sendable {
     /// Applies everything that is published.
     @discardableResult
     func catchUp() throws(SharedCoreError) -> JournalFollower.Standing {
-        try replica.update { state throws(SharedCoreError) in try self.follower.catchUp(&state) }
+        do throws(SharedCoreError) {
+            return try replica.update { state throws(SharedCoreError) in try self.follower.catchUp(&state) }
+        } catch {
+            // What is damaged stays damaged.
+            throw error.code == .corrupt ? lose(with: error) : error
+        }
     }
 
     /// The same, for whoever waits for what others publish.

@@ -9,6 +9,9 @@ internal import Synchronization
 /// The kernel gives a byte back when its process ends, by whatever end. Two descriptions: one holds the locks, the other
 /// looks, because a description does not see its own.
 final class SessionLocks: Sendable {
+    /// Where the bytes lie: behind the first page.
+    static let bytes = MappedPage.byteCount..<1 << 62
+
     /// Nil for a reader, which holds none.
     private let holding: OpenFile?
     private let looking: OpenFile
@@ -23,7 +26,7 @@ final class SessionLocks: Sendable {
     func acquire() throws(SystemCallError) -> Int {
         guard let holding else { throw SystemCallError("fcntl(F_OFD_SETLK)", number: EACCES, at: looking.path) }
         while true {
-            let byte = Int.random(in: MappedPage.byteCount..<1 << 62)
+            let byte = Int.random(in: Self.bytes)
             guard held.withLock({ $0.insert(byte).inserted }) else { continue }
             do throws(SystemCallError) {
                 if try holding.tryLock(byteAt: byte) { return byte }
@@ -44,11 +47,6 @@ final class SessionLocks: Sendable {
     func isHeld(_ byte: Int) throws(SystemCallError) -> Bool {
         if Defect.lockingProbe.isPresent, let holding { return try !holding.tryLock(byteAt: byte) }
         return try looking.isLocked(byteAt: byte)
-    }
-
-    /// Whether any participant holds a byte.
-    func isAnyHeld() throws(SystemCallError) -> Bool {
-        try looking.isAnyByteLocked(in: MappedPage.byteCount..<1 << 62)
     }
 
     /// Whether this process holds a byte.

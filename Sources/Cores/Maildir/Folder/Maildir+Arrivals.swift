@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 internal import Platform
 
@@ -17,27 +16,20 @@ extension Maildir {
     ///
     /// - Parameter limit: The largest number of messages and of others, so that no folder is too large for the memory.
     func arrivals(limit: Int) throws(SystemCallError) -> Arrivals {
-        let copy = openat(new.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard copy >= 0 else { throw SystemCallError("openat", number: errno, at: new.path) }
-        guard let stream = fdopendir(copy) else {
-            let number = errno
-            close(copy)
-            throw SystemCallError("fdopendir", number: number, at: new.path)
-        }
-        defer { closedir(stream) }
         var arrivals = Arrivals()
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { FileName(Array($0.prefix { $0 != 0 })) }
-            if name.isHidden { continue }
-            if isFile(name, type: Int(entry.pointee.d_type)) {
+        try new.forEachName { bytes, type in
+            let name = FileName(Array(bytes))
+            if name.isHidden { return true }
+            if isFile(name, type: Int(type)) {
                 if arrivals.messages.count == limit {
                     arrivals.isPartial = true
-                    break
+                    return false
                 }
                 arrivals.messages.append(name)
             } else if arrivals.others.count < limit {
                 arrivals.others.append(name)
             }
+            return true
         }
         arrivals.messages.sort()
         return arrivals
@@ -94,8 +86,7 @@ extension Maildir {
     /// Whether a copy of the file is still on its way. Who delivers as Maildir asks moves a complete file in, but people
     /// copy files there as well.
     private func isBeingWritten(_ file: OpenFile, modified: timespec) -> Bool {
-        let answer = clinux_probe_writers(file.descriptor)
-        if answer >= 0 { return answer == 1 }
+        if let isWritten = try? file.hasWriters() { return isWritten }
         // Nobody can tell here: a file that was written to within the last second may be written to again.
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

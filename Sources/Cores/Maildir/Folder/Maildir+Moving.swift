@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 internal import Platform
 
@@ -23,14 +22,20 @@ extension Maildir {
     private func move(
         _ base: FileName, from name: FileName, to directory: Directory, suffix: String
     ) throws(SystemCallError) {
-        var result: Int32 = -EEXIST
-        for attempt in 0..<1000 where result == -EEXIST {
+        for attempt in 0..<1000 {
             let target = base.adding(suffix, attempt: attempt)
-            result = name.withCString { from in
-                target.withCString { clinux_move_without_replacing(new.descriptor, from, directory.descriptor, $0) }
+            let isMoved = name.withCString { from in
+                target.withCString { to in
+                    Result { () throws(SystemCallError) in try new.move(from, to: directory, asFree: to) }
+                }
+            }
+            do throws(SystemCallError) {
+                if try isMoved.get() { return }
+            } catch {
+                if error.isAbsent { return }
+                throw error
             }
         }
-        guard result < 0, result != -ENOENT else { return }
-        throw SystemCallError("renameat2", number: -result, at: location(of: name))
+        throw SystemCallError("renameat2", number: EEXIST, at: location(of: name))
     }
 }

@@ -1,0 +1,61 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@Suite("File systems that lack something, or refuse to answer", .timeLimit(.minutes(2)))
+struct FileSystemTests {
+    /// A fail point that is passed by each of the first calls, more than a test makes.
+    private func always(_ name: String) -> String {
+        Array(repeating: name + ":fail", count: 50).joined(separator: ",")
+    }
+
+    @Test("S9, E1: a listing that the system cuts short is an error, not a directory without the rest")
+    func partialListing() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path, options: FileGroupOptions(clock: ManualClock()))
+        try await group.put("key", text: "kept")
+        await group.close()
+        // To the system's clock, the machine was started anew: the newest journal is looked for.
+        let peer = try PeerProcess(failPoint: "directory.read:fail")
+        _ = try await peer.answer()
+        try peer.send("open \(path)")
+        let answer = try await peer.answer()
+        #expect(answer.hasPrefix("error system") && answer.contains("readdir"), "\(answer)")
+        try await peer.tell("open \(path)")
+        #expect(try await peer.tell("get key") == "value kept")
+    }
+
+    @Test("S6, S9: without RENAME_NOREPLACE a group works by link and unlink, and leaves no second names")
+    func renameByLink() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, failPoint: always("rename.noReplace"))
+        try await peer.tell("put key one")
+        #expect(try await peer.tell("compact") == "true")
+        let group = try await FileGroup.open(directory: path)
+        #expect(try await group.text("key") == "one")
+        #expect(group.generation == 2)
+        #expect(!TemporaryDirectory.names(in: path).contains { $0.hasSuffix(".new") })
+        await group.close()
+    }
+
+    @Test("E1: where links are impossible as well, the error names the file system, what it lacks and the way out")
+    func neitherRenameNorLink() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try PeerProcess(failPoint: always("rename.noReplace") + "," + always("rename.link"))
+        _ = try await peer.answer()
+        try peer.send("open \(path)")
+        let answer = try await peer.answer()
+        #expect(answer.hasPrefix("error unsupported"), "\(answer)")
+        let kind = try Directory(path: directory.path).fileSystemKind().description
+        for part in [kind, "RENAME_NOREPLACE", "link", "Give a directory"] {
+            #expect(answer.contains(part), "\(answer)")
+        }
+        #expect(TemporaryDirectory.names(in: path).isEmpty)
+    }
+}
