@@ -10,7 +10,8 @@ package final class Peer: Sendable {
     private let note: @Sendable (String) -> Void
     private let lines = Mutex<[String]>([])
     private let hasEnded = Atomic(false)
-    private let status = Mutex<Int32?>(nil)
+    /// Whether its end was waited for. From then on its number may be another process's, so nothing is sent to it.
+    private let isReaped = Mutex(false)
 
     /// `SOCK_CLOEXEC`, which is an enumerator that Swift does not see.
     private static let closeOnExec: Int32 = 0o2000000
@@ -78,8 +79,7 @@ package final class Peer: Sendable {
     }
 
     deinit {
-        kill(pid, SIGKILL)
-        reap()
+        killNow()
     }
 
     /// Sends a command without waiting for its answer.
@@ -156,13 +156,15 @@ package final class Peer: Sendable {
 
     // MARK: - Its end
 
+    /// Sends it a signal; to nobody when its end was waited for.
     package func signal(_ signal: Int32) {
-        kill(pid, signal)
+        // It is reaped under the same lock, so the number means it.
+        isReaped.withLock { if !$0 { kill(pid, signal) } }
     }
 
-    /// Kills it and waits until it is gone.
+    /// Kills it and waits until it is gone, if that has not happened yet.
     package func killNow() {
-        kill(pid, SIGKILL)
+        signal(SIGKILL)
         reap()
     }
 
@@ -192,11 +194,10 @@ package final class Peer: Sendable {
     }
 
     private func reap() {
-        status.withLock { status in
-            guard status == nil else { return }
-            var code: Int32 = 0
-            waitpid(pid, &code, 0)
-            status = code
+        isReaped.withLock { isReaped in
+            guard !isReaped else { return }
+            while waitpid(pid, nil, 0) < 0, errno == EINTR {}
+            isReaped = true
         }
     }
 }

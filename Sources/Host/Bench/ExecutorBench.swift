@@ -36,7 +36,7 @@ final class ExecutorBench: Sendable {
         let handle = try await watchedGroup()
         let mail = try nextMail()
         try await server.deliver(mail)
-        let (program, arguments) = executor(for: mail.callID)
+        let (program, arguments) = try executor(for: mail.callID)
         let run = try await programs.measure(program, arguments)
         let coreStart = try await Timeline(handle).history().records.last { record in
             record.entry.pid == run.pid && record.entry.kind == .coreStarted
@@ -54,7 +54,7 @@ final class ExecutorBench: Sendable {
         let main = try await programs.participant(.sharedcore, .main, in: directory, of: group, ["server=\(place)"])
         try main.order("own")
         try await main.hear("owning")
-        let (program, arguments) = executor(for: mail.callID)
+        let (program, arguments) = try executor(for: mail.callID)
         let run = try await programs.measure(program, arguments)
         try await main.finish()
         return run.megabytes
@@ -62,7 +62,7 @@ final class ExecutorBench: Sendable {
 
     private func watchedGroup() async throws -> any SharedGroup {
         if let known = watcher.withLock({ $0 }) { return known }
-        let opened = try await context.with([Settings.group.name: group.group]).openGroup(
+        let opened = try await settings.openGroup(
             as: SessionDescription(role: .tool, name: "sharedcore bench"), for: "bench")
         watcher.withLock { $0 = opened }
         return opened
@@ -75,36 +75,26 @@ final class ExecutorBench: Sendable {
         return mail
     }
 
-    private func executor(for callID: CallID) -> (String, [String]) {
+    private func executor(for callID: CallID) throws -> (String, [String]) {
+        let resolution = settings.resolution
         guard group.backend != "file" else {
             return (
                 programs.executor,
-                [
-                    "--directory", group.groupDirectory, "--call-id", callID.text, "--maildir", server.path,
-                    "--deadline-ms", "30000", "--durability", (group.durability ?? .process).rawValue,
-                ]
+                try SlimExecutor(resolution).arguments(for: callID, as: "bench", deadline: .seconds(30))
             )
         }
         return (
             "/usr/bin/env",
-            variables.map { "\($0.key)=\($0.value)" } + [
+            try resolution.variables().map { "\($0.key)=\($0.value)" } + [
                 programs.own, "executor", "--json", "--call-id", callID.text, "--deadline", "30s", "--log-level",
                 "warning",
             ]
         )
     }
 
-    /// What gives another process of this program the same group.
-    private var variables: [String: String] {
-        var variables = [
-            EnvironmentLayer.fileVariable: "/dev/null", Settings.backend.erased.environmentName: group.backend,
-            Settings.group.erased.environmentName: group.group,
-            Settings.directory.erased.environmentName: group.parentDirectory,
-            Settings.coreMaildir.erased.environmentName: server.path,
-        ]
-        for setting in Settings.all {
-            if let text = group.settings[setting.name] { variables[setting.environmentName] = text }
-        }
-        return variables
+    /// What is configured, with what the figures decide: their group, their Maildir, and a core that connects at once.
+    private var settings: CommandContext {
+        context.with([Settings.group.name: group.group]).with(
+            DemoCommand.settings(maildir: server.path, startDuration: .zero))
     }
 }

@@ -29,6 +29,20 @@ extension Resolution {
         return rows
     }
 
+    /// Returns the environment that gives another process of this program the same configuration, without a file: what such
+    /// a process resolves is what stands here. It is the one way in which settings reach a process that reads them;
+    /// ``SlimExecutor`` is for the program that does not.
+    func variables() throws(CommandFailure) -> [String: String] {
+        var variables = [EnvironmentLayer.fileVariable: "/dev/null"]
+        for row in try overview() where row.origin != .fallback {
+            guard let setting = Settings.all.first(where: { $0.name == row.key }) else { continue }
+            variables[setting.environmentName] = row.value
+        }
+        // What is by default depends on where it is asked for.
+        variables[Settings.directory.erased.environmentName] = try parentDirectory()
+        return variables
+    }
+
     /// Refuses what cannot work in this build: a backend that it does not have.
     func checkBackend(among names: [String]) throws(CommandFailure) {
         let backend = try value(Settings.backend)

@@ -35,6 +35,7 @@ struct DemoCommand: HostCommand {
         let startDuration = configured > .zero ? configured : .milliseconds(400)
         let options = try resolution.coordinationOptions()
         let reporter = DemoReporter(output: context.output)
+        let context = context.with(Self.settings(maildir: server.path, startDuration: startDuration))
         guard backend != "memory" else {
             let players = try await MemoryPlayers(
                 of: "demo", maildir: server.path, startDuration: startDuration, options: options)
@@ -45,19 +46,19 @@ struct DemoCommand: HostCommand {
         #if ZMQ
             if backend == "zmq" {
                 return try await ScratchHub.serving(directory.path, in: context) { context in
-                    try await play(on: server, startDuration, options, reporter, in: context)
+                    try await play(on: server, reporter, in: context)
                 }
             }
         #endif
         #if Etcd
             if backend == "etcd" {
                 return try await ScratchKeys.holding(directory.path, in: context) { context in
-                    try await play(on: server, startDuration, options, reporter, in: context)
+                    try await play(on: server, reporter, in: context)
                 }
             }
         #endif
         let own = context.with(Self.settings(in: directory.path))
-        return try await play(on: server, startDuration, options, reporter, in: own)
+        return try await play(on: server, reporter, in: own)
     }
 
     /// The settings that the demo decides, whatever the user's own configuration says. The rest of it holds.
@@ -65,20 +66,23 @@ struct DemoCommand: HostCommand {
         [Settings.group.name: "demo", Settings.directory.name: directory]
     }
 
-    /// Plays it with processes, in the group that a context names.
+    /// The settings of its cores: the Maildir that they fetch messages from, and how long they take to connect.
+    static func settings(maildir: String, startDuration: Duration) -> [String: String] {
+        [
+            Settings.coreMaildir.name: maildir, Settings.coreStartDuration.name: DurationText.write(startDuration),
+        ]
+    }
+
+    /// Plays it with processes, in the group and with the settings of a context.
     private func play(
-        on server: DemoServer, _ startDuration: Duration, _ options: CoordinationOptions, _ reporter: DemoReporter,
-        in context: CommandContext
+        on server: DemoServer, _ reporter: DemoReporter, in context: CommandContext
     ) async throws -> DemoSummary {
-        let group = try context.resolution.backendConfiguration()
+        let backend = try context.resolution.value(Settings.backend)
         let handle = try await context.openGroup(
             as: SessionDescription(role: .tool, name: "sharedcore demo"), for: "demo")
-        let programs = try DemoPrograms(
-            backend: group.backend, group: group.group, directory: group.parentDirectory, maildir: server.path,
-            startDuration: startDuration, options: options, settings: group.settings)
-        let stage = ProcessStage(group: handle, programs: programs)
+        let stage = ProcessStage(group: handle, programs: try DemoPrograms(context.resolution))
         do {
-            let play = DemoPlay(stage: stage, server: server, reporter: reporter, backend: group.backend)
+            let play = DemoPlay(stage: stage, server: server, reporter: reporter, backend: backend)
             let summary = try await play.run()
             await handle.close()
             return summary

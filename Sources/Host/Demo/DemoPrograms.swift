@@ -4,39 +4,29 @@ internal import Platform
 internal import Subprocess
 internal import SystemPackage
 
-/// How the demo starts its processes.
+/// How the demo starts its processes, with the configuration that is in force for it.
 struct DemoPrograms: Sendable {
-    let backend: String
-    let group: String
-    /// The directory in which the group lies.
-    let directory: String
-    let maildir: String
-    let startDuration: Duration
-    let options: CoordinationOptions
-    /// What only the backend knows, by the names of the settings.
-    let settings: [String: String]
-
+    /// What the environment of each of them has more than this one's.
+    let variables: [String: String]
     /// This program's path.
     private let own: String
+    /// The slim program, where it stands beside this one and knows the backend.
+    private let slim: (path: String, program: SlimExecutor)?
 
-    /// - Parameter program: The path of `sharedcore`; nil for the program that runs here.
-    init(
-        backend: String, group: String, directory: String, maildir: String, startDuration: Duration,
-        options: CoordinationOptions, settings: [String: String], program: String? = nil
-    ) throws {
-        self.backend = backend
-        self.group = group
-        self.directory = directory
-        self.maildir = maildir
-        self.startDuration = startDuration
-        self.options = options
-        self.settings = settings
+    /// - Parameters:
+    ///   - resolution: The configuration, with what the demo decides: its group, its Maildir, how long a core takes to connect.
+    ///   - program: The path of `sharedcore`; nil for the program that runs here.
+    init(_ resolution: Resolution, program: String? = nil) throws {
         own = try program ?? OwnProgram.path
+        variables = try resolution.variables()
+        let isOverFiles = try resolution.value(Settings.backend) == "file"
+        let program = try SlimExecutor(resolution)
+        slim = isOverFiles ? SlimExecutor.path(beside: own).map { ($0, program) } : nil
     }
 
     /// A Main.
     func main() -> Subprocess.Configuration {
-        configuration(of: own, ["main"] + flags)
+        configuration(of: own, ["main"] + Self.flags)
     }
 
     /// An Executor: the slim program where it stands beside this one and knows the backend, else this one.
@@ -45,26 +35,17 @@ struct DemoPrograms: Sendable {
     func executor(
         for callID: CallID, as name: String, failPoint: String? = nil
     ) -> Subprocess.Configuration {
-        if backend == "file", let slim {
-            return configuration(of: slim, slimArguments(for: callID, as: name), failPoint: failPoint)
+        if let slim {
+            let arguments = slim.program.arguments(for: callID, as: name, deadline: DemoPlay.deadline)
+            return configuration(of: slim.path, arguments, failPoint: failPoint)
         }
         return configuration(
             of: own,
             ["executor", "--call-id", callID.text, "--name", name, "--deadline", DurationText.write(DemoPlay.deadline)]
-                + flags, failPoint: failPoint)
+                + Self.flags, failPoint: failPoint)
     }
 
-    private var slim: String? { SlimExecutor.path(beside: own) }
-
-    private var flags: [String] {
-        ["--json", "--backend", backend, "--group", group, "--dir", directory, "--log-level", "warning"]
-    }
-
-    private func slimArguments(for callID: CallID, as name: String) -> [String] {
-        SlimExecutor(
-            directory: directory + "/" + group, maildir: maildir, startDuration: startDuration, options: options
-        ).arguments(for: callID, as: name, deadline: DemoPlay.deadline)
-    }
+    private static let flags = ["--json", "--log-level", "warning"]
 
     /// A program that is asked to end, and killed after a second, when the demo is interrupted.
     private func configuration(
@@ -74,22 +55,9 @@ struct DemoPrograms: Sendable {
         if let failPoint { variables["SHAREDCORE_FAIL_POINT"] = failPoint }
         var platform = PlatformOptions()
         platform.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: .seconds(1))]
+        let pairs = variables.map { (Environment.Key(stringLiteral: $0.key), $0.value as String?) }
         return Subprocess.Configuration(
             executable: .path(FilePath(program)), arguments: Arguments(arguments),
-            environment: .inherit.updating(variables), platformOptions: platform)
-    }
-
-    /// What the demo decides for its processes, whatever the user's own configuration says. The rest of it holds.
-    private var variables: [Subprocess.Environment.Key: String?] {
-        var variables: [Subprocess.Environment.Key: String?] = [
-            .init(stringLiteral: Settings.coreMaildir.erased.environmentName): maildir,
-            .init(stringLiteral: Settings.coreStartDuration.erased.environmentName):
-                startDuration.wholeMilliseconds + "ms",
-        ]
-        for setting in Settings.all {
-            guard let text = settings[setting.name] else { continue }
-            variables[.init(stringLiteral: setting.environmentName)] = text
-        }
-        return variables
+            environment: .inherit.updating(Dictionary(uniqueKeysWithValues: pairs)), platformOptions: platform)
     }
 }

@@ -93,17 +93,7 @@
 
         /// The environment that gives another process of this program the configuration of a hub, without a file.
         func hubVariables() throws(CommandFailure) -> [String: String] {
-            var variables = [EnvironmentLayer.fileVariable: "/dev/null"]
-            variables[Settings.backend.erased.environmentName] = "zmq"
-            variables[Settings.group.erased.environmentName] = try value(Settings.group)
-            variables[Settings.directory.erased.environmentName] = try parentDirectory()
-            variables[Settings.durability.erased.environmentName] = try value(Settings.durability).rawValue
-            variables[Settings.zmqEndpoint.erased.environmentName] = try hubEndpoint().description
-            variables[Settings.zmqStorage.erased.environmentName] = try value(Settings.zmqStorage)
-            variables[Settings.zmqLease.erased.environmentName] = DurationText.write(try value(Settings.zmqLease))
-            variables[Settings.zmqSecretKey.erased.environmentName] = try absolutePath(Settings.zmqSecretKey)
-            variables[Settings.zmqClientKeys.erased.environmentName] = try absolutePath(Settings.zmqClientKeys)
-            return variables
+            try overridden(by: [Settings.backend.name: "zmq"]).variables()
         }
     }
 #endif

@@ -36,14 +36,7 @@ struct ExecutorLaunch: Sendable {
             try Self.check(words, in: resolution)
             kind = .command(words)
         } else if try resolution.value(Settings.backend) == "file", let slim = SlimExecutor.path(beside: own) {
-            kind = .slim(
-                path: slim,
-                SlimExecutor(
-                    directory: try resolution.groupDirectory(), maildir: try resolution.maildir(),
-                    startDuration: try resolution.value(Settings.coreStartDuration),
-                    options: try resolution.coordinationOptions(),
-                    durability: try resolution.value(Settings.durability),
-                    parent: parent))
+            kind = .slim(path: slim, try SlimExecutor(resolution, parent: parent))
         } else {
             kind = .own
         }
@@ -90,19 +83,5 @@ struct ExecutorLaunch: Sendable {
         ExecutorProgram(
             path: own, arguments: StartGate.arguments(for: words, as: way, of: parent, isHeld: isHeld),
             variables: variables, isHeld: isHeld)
-    }
-}
-
-extension Resolution {
-    /// The environment that gives another process of this program the same configuration, without a file.
-    func variables() throws(CommandFailure) -> [String: String] {
-        var variables = [EnvironmentLayer.fileVariable: "/dev/null"]
-        for row in try overview() where row.origin != .fallback {
-            guard let setting = Settings.all.first(where: { $0.name == row.key }) else { continue }
-            variables[setting.environmentName] = row.value
-        }
-        // What is by default depends on where it is asked for.
-        variables[Settings.directory.erased.environmentName] = try parentDirectory()
-        return variables
     }
 }

@@ -2,16 +2,25 @@ internal import Coordination
 internal import CoreAPI
 internal import Glibc
 
-/// How `sharedcore-executor` is told what a configuration says.
+/// How `sharedcore-executor`, which reads no configuration, is told what a configuration says.
 struct SlimExecutor: Sendable {
     /// The absolute path of the group's directory.
-    let directory: String
-    let maildir: String
-    let startDuration: Duration
-    let options: CoordinationOptions
-    var durability: Durability?
-    /// The process with which it ends.
-    var parent: Int32?
+    private let directory: String
+    private let maildir: String
+    private let startDuration: Duration
+    private let options: CoordinationOptions
+    private let durability: Durability
+    private let parent: Int32?
+
+    /// - Parameter parent: The process with which it ends; nil for none.
+    init(_ resolution: Resolution, parent: Int32? = nil) throws(CommandFailure) {
+        directory = try resolution.groupDirectory()
+        maildir = try resolution.maildir()
+        startDuration = try resolution.value(Settings.coreStartDuration)
+        options = try resolution.coordinationOptions()
+        durability = try resolution.value(Settings.durability)
+        self.parent = parent
+    }
 
     /// Where it is beside this program; nil where it is not.
     static func path(beside program: String) -> String? {
@@ -27,15 +36,14 @@ struct SlimExecutor: Sendable {
             "--inbox-lifetime-ms", options.inboxLifetime.wholeMilliseconds,
             "--handover-deadline-ms", options.handoverDeadline.wholeMilliseconds,
             "--handover-hard-maximum-ms", options.handoverHardMaximum.wholeMilliseconds,
-            "--on-deadline", options.onDeadline.rawValue,
+            "--on-deadline", options.onDeadline.rawValue, "--durability", durability.rawValue,
         ]
-        if let durability { arguments += ["--durability", durability.rawValue] }
         if let parent { arguments += ["--parent", String(parent)] }
         return arguments
     }
 }
 
 extension Duration {
-    /// The duration as a whole number of milliseconds.
-    var wholeMilliseconds: String { String(clampedNanoseconds / 1_000_000) }
+    /// The duration as a whole number of milliseconds, rounded up: no time that must pass becomes none.
+    fileprivate var wholeMilliseconds: String { String((clampedNanoseconds + 999_999) / 1_000_000) }
 }

@@ -16,10 +16,12 @@ struct SoakPlay: Sendable {
         let directory = try ScratchDirectory(for: "soak", environment: context.resolution.environment)
         defer { directory.remove(logger: context.logger) }
         let server = try DemoServer(path: directory.path + "/Maildir")
+        let startDuration = try startDuration(in: context)
+        let context = context.with(DemoCommand.settings(maildir: server.path, startDuration: startDuration))
         let backend = try context.resolution.value(Settings.backend)
         guard backend != "memory" else {
             let players = try await MemoryPlayers(
-                of: "soak", maildir: server.path, startDuration: try startDuration(in: context),
+                of: "soak", maildir: server.path, startDuration: startDuration,
                 options: try context.resolution.coordinationOptions())
             return try await play(
                 on: MemorySoakStage(players: players), server, backend: backend, progress: progress)
@@ -45,17 +47,13 @@ struct SoakPlay: Sendable {
     private func playWithProcesses(
         _ server: DemoServer, in context: CommandContext, progress: SoakProgress?
     ) async throws -> SoakSummary {
-        let group = try context.resolution.backendConfiguration()
         let handle = try await context.openGroup(
             as: SessionDescription(role: .tool, name: "sharedcore soak"), for: "soak")
         do {
-            let programs = try DemoPrograms(
-                backend: group.backend, group: group.group, directory: group.parentDirectory, maildir: server.path,
-                startDuration: try startDuration(in: context), options: try context.resolution.coordinationOptions(),
-                settings: group.settings)
+            let programs = try DemoPrograms(context.resolution)
             let summary = try await play(
-                on: ProcessSoakStage(group: handle, programs: programs), server, backend: group.backend,
-                progress: progress)
+                on: ProcessSoakStage(group: handle, programs: programs), server,
+                backend: try context.resolution.value(Settings.backend), progress: progress)
             await handle.close()
             return summary
         } catch {

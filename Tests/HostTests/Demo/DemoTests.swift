@@ -73,6 +73,19 @@ struct DemoTests {
         #expect(left.output.isEmpty, "\(left.output)")
     }
 
+    @Test("A setting of the configuration file is that of the demo's Main")
+    func settings() async throws {
+        let program = try HostProgram()
+        try program.write("handover: {deadline: 31s, hardMaximum: 60s}\n", to: "other.yaml")
+        let ended = try await program.running("--json", "--config", "other.yaml", "demo") { _ in }
+        #expect(ended.status == 0, "\(ended.output)\n\(ended.errors)")
+        let bounds = try ended.objects().compactMap { line -> JSONField? in
+            guard case .object(let entry) = line["entry"], entry["event"] == .text("asked") else { return nil }
+            return entry["boundMs"]
+        }
+        #expect(!bounds.isEmpty && bounds.allSatisfy { $0 == .number(31_000) }, "\(bounds)")
+    }
+
     @Test("A person is told the story in sentences")
     func sentences() async throws {
         let ended = try await patientProgram().running("demo") { _ in }

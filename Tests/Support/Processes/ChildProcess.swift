@@ -84,7 +84,7 @@ package final class ChildProcess: Sendable {
     }
 
     deinit {
-        if state.content.withLock({ $0.end }) == nil { kill(pid, SIGKILL) }
+        signal(SIGKILL)
     }
 
     /// The lines that it has written to its standard output so far.

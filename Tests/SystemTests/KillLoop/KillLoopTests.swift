@@ -17,10 +17,13 @@ struct KillLoopTests {
         let seed = try #require(Seed.several(2).last)
         let post = try Post(startMilliseconds: 20)
         let group = try await post.open()
+        var flags = DemoCommand.settings(
+            maildir: post.maildir, startDuration: .milliseconds(post.startMilliseconds))
+        flags[Settings.group.name] = "main"
+        flags[Settings.directory.name] = post.directory.path(of: "groups")
+        flags[Settings.executorBudget.name] = "120s"
         let programs = try DemoPrograms(
-            backend: "file", group: "main", directory: post.directory.path(of: "groups"), maildir: post.maildir,
-            startDuration: .milliseconds(post.startMilliseconds),
-            options: CoordinationOptions(executorBudget: .seconds(120)), settings: [:],
+            Resolution(flags: flags, environment: [:], file: nil, workingDirectory: "/"),
             program: ChildProcess.built("sharedcore"))
         let soak = Soak(
             stage: ProcessSoakStage(group: group, programs: programs), server: try DemoServer(path: post.maildir),

@@ -1,4 +1,6 @@
+internal import CoreAPI
 internal import Glibc
+internal import Platform
 
 /// How a process ends that holds something.
 enum HolderEnd: String, CaseIterable {
@@ -9,8 +11,8 @@ enum HolderEnd: String, CaseIterable {
 
     /// Lets a process end this way.
     ///
-    /// - Returns: The child that it has left, which is the caller's to kill.
-    func happen(to peer: Peer) async throws -> Int32? {
+    /// - Returns: The child that it has left, which the caller kills.
+    func happen(to peer: Peer) async throws -> ProcessHandle? {
         switch self {
         case .closed:
             try await peer.tell("close")
@@ -20,7 +22,9 @@ enum HolderEnd: String, CaseIterable {
             peer.signal(SIGKILL)
             try await peer.becomesZombie()
         case .killedWithAChildLeft:
-            let child = Int32(try await peer.tell("child"))
+            let number = try expectSome(Int32(try await peer.tell("child")), "the number of the child")
+            // While its parent lives, the number means it.
+            let child = try ProcessHandle(expectSome(ProcessIdentity(of: number), "the record of the child"))
             peer.killNow()
             return child
         }

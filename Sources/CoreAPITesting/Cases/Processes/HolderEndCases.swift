@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Glibc
+internal import Platform
 
 /// L1, L2, L3: what a process held does not outlive it.
 enum HolderEndCases {
@@ -21,7 +22,7 @@ enum HolderEndCases {
                 try await eventually("the watch sees the holder") { recorder.mirror.entries.count == 2 }
 
                 let child = try await end.happen(to: peer)
-                defer { if let child { kill(child, SIGKILL) } }
+                defer { _ = try? child?.signal(.kill) }
                 try await eventually("what one held that was \(end.rawValue) is gone", within: .seconds(10)) {
                     recorder.mirror.entries.isEmpty
                 }
@@ -95,7 +96,7 @@ enum HolderEndCases {
                 let peer = try await group.join()
                 try await peer.tell("hold owner peer")
                 let child = try await end.happen(to: peer)
-                defer { if let child { kill(child, SIGKILL) } }
+                defer { _ = try? child?.signal(.kill) }
                 let store = try await group.open()
                 try await store.catchUp()
                 try expect(try await store.get("owner"), is: nil, "what one held that was \(end.rawValue)")
@@ -119,7 +120,7 @@ enum HolderEndCases {
                 let held = try await store.list().entries.map(\.key)
                 try expect(held, is: ["owner"], "what lives with one to be \(end.rawValue)")
                 let child = try await end.happen(to: peer)
-                defer { if let child { kill(child, SIGKILL) } }
+                defer { _ = try? child?.signal(.kill) }
                 let present = try await store.sessions().map(\.id)
                 let left = try await store.list(.all, consistency: .causal).entries.map(\.key)
                 try expect(present, is: [store.session.id], "who is left of one \(end.rawValue)")
