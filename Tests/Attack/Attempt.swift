@@ -120,7 +120,8 @@ final class Attempt: Sendable {
         let child = try ChildProcess(program, arguments, errors: errors)
         guard await child.end() == .exited(0) else {
             let words = ([program] + arguments).joined(separator: " ")
-            throw HarnessLimitation("“\(words)” failed: \(Self.text(ofFile: errors))")
+            let reason = Self.text(ofFile: errors).split(separator: "\n").joined(separator: " ")
+            throw HarnessLimitation("“\(words)” failed: \(reason)")
         }
         return child.lines
     }

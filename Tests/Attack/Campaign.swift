@@ -90,7 +90,7 @@ struct Campaign {
             var rest = cases[...]
             var results: [Result] = []
             for _ in 0..<max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN))) {
-                guard let item = rest.popFirst() else { break }
+                guard ContinuousClock.now < end, let item = rest.popFirst() else { break }
                 tasks.addTask { await result(of: item, in: scenario) }
             }
             while let result = await tasks.next() {

@@ -90,17 +90,17 @@ struct SystemCalls: Sendable {
         var seen: Set<Place> = []
         let paths = Self.paths(of: group)
         for line in Self.lines(ofFile: path) where !line.contains("resumed>") {
-            let words = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-            guard words.count == 2, let call = Self.watched.first(where: { words[1].hasPrefix($0 + "(") }) else {
-                continue
-            }
+            // The number of the thread, spaces up to a column, the call.
+            let thread = line.prefix { $0 != " " }
+            let rest = line.dropFirst(thread.count).drop { $0 == " " }
+            guard let call = Self.watched.first(where: { rest.hasPrefix($0 + "(") }) else { continue }
             if Self.general.contains(call),
                 !paths.contains(where: { line.contains("<\($0)>") || line.contains("\"\($0)\"") })
             {
                 continue
             }
-            let number = numbers["\(words[0]) \(call)", default: 0] + 1
-            numbers["\(words[0]) \(call)"] = number
+            let number = numbers["\(thread) \(call)", default: 0] + 1
+            numbers["\(thread) \(call)"] = number
             guard line.contains(group) else { continue }
             count += 1
             let place = Place(call: call, occurrence: number)

@@ -7,18 +7,19 @@ enum DiskScenarios {
     static var all: [Scenario] {
         [
             Scenario("names-on-full-disk", weight: 3) { wish in
-                [
+                let cases = [
                     Scenario.Case("owner-killed", seed: wish.seed) {
-                        try await postNames($0, count: 600, isOwned: true)
+                        try await postNames($0, count: 400, isOwned: true)
                     },
                     Scenario.Case("nothing-killed", seed: wish.seed) {
-                        try await postNames($0, count: 400, isOwned: false)
+                        try await postNames($0, count: 200, isOwned: false)
                     },
                 ]
+                return Array(cases.prefix(wish.isBrief ? 1 : 2))
             },
             Scenario("puts-until-full", weight: 3) { wish in
                 SmallDisk.Kind.allCases.flatMap { kind in
-                    (wish.isBrief ? [3, 4] : [2, 3, 4, 6, 8, 10, 12, 16]).filter { kind == .tmpfs || $0 > 3 }.map {
+                    (wish.isBrief ? [4] : [2, 3, 4, 6, 8, 10, 12, 16]).filter { kind == .tmpfs || $0 > 3 }.map {
                         size in
                         Scenario.Case("\(kind)-\(size)", seed: wish.seed) { try await putUntilFull(on: kind, size, $0) }
                     }
@@ -58,7 +59,7 @@ enum DiskScenarios {
                 for part in 0..<4 {
                     tasks.addTask {
                         for number in 0..<count / 4 {
-                            let name = String(repeating: "n", count: 220) + "\(number * 4 + part)"
+                            let name = String(repeating: "n", count: 480) + "\(number * 4 + part)"
                             guard (try? await attempt.run(["notify", "post", name]))?.isSuccess == true else {
                                 return number
                             }
@@ -113,7 +114,7 @@ enum DiskScenarios {
         try await with(kind, mebibytes: kind == .ext4 ? max(4, mebibytes) : mebibytes, attempt) { disk in
             try await attempt.put("before", number: 1)
             var owner: ChildProcess?
-            for step in 1...24 {
+            for step in 1...16 {
                 let number = attempt.seed &* 1000 &+ UInt64(step)
                 switch Int.random(in: 0..<13, using: &random) {
                 case 0...4: try await burst(of: attempt, number, &random)

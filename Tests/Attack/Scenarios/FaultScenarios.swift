@@ -94,6 +94,7 @@ enum FaultScenarios {
         let trace = look.newPath("trace")
         try await operation.run(look, SystemCalls.arguments(output: trace))
         let calls = SystemCalls(trace: trace, group: look.group)
+        try expect(!calls.places.isEmpty, "strace sees the calls of the program")
         let counts = Dictionary(grouping: calls.places, by: \.call).map { "\($0.key) \($0.value.count)" }.sorted()
         say(
             "         \(operation.name): \(calls.count) calls at \(calls.places.count) places: \(counts.joined(separator: ", "))"

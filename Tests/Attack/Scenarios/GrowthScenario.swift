@@ -22,7 +22,7 @@ enum GrowthScenario {
         /// Each writer stands still inside a commit, so that the next one passes it over.
         case frozen
 
-        func count(isBrief: Bool) -> Int { isBrief ? 60 : self == .frozen ? 120 : 320 }
+        func count(isBrief: Bool) -> Int { isBrief ? 45 : self == .frozen ? 120 : 320 }
     }
 
     private static func grow(_ attempt: Attempt, count: Int, _ way: Way) async throws {

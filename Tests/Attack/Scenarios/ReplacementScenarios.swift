@@ -75,6 +75,12 @@ enum ReplacementScenarios {
     /// Without `sessions` the group is damaged, or whole again; it is never a new one beside the old.
     private static func withoutSessions(_ attempt: Attempt) async throws {
         try await attempt.put("before", number: 1)
+        // Its first journal is gone, so that a new group would find its name free.
+        var number: UInt64 = 0
+        while attempt.names.contains("journal-1"), number < 100 {
+            number += 1
+            try await attempt.put("large", number: number, byteCount: 100_000)
+        }
         try await attempt.tool("rm", attempt.group + "/sessions")
         attempt.countFaults()
         let answer = try await attempt.put("after", number: 1)

@@ -1,5 +1,6 @@
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import TestSupport
 
 /// Limits of the process, of the user and of the file system, and arguments that are no text.
@@ -14,9 +15,18 @@ enum SurroundingScenarios {
             Scenario("surroundings") { wish in
                 [
                     Scenario.Case("bytes", seed: wish.seed, bytes),
-                    Scenario.Case("no-watches", seed: wish.seed, withoutWatches),
                     Scenario.Case("no-exclusive-rename", seed: wish.seed, withoutExclusiveRename),
                 ]
+                    + ["watches", "instances"].flatMap { limit in
+                        [
+                            Scenario.Case("post-without-\(limit)", seed: wish.seed) {
+                                try await post($0, without: limit)
+                            },
+                            Scenario.Case("mail-without-\(limit)", seed: wish.seed) {
+                                try await mail($0, without: limit)
+                            },
+                        ]
+                    }
             },
         ]
     }
@@ -61,15 +71,30 @@ enum SurroundingScenarios {
         attempt.countFaults(3)
     }
 
-    /// Where no file can be watched, a post still wakes its observer.
-    private static func withoutWatches(_ attempt: Attempt) async throws {
+    /// What runs a program that can watch no file: a limit of inotify for its user is 0.
+    private static func unwatched(_ limit: String) -> [String] {
+        ["unshare", "--user", "--map-root-user"] + shell("echo 0 >/proc/sys/user/max_inotify_\(limit) || exit 99")
+    }
+
+    /// Where no file can be watched, the Maildir's core fetches mail all the same.
+    private static func mail(_ attempt: Attempt, without limit: String) async throws {
         try await attempt.put("before", number: 1)
-        let limited =
-            ["unshare", "--user", "--map-root-user"]
-            + shell(
-                "echo 0 >/proc/sys/user/max_inotify_watches && echo 0 >/proc/sys/user/max_inotify_instances || exit 99")
+        let maildir = attempt.group + "/Maildir"
+        for folder in ["", "/new", "/cur", "/tmp"] { try Attempt.makeDirectory(maildir + folder) }
+        let mail = try OpenFile(path: maildir + "/new/1.attack", .createNew)
+        try mail.write(Array("From: Ann <ann@example.org>\r\nCall-ID: c1\r\n\r\nHello\r\n".utf8), at: 0)
+        let answer = try await attempt.run(
+            ["executor", "--call-id", "c1", "--deadline", "10s"], through: unwatched(limit))
+        if answer.end == .exited(99) { throw HarnessLimitation("the limits of inotify cannot be set here") }
+        attempt.countFaults()
+        try expect(answer.isSuccess, "the message is fetched; \(answer.summary)")
+    }
+
+    /// Where no file can be watched, a post still wakes its observer.
+    private static func post(_ attempt: Attempt, without limit: String) async throws {
+        try await attempt.put("before", number: 1)
         let observer = try attempt.start(
-            ["notify", "observe", "news", "--count", "1", "--timeout", "30s"], through: limited)
+            ["notify", "observe", "news", "--count", "1", "--timeout", "30s"], through: unwatched(limit))
         try await eventually("the observer's post") {
             if observer.ended == nil { try await attempt.run(["notify", "post", "news"]) }
             return observer.ended != nil

@@ -11,7 +11,7 @@ enum SyncScenarios {
                 [
                     Scenario.Case("refused", seed: wish.seed, refused),
                     Scenario.Case("retried", seed: wish.seed, retried),
-                    Scenario.Case("lost", seed: wish.seed, lost),
+                    Scenario.Case("lost", seed: wish.seed, lost), Scenario.Case("slow", seed: wish.seed, slow),
                 ]
             }
         ]
@@ -81,5 +81,25 @@ enum SyncScenarios {
         }
         try await attempt.verify(through: reboot)
         try await attempt.demand("exclusive", "--role", "main", "--", "true", through: reboot)
+    }
+
+    /// A sync that takes long holds up its own caller and nothing that does not ask for the disk.
+    private static func slow(_ attempt: Attempt) async throws {
+        try await attempt.put("before", number: 1)
+        let owner = try await attempt.own("executor")
+        let delay = Fault(call: "fdatasync", kind: .delay(15_000_000), occurrence: nil)
+        let slow = try attempt.start(
+            ["--durability", "disk", "notify", "post", "name"],
+            through: ["strace", "-D"] + Fault.arguments(for: [delay], output: attempt.newPath("trace")))
+        attempt.countFaults()
+        let start = ContinuousClock.now
+        try await attempt.put("during", number: 1, options: [])
+        try await attempt.demand("exclusive", "--role", "main", "--", "true")
+        if owner.ended == nil { try await attempt.kill(owner) }
+        try await attempt.demand("status")
+        try expect(start.duration(to: .now) < .seconds(12), "nothing waits for a sync that it has not asked for")
+        try expect(slow.ended == nil, "the sync takes longer than that")
+        try await attempt.kill(slow)
+        try await attempt.verifyRecovery()
     }
 }
