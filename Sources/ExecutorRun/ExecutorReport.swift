@@ -8,6 +8,8 @@ package struct ExecutorReport: Hashable, Sendable {
     package enum Event: String, Hashable, Sendable {
         /// The message is there.
         case message
+        /// There is a message that is too large for the inbox: who sent it can be shown, and nothing else.
+        case tooLarge
         /// It was received, and there is nothing to show.
         case nothing
         /// A Main owns, and the Executor was to run the core itself.
@@ -22,7 +24,7 @@ package struct ExecutorReport: Hashable, Sendable {
     package let callID: CallID
     /// The text to show; for an invitation to a chat room, its subject. Nil where there is none.
     package let text: String?
-    /// Who sent it; for an invitation, the local address. Nil where there is no message.
+    /// Who sent it, or who invites. Nil where there is no message.
     package let from: String?
     /// Where it came from; nil where nothing came.
     package let source: MessageAnswer.Source?
@@ -33,19 +35,20 @@ package struct ExecutorReport: Hashable, Sendable {
     /// Why nothing came, for people.
     package let reason: String?
 
-    /// The report as one JSON line: `event callID text from source coreStarts elapsedMs`.
+    /// The report as one JSON line: `event callID from source coreStarts elapsedMs text`. The text, which may be long, comes
+    /// last: a reader that keeps only a part of the line has all the rest.
     package var json: JSONObject {
         [
-            "event": .text(event.rawValue), "callID": .text(callID.text), "text": .optional(text),
-            "from": .optional(from), "source": .optional(source?.rawValue), "coreStarts": .integer(Int64(coreStarts)),
-            "elapsedMs": .natural(elapsed.clampedNanoseconds / 1_000_000),
+            "event": .text(event.rawValue), "callID": .text(callID.text), "from": .optional(from),
+            "source": .optional(source?.rawValue), "coreStarts": .integer(Int64(coreStarts)),
+            "elapsedMs": .natural(elapsed.clampedNanoseconds / 1_000_000), "text": .optional(text),
         ]
     }
 
     /// What the shell is told.
     package var status: ExitStatus {
         switch event {
-        case .message, .nothing: .success
+        case .message, .tooLarge, .nothing: .success
         case .refused, .timeout, .fenced: .no
         }
     }

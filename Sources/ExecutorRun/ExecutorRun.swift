@@ -115,7 +115,8 @@ extension ExecutorReport {
         if case .message(let taken) = answer.content {
             switch taken.message.content {
             case .text(let sender, _, let body): (event, text, from) = (.message, body, sender)
-            case .invitation(let subject, let localAddress): (event, text, from) = (.message, subject, localAddress)
+            case .invitation(let inviter, let subject, _): (event, text, from) = (.message, subject, inviter)
+            case .tooLarge(let sender, _): (event, from) = (.tooLarge, sender)
             case .nothingToShow: break
             }
         }

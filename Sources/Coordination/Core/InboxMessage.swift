@@ -4,8 +4,11 @@ public struct InboxMessage: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// A text.
         case text(from: String, to: String, text: String)
-        /// An invitation to a chat room, asked for by its conference address.
-        case invitation(subject: String, localAddress: String)
+        /// An invitation to a chat room, asked for by its conference address: who invites, to what, and the address of the
+        /// user who is invited.
+        case invitation(from: String, subject: String, localAddress: String)
+        /// A message that is larger than the inbox can hold. Its text stays where the core found it.
+        case tooLarge(from: String, to: String)
         /// Nothing that a person would see, such as a delivery report. It ends the wait for its call-id.
         case nothingToShow
     }

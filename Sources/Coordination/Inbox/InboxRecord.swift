@@ -7,8 +7,8 @@ internal import CoreAPI
 /// |---|---|
 /// | 1 | version, 1 |
 /// | text | call-id: the item's name may be only its hash |
-/// | 1 | content: 1 text, 2 invitation |
-/// | texts | from, to, text; or subject, local address |
+/// | 1 | content: 1 text, 2 invitation by a version that did not keep the inviter, 3 invitation, 4 too large |
+/// | texts | 1: from, to, text; 2: subject, local address; 3: from, subject, local address; 4: from, to |
 struct InboxRecord: Hashable {
     let message: InboxMessage
 
@@ -23,10 +23,15 @@ struct InboxRecord: Hashable {
             writer.text(from)
             writer.text(to)
             writer.text(text)
-        case .invitation(let subject, let localAddress):
+        case .invitation(let from, let subject, let localAddress):
             writer.byte(invitationTag)
+            writer.text(from)
             writer.text(subject)
             writer.text(localAddress)
+        case .tooLarge(let from, let to):
+            writer.byte(tooLargeTag)
+            writer.text(from)
+            writer.text(to)
         case .nothingToShow:
             return nil
         }
@@ -40,10 +45,15 @@ struct InboxRecord: Hashable {
                 let from = try reader.text()
                 let to = try reader.text()
                 return InboxMessage(callID: callID, content: .text(from: from, to: to, text: try reader.text()))
-            case Self.invitationTag:
+            case let tag where tag == Self.invitationTag || tag == Self.anonymousInvitationTag:
+                let from = tag == Self.invitationTag ? try reader.text() : ""
                 let subject = try reader.text()
                 return InboxMessage(
-                    callID: callID, content: .invitation(subject: subject, localAddress: try reader.text()))
+                    callID: callID,
+                    content: .invitation(from: from, subject: subject, localAddress: try reader.text()))
+            case Self.tooLargeTag:
+                let from = try reader.text()
+                return InboxMessage(callID: callID, content: .tooLarge(from: from, to: try reader.text()))
             default:
                 throw .malformed
             }
@@ -51,5 +61,7 @@ struct InboxRecord: Hashable {
     }
 
     private static let textTag: UInt8 = 1
-    private static let invitationTag: UInt8 = 2
+    private static let anonymousInvitationTag: UInt8 = 2
+    private static let invitationTag: UInt8 = 3
+    private static let tooLargeTag: UInt8 = 4
 }

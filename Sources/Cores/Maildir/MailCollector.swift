@@ -157,7 +157,8 @@ struct MailCollector {
         } catch {
             switch error.code {
             case .limitExceeded where message.payloadByteCount > valueByteCount - Self.recordByteCount:
-                return try await setAside(name, MailRefusal(.tooLarge, callID: message.callID), in: maildir)
+                let refusal = MailRefusal(.tooLarge, callID: message.callID, people: message.people)
+                return try await setAside(name, refusal, in: maildir)
             case .invalidArgument:
                 return try await setAside(name, MailRefusal(.refusedIdentifier(error.message)), in: maildir)
             default:
@@ -169,13 +170,22 @@ struct MailCollector {
     }
 
     /// Moves a file out of the way that cannot be delivered, and says so. Where its identifier is known, whoever waits
-    /// for it first gets the answer that there is nothing to show.
+    /// for it is answered first: that it is too large and from whom, else that there is nothing to show.
     private mutating func setAside(
         _ name: FileName, _ refusal: MailRefusal, in maildir: Maildir
     ) async throws -> Outcome {
         if let callID = refusal.callID {
             do throws(SharedCoreError) {
-                try await context.deliver(InboxMessage(callID: callID, content: .nothingToShow))
+                let notice = InboxMessage(callID: callID, content: refusal.notice)
+                do throws(SharedCoreError) {
+                    try await context.deliver(notice)
+                } catch {
+                    // Where not even the addresses fit into a value, the mark does.
+                    guard error.code == .limitExceeded, notice.content != .nothingToShow,
+                        notice.payloadByteCount > valueByteCount - Self.recordByteCount
+                    else { throw error }
+                    try await context.deliver(InboxMessage(callID: callID, content: .nothingToShow))
+                }
             } catch {
                 // With an identifier that fits into no record there is no mark, now or ever, and nobody waits for it.
                 guard error.code == .limitExceeded, callID.text.utf8.count + Self.markByteCount > valueByteCount else {

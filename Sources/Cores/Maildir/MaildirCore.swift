@@ -13,15 +13,16 @@ internal import Synchronization
 /// |---|---|
 /// | any other | ``InboxMessage/Content/text(from:to:text:)``: decoded mailboxes; the plain text, else that of the HTML |
 /// | header `X-SharedCore-Kind: nothing`, a delivery or display report, "is typing" | ``InboxMessage/Content/nothingToShow`` |
-/// | header `X-SharedCore-Kind: invitation`, or `application/conference-info+xml` | ``InboxMessage/Content/invitation(subject:localAddress:)`` |
+/// | header `X-SharedCore-Kind: invitation`, or `application/conference-info+xml` | ``InboxMessage/Content/invitation(from:subject:localAddress:)`` |
 ///
 /// The identifier of an invitation is the address of its conference, from the header `X-SharedCore-Conference` or the
-/// document's `entity`, where it has one; its local address is that of the To header.
+/// document's `entity`, where it has one; its inviter is the mailbox of the From header, its local address that of the To
+/// header.
 ///
 /// Nothing that stands in a file is an error of the core. What cannot be read as a message goes to the folder
 /// `.Malformed`, what is larger than the inbox can hold to `.Oversized`, both beside `new` in the manner of Maildir++; each
-/// time the timeline says so, and whoever waits for its identifier, if that could be read, gets "nothing to show" at once
-/// instead of waiting in vain. Links, pipes and folders in `new` are neither followed nor opened, a file that is still
+/// time the timeline says so, and whoever waits for its identifier, if that could be read, is answered at once instead of
+/// waiting in vain: ``InboxMessage/Content/tooLarge(from:to:)`` for what is too large, else "nothing to show". Links, pipes and folders in `new` are neither followed nor opened, a file that is still
 /// being written is left until it is complete, and a full or unreachable store leaves the message where it is, to be
 /// tried again.
 ///

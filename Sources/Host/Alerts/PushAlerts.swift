@@ -43,9 +43,14 @@ extension Alert {
 
     /// Nil when it has brought nothing to show.
     init?(broughtBy end: ExecutorEnd) {
-        guard end.status == 0, let line = end.line,
-            let report = try? JSONDecoder().decode(Report.self, from: Data(line.utf8)), report.event == "message"
+        guard end.status == 0, let line = end.line?.text,
+            let report = try? JSONDecoder().decode(Report.self, from: Data(line.utf8))
         else { return nil }
-        self.init(title: report.from ?? "A message", text: report.text ?? "")
+        let title = report.from.flatMap { $0.isEmpty ? nil : $0 } ?? "A message"
+        switch report.event {
+        case "message": self.init(title: title, text: report.text ?? "")
+        case "tooLarge": self.init(title: title, text: "A message that is too large to be shown here.")
+        default: return nil
+        }
     }
 }

@@ -43,7 +43,11 @@ struct MailboxSend: HostCommand, TakesBytes {
 
     func run(in context: CommandContext) async throws {
         try await context.withGroup(for: "mailbox send") { group in
-            let bytes = try await InputValue.bytes(message, limit: group.capabilities.limits.valueByteCount)
+            let limit = group.capabilities.limits.valueByteCount
+            let bytes = try await InputValue.bytes(message, limit: limit)
+            guard bytes.count <= limit else {
+                throw CommandFailure.usage("the message is larger than \(limit) bytes, the most that the group takes")
+            }
             let text: JSONText
             do { text = try JSONText(bytes) } catch { throw CommandFailure.usage("the message is not JSON") }
             let wormhole = options.wormhole(in: group)

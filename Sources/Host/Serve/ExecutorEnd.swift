@@ -12,7 +12,7 @@ struct ExecutorEnd: Hashable, Sendable {
     /// How long it ran.
     let duration: Duration
     /// The first line that it printed.
-    let line: String?
+    let line: PrintedLine?
 
     /// What this means for the push.
     enum Verdict: Hashable, Sendable {

@@ -25,6 +25,8 @@ final class ExecutorProcess: Sendable {
     /// What the thread that attends to it remembers.
     private struct Attendance {
         var printed: [UInt8] = []
+        /// Whether it has printed more than is kept.
+        var hadMore = false
         var isOpen = true
         var isStopping = false
         /// Whether it is to be killed, and was not yet.
@@ -135,7 +137,7 @@ final class ExecutorProcess: Sendable {
         }
         // What it had still to say, and no more: a process that it left behind may keep the other end.
         while attendance.isOpen, Poll.wait(for: [output.descriptor], timeout: .zero)[0] { read(&attendance) }
-        finish(attendance.printed)
+        finish(PrintedLine(attendance.printed, hadMore: attendance.hadMore))
     }
 
     /// Whether its memory has to be looked at, because nobody else does.
@@ -152,7 +154,9 @@ final class ExecutorProcess: Sendable {
 
     private func read(_ attendance: inout Attendance) {
         let bytes = (try? output.readPart(upTo: 4 << 10)) ?? []
-        attendance.printed += bytes.prefix(max(0, Self.outputByteCount - attendance.printed.count))
+        let kept = bytes.prefix(max(0, Self.outputByteCount - attendance.printed.count))
+        attendance.printed += kept
+        attendance.hadMore = attendance.hadMore || kept.count < bytes.count
         attendance.isOpen = !bytes.isEmpty
     }
 
@@ -180,13 +184,12 @@ final class ExecutorProcess: Sendable {
         if attendance.mustBeKilled { attendance.mustBeKilled = (try? signal(handle, .kill)) == nil }
     }
 
-    private func finish(_ printed: [UInt8]) {
+    private func finish(_ line: PrintedLine?) {
         let killedByCage = cage?.hasKilled() ?? false
         // Its number still means it, and so does that of its group.
         program.endGroup()
         let status = (try? program.waitForEnd()) ?? 137
         cage?.remove()
-        let line = printed.split(separator: UInt8(ascii: "\n")).first.map { String(decoding: $0, as: UTF8.self) }
         let duration = start.duration(to: clock.now())
         let budget = state.withLock { $0.budget }
         let killing = budget.killing ?? (killedByCage ? .memory(budget.limits.memory ?? 0) : nil)

@@ -45,7 +45,7 @@ enum HostEvent: Sendable {
                 "status": .integer(Int64(end.status)), "reason": .text(end.word),
                 "warned": .optional(end.warning?.word),
                 "elapsedMs": .natural(end.duration.clampedNanoseconds / 1_000_000),
-                "printed": .optional(end.line),
+                "printed": .optional(end.line?.text), "printedIsCut": .flag(end.line?.isCut ?? false),
             ]
         case .served(let callID, let age):
             [

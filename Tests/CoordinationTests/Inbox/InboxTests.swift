@@ -112,18 +112,21 @@ struct InboxTests {
         #expect(try await inbox.look(message.callID) == .stored(message))
     }
 
-    @Test("C12: an invitation goes the same way")
-    func invitation() async throws {
+    @Test(
+        "C12: an invitation goes the same way, and so does what is said of a message that is too large",
+        arguments: [
+            InboxMessage.Content.invitation(from: "sip:ann@x", subject: "Lunch", localAddress: "sip:me@x"),
+            .tooLarge(from: "sip:ann@x", to: "sip:me@x"),
+        ])
+    func otherContent(content: InboxMessage.Content) async throws {
         let inbox = try Inbox(await InboxFixture().keeper)
-        let invitation = InboxMessage(
-            callID: try callID("sip:room@conference"),
-            content: .invitation(subject: "Lunch", localAddress: "sip:me@x"))
-        try await inbox.store(invitation)
-        guard case .taken(let taken) = try await inbox.take(invitation.callID) else {
-            Issue.record("a stored invitation can be taken")
+        let message = InboxMessage(callID: try callID("sip:room@conference"), content: content)
+        try await inbox.store(message)
+        guard case .taken(let taken) = try await inbox.take(message.callID) else {
+            Issue.record("what is stored can be taken")
             return
         }
-        #expect(taken.message == invitation)
+        #expect(taken.message == message)
     }
 
     @Test("C10: a wait goes on while the message is in somebody's hand")

@@ -354,7 +354,7 @@ struct MessageScenarios {
         try await main?.participant.start()
         let room = InboxMessage(
             callID: try .of("sip:room@conference.example.org"),
-            content: .invitation(subject: "lunch", localAddress: "sip:b@example.org"))
+            content: .invitation(from: "sip:a@example.org", subject: "lunch", localAddress: "sip:b@example.org"))
         let forRoom = try await world.executor("room")
         let forText = try await world.executor("text")
         async let roomAnswer = forRoom.participant.message(forCallID: room.callID, deadline: .seconds(3600))

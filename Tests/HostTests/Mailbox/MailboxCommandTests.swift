@@ -10,6 +10,15 @@ struct MailboxCommandTests {
     private static let backends = ["file", "zmq"]
     private static let fields: Set<String> = ["kind", "id", "message", "revision", "origin"]
 
+    @Test("A message that is larger than a value is refused, and the limit is said")
+    func tooLarge() async throws {
+        let program = try HostProgram()
+        let message = "\"" + String(repeating: "x", count: 1 << 20) + "\""
+        let ended = try await program.run(["mailbox", "send", "a", "-"], input: message)
+        #expect(ended.status == 64 && ended.errors.contains("1048576 bytes"), "\(ended)")
+        #expect(!ended.errors.contains("JSON"))
+    }
+
     @Test(
         "What one process sends, one that comes later reads, with the fields that scripts rely on", arguments: backends)
     func sendAndRead(backend: String) async throws {

@@ -138,7 +138,7 @@ struct ControlGroupTests {
             return cell
         }
         let end = try await within(Patience.long, "the end") { await executor.end() }
-        #expect(end.line == "/" + (path.split(separator: "/").last ?? "") + "/executor-1")
+        #expect(end.line?.text == "/" + (path.split(separator: "/").last ?? "") + "/executor-1")
         #expect(cells.isEmpty)
     }
 

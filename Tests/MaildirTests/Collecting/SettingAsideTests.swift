@@ -9,6 +9,9 @@ internal import Testing
 
 @Suite("What cannot be delivered is set aside, reported and never lost")
 struct SettingAsideTests {
+    /// What is told of a message that is too large.
+    private static let tooLarge = InboxMessage.Content.tooLarge(from: "ann@example.org", to: "bob@example.org")
+
     @Test("E2: a file that is no message goes to .Malformed, as it is, and the timeline says so")
     func malformed() async throws {
         let maildir = try TestMaildir()
@@ -53,7 +56,7 @@ struct SettingAsideTests {
         try await withCore(on: maildir, inbox: inbox) {
             try await eventually("both are dealt with") { inbox.reports.count == 1 && inbox.messages.count == 2 }
         }
-        #expect(inbox.content(of: "large") == .nothingToShow)
+        #expect(inbox.content(of: "large") == Self.tooLarge)
         #expect(maildir.names(".Oversized/new") == ["large"])
         #expect(maildir.names("new").isEmpty)
         #expect(maildir.names("cur") == ["small.mail:2,S"])
@@ -65,13 +68,45 @@ struct SettingAsideTests {
         // The text alone is within the limit, the record is not.
         try maildir.deliver(id: "large", text: String(repeating: "x", count: 4090), as: "large")
         let inbox = try await TestInbox(limits: Limits(valueByteCount: 4096)) {
-            $0.content == .nothingToShow ? nil : SharedCoreError(.limitExceeded, "Too large.", at: "test")
+            $0.content == Self.tooLarge ? nil : SharedCoreError(.limitExceeded, "Too large.", at: "test")
         }
         try await withCore(on: maildir, inbox: inbox) {
             try await eventually("it is dealt with") { inbox.reports.count == 1 }
         }
-        #expect(inbox.content(of: "large") == .nothingToShow)
+        #expect(inbox.content(of: "large") == Self.tooLarge)
         #expect(maildir.names(".Oversized/new") == ["large"])
+    }
+
+    @Test("C11: of a file that is too large to be read, whoever waits for it is told from whom it is")
+    func tooLargeToBeRead() async throws {
+        var limits = MailLimits()
+        limits.messageByteCount = 4096
+        let sender = "Ann <\(String(repeating: "a", count: 2000))@example.org>"
+        let desk = try ReadingDesk(limits: limits)
+        let body = String(repeating: "x", count: 5000)
+        let refusal = try await desk.refusal(
+            of: "From: Zoë <zoe@example.org>\nTo: bob@example.org\nCall-ID: large\n\n" + body)
+        #expect(refusal?.callID?.text == "large")
+        #expect(refusal?.notice == .tooLarge(from: "Zoë <zoe@example.org>", to: "bob@example.org"))
+        let long = try await desk.refusal(of: "From: \(sender)\nTo: bob@example.org\nCall-ID: large\n\n" + body)
+        guard case .tooLarge(let from, _) = long?.notice else {
+            Issue.record("\(String(describing: long))")
+            return
+        }
+        #expect(from.hasPrefix("Ann <aaa") && from.utf8.count < 300)
+    }
+
+    @Test("C11: where not even the addresses fit into a value, the mark ends the wait")
+    func noticeThatNeverFits() async throws {
+        let maildir = try TestMaildir()
+        try maildir.deliver(id: "large", text: String(repeating: "x", count: 5000), as: "large")
+        let inbox = try await TestInbox(limits: Limits(valueByteCount: 512)) { message in
+            message.content == .nothingToShow ? nil : SharedCoreError(.limitExceeded, "Too large.", at: "test")
+        }
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("it is set aside") { maildir.names(".Oversized/new") == ["large"] }
+        }
+        #expect(inbox.content(of: "large") == .nothingToShow)
     }
 
     @Test("S10: a store at its own limit is full: a small message stays and is taken later")
@@ -104,7 +139,7 @@ struct SettingAsideTests {
             inbox.fail { _ in nil }
             try await eventually("it is set aside") { maildir.names(".Oversized/new") == ["large"] }
         }
-        #expect(inbox.content(of: "large") == .nothingToShow)
+        #expect(inbox.content(of: "large") == Self.tooLarge)
     }
 
     @Test("C4, C8: a superseded core sets nothing aside that somebody waits for")

@@ -71,8 +71,10 @@ struct ExecutorTests {
             as: "2")
         try maildir.deliver(id: "large", text: String(repeating: "x", count: (1 << 20) - 10), as: "3")
         #expect(try await push("report") == .nothingToShow)
-        #expect(try await push("sip:room@x") == .invitation(subject: "Tea", localAddress: "bob@example.org"))
-        #expect(try await push("large") == .nothingToShow)
+        #expect(
+            try await push("sip:room@x")
+                == .invitation(from: "ann@example.org", subject: "Tea", localAddress: "bob@example.org"))
+        #expect(try await push("large") == .tooLarge(from: "ann@example.org", to: "bob@example.org"))
         #expect(maildir.names(".Oversized/new") == ["3"])
     }
 

@@ -179,7 +179,7 @@ struct HostileMessageTests {
         }
         #expect(try await desk.refusal(of: message(1000)) == nil)
         #expect(try await desk.refusal(of: message(1000, encoding: "quoted-printable", unit: "=78")) == nil)
-        let tooLarge = MailRefusal(.tooLarge, callID: CallID("a@b"))
+        let tooLarge = MailRefusal(.tooLarge, callID: CallID("a@b"), people: .init(from: "", to: ""))
         #expect(try await desk.refusal(of: message(1001)) == tooLarge)
         #expect(try await desk.refusal(of: message(1_000_000)) == tooLarge)
         #expect(try await desk.refusal(of: message(1001, encoding: "quoted-printable", unit: "=78")) == tooLarge)
@@ -192,7 +192,9 @@ struct HostileMessageTests {
         limits.headerByteCount = 1000
         let desk = try ReadingDesk(limits: limits)
         let long = MailSample.head + "\n" + String(repeating: "x", count: 10_000)
-        #expect(try await desk.refusal(of: long) == MailRefusal(.tooLarge, callID: CallID("a@b")))
+        let people = MailRefusal.People(from: "ann@example.org", to: "bob@example.org")
+        #expect(
+            try await desk.refusal(of: long) == MailRefusal(.tooLarge, callID: CallID("a@b"), people: people))
         let hidden = "X: \(String(repeating: "x", count: 10_000))\n" + long
         #expect(try await desk.refusal(of: hidden) == MailRefusal(.tooLarge))
     }

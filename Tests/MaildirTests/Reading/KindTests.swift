@@ -40,20 +40,25 @@ struct KindTests {
         <conference-description><subject>Tea &amp; cake</subject></conference-description></conference-info>
         """
 
-    @Test("C12: an invitation is found by its conference's address and carries subject and local address")
+    @Test("C12: an invitation is found by its conference's address and carries inviter, subject and local address")
     func invitation() async throws {
         let message = try await ReadingDesk().read(
-            "From: <sip:focus@conf.example.org>\nTo: Bob <sip:bob@example.org>\nCall-ID: a@b\n"
+            "From: Ann <sip:ann@example.org>\nTo: Bob <sip:bob@example.org>\nCall-ID: a@b\n"
                 + "Subject: =?utf-8?q?Caf=C3=A9?=\nContent-Type: application/conference-info+xml\n\n" + Self.document)
         #expect(message.callID.text == "sip:room-1@conf.example.org;a=1&b")
-        #expect(message.content == .invitation(subject: "Café", localAddress: "sip:bob@example.org"))
+        #expect(
+            message.content
+                == .invitation(
+                    from: "Ann <sip:ann@example.org>", subject: "Café", localAddress: "sip:bob@example.org"))
     }
 
     @Test("C12: an invitation without a Subject header has the document's subject")
     func invitationWithSubjectInside() async throws {
         let message = try await ReadingDesk().read(
             MailSample.head + "Content-Type: application/conference-info+xml\n\n" + Self.document)
-        #expect(message.content == .invitation(subject: "Tea & cake", localAddress: "bob@example.org"))
+        #expect(
+            message.content
+                == .invitation(from: "ann@example.org", subject: "Tea & cake", localAddress: "bob@example.org"))
     }
 
     @Test("C12: headers alone make an invitation too")
@@ -61,7 +66,8 @@ struct KindTests {
         let message = try await ReadingDesk().read(
             MailSample.head + "X-SharedCore-Kind: invitation\nX-SharedCore-Conference: sip:room@x\nSubject: Tea\n\n")
         #expect(message.callID.text == "sip:room@x")
-        #expect(message.content == .invitation(subject: "Tea", localAddress: "bob@example.org"))
+        #expect(
+            message.content == .invitation(from: "ann@example.org", subject: "Tea", localAddress: "bob@example.org"))
     }
 
     @Test("E2, C12: a conference's address has up to 998 bytes, as any identifier")
@@ -80,6 +86,6 @@ struct KindTests {
         let message = try await ReadingDesk().read(
             MailSample.head + "Content-Type: application/conference-info+xml\n\n<conference-info>\n")
         #expect(message.callID.text == "a@b")
-        #expect(message.content == .invitation(subject: "", localAddress: "bob@example.org"))
+        #expect(message.content == .invitation(from: "ann@example.org", subject: "", localAddress: "bob@example.org"))
     }
 }

@@ -25,7 +25,7 @@ extension Simulation {
         let content: InboxMessage.Content =
             switch kind {
             case .text: .text(from: "a", to: "b", text: "c")
-            case .invitation: .invitation(subject: "a", localAddress: "b")
+            case .invitation: .invitation(from: "a", subject: "b", localAddress: "c")
             case .nothingToShow: .nothingToShow
             }
         guard let callID = CallID("m\(number)") else { return }

@@ -134,10 +134,13 @@ enum InboxCases {
                 let forText = try await troupe.executor("text", apart: true)
                 try await forText.ask("call-1")
                 try await troupe.waits(2)
-                try troupe.receive(room, .invitation(subject: "lunch", localAddress: "sip:bob@example.org"))
+                try troupe.receive(
+                    room, .invitation(from: "sip:ann@x", subject: "lunch", localAddress: "sip:bob@example.org"))
                 try troupe.receive("call-1")
                 let invitation = try await forRoom.answer()
-                let isRight = ["inbox", "core"].contains { invitation == "invitation \($0) lunch sip:bob@example.org" }
+                let isRight = ["inbox", "core"].contains {
+                    invitation == "invitation \($0) sip:ann@x lunch sip:bob@example.org"
+                }
                 try expect(isRight, "the one gets the room: \(invitation)")
                 try Troupe.check(try await forText.answer(), isTextOf: "call-1", "the other gets the text")
                 try await forRoom.tell("finish")

@@ -7,7 +7,8 @@ internal import Synchronization
 ///
 /// - `start`, `takeOver`: a Main begins to; `started` waits and answers `owns <epoch>` or `failed <code>`
 /// - `ask <number> <call-id> <milliseconds>`, `insist ...`: an Executor begins to wait; `answer <number>` waits and answers
-///   `message <source> <text>`, `invitation <source> <subject> <address>`, `nothing <source>` or `failed <code>`
+///   `message <source> <text>`, `invitation <source> <from> <subject> <address>`,
+///   `tooLarge <source> <from> <to>`, `nothing <source>` or `failed <code>`
 /// - `acknowledge <number>`: answers whether the message was still its own; `giveBack <number>`
 /// - `write <key> <text>`: writes as the last core here does; answers `written` or the code of the refusal
 /// - `enter <milliseconds>`: enters a critical section as the last core here; answers as `write`
@@ -132,8 +133,9 @@ final class PlayerSession: Sendable {
         return switch taken.message.content {
         case .text(let from, let to, let text):
             Answer(text: "message \(answer.source) \(from) \(to) \(text)", taken: taken)
-        case .invitation(let subject, let address):
-            Answer(text: "invitation \(answer.source) \(subject) \(address)", taken: taken)
+        case .invitation(let from, let subject, let address):
+            Answer(text: "invitation \(answer.source) \(from) \(subject) \(address)", taken: taken)
+        case .tooLarge(let from, let to): Answer(text: "tooLarge \(answer.source) \(from) \(to)", taken: taken)
         case .nothingToShow: Answer(text: "failed: a message of nothing", taken: taken)
         }
     }

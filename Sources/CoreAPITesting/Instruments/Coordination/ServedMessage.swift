@@ -18,8 +18,11 @@ package struct ServedMessage: Hashable, Sendable {
         switch (lines[0], lines.count) {
         case ("text", 5):
             message = InboxMessage(callID: callID, content: .text(from: lines[2], to: lines[3], text: lines[4]))
-        case ("invitation", 4):
-            message = InboxMessage(callID: callID, content: .invitation(subject: lines[2], localAddress: lines[3]))
+        case ("invitation", 5):
+            message = InboxMessage(
+                callID: callID, content: .invitation(from: lines[2], subject: lines[3], localAddress: lines[4]))
+        case ("tooLarge", 4):
+            message = InboxMessage(callID: callID, content: .tooLarge(from: lines[2], to: lines[3]))
         case ("nothing", 2):
             message = InboxMessage(callID: callID, content: .nothingToShow)
         default:
@@ -31,8 +34,9 @@ package struct ServedMessage: Hashable, Sendable {
     var text: String {
         switch message.content {
         case .text(let from, let to, let text): ["text", message.callID.text, from, to, text].joined(separator: "\n")
-        case .invitation(let subject, let address):
-            ["invitation", message.callID.text, subject, address].joined(separator: "\n")
+        case .invitation(let from, let subject, let address):
+            ["invitation", message.callID.text, from, subject, address].joined(separator: "\n")
+        case .tooLarge(let from, let to): ["tooLarge", message.callID.text, from, to].joined(separator: "\n")
         case .nothingToShow: ["nothing", message.callID.text].joined(separator: "\n")
         }
     }

@@ -6,9 +6,19 @@ extension InboxMessage {
         let texts: [String] =
             switch content {
             case .text(let from, let to, let text): [from, to, text]
-            case .invitation(let subject, let localAddress): [subject, localAddress]
+            case .invitation(let from, let subject, let localAddress): [from, subject, localAddress]
+            case .tooLarge(let from, let to): [from, to]
             case .nothingToShow: []
             }
         return texts.reduce(callID.text.utf8.count) { $0 + $1.utf8.count }
+    }
+
+    /// Who sent it and to whom; nil for one that does not say.
+    var people: MailRefusal.People? {
+        switch content {
+        case .text(let from, let to, _), .tooLarge(let from, let to): MailRefusal.People(from: from, to: to)
+        case .invitation(let from, _, let localAddress): MailRefusal.People(from: from, to: localAddress)
+        case .nothingToShow: nil
+        }
     }
 }

@@ -12,16 +12,21 @@ struct MailReader: Sendable {
     func read(_ file: OpenFile, byteCount: Int) throws(MailRefusal) -> InboxMessage {
         guard byteCount > 0 else { throw MailRefusal(.empty) }
         guard byteCount <= limits.messageByteCount else {
-            throw MailRefusal(.tooLarge, callID: try identifier(atHeadOf: file))
+            throw try refusal(.tooLarge, atHeadOf: file)
         }
-        guard try passesScreen(file, byteCount: byteCount) else {
-            throw MailRefusal(.tooIntricate, callID: try identifier(atHeadOf: file))
-        }
+        guard try passesScreen(file, byteCount: byteCount) else { throw try refusal(.tooIntricate, atHeadOf: file) }
         guard let message = MimeMessage(file, byteCount: byteCount, library: library) else {
             throw MailRefusal(.noMessage)
         }
         guard let callID = try identifier(of: message) else { throw MailRefusal(.noIdentifier) }
+        do throws(MailRefusal) {
+            return try read(message, callID: callID)
+        } catch {
+            throw error.between(people(of: message))
+        }
+    }
 
+    private func read(_ message: MimeMessage, callID: CallID) throws(MailRefusal) -> InboxMessage {
         let root = message.root
         let declared = message.decodedHeader("X-SharedCore-Kind").map(MailText.line).flatMap(MailKind.init)
         switch declared ?? MailKind(contentType: root?.contentType ?? "text/plain") {
@@ -40,15 +45,22 @@ struct MailReader: Sendable {
         try reading { () throws(SystemCallError) in try MailScreen.passes(file, byteCount: byteCount) }
     }
 
-    /// The identifier of a message of which no more than the headers is read.
-    private func identifier(atHeadOf file: OpenFile) throws(MailRefusal) -> CallID? {
+    /// The refusal of a message of which no more than the headers is read.
+    private func refusal(
+        _ reason: MailRefusal.Reason, atHeadOf file: OpenFile
+    ) throws(MailRefusal) -> MailRefusal {
         let byteCount = try reading { () throws(SystemCallError) in
             try MailHead.byteCount(of: file, limit: limits.headerByteCount)
         }
-        guard try passesScreen(file, byteCount: byteCount) else { return nil }
-        return try MimeMessage(file, byteCount: byteCount, library: library).flatMap { message throws(MailRefusal) in
-            try identifier(of: message)
-        }
+        guard try passesScreen(file, byteCount: byteCount),
+            let head = MimeMessage(file, byteCount: byteCount, library: library),
+            let callID = try identifier(of: head)
+        else { return MailRefusal(reason) }
+        return MailRefusal(reason, callID: callID).between(people(of: head))
+    }
+
+    private func people(of message: MimeMessage) -> MailRefusal.People {
+        MailRefusal.People(from: sender(of: message), to: recipient(of: message))
     }
 
     private func reading<Value>(_ body: () throws(SystemCallError) -> Value) throws(MailRefusal) -> Value {
@@ -107,7 +119,8 @@ struct MailReader: Sendable {
         try require(name, markedBy: callID)
         return InboxMessage(
             callID: name,
-            content: .invitation(subject: subject, localAddress: MailAddress.bare(recipient(of: message))))
+            content: .invitation(
+                from: sender(of: message), subject: subject, localAddress: MailAddress.bare(recipient(of: message))))
     }
 
     /// The text that a message shows: its plain text, else the text of its HTML, else nothing.

@@ -18,11 +18,43 @@ struct MailRefusal: Error, Hashable, Sendable {
     let reason: Reason
     /// The identifier, when it could be read all the same: whoever waits for it must not wait in vain.
     let callID: CallID?
+    /// Who sent it and to whom, of one that is too large, when that could be read.
+    private(set) var people: People?
 
-    init(_ reason: Reason, callID: CallID? = nil) {
+    struct People: Hashable, Sendable {
+        let from: String
+        let to: String
+    }
+
+    init(_ reason: Reason, callID: CallID? = nil, people: People? = nil) {
         self.reason = reason
         self.callID = callID
+        self.people = people
     }
+
+    /// The same; of one that is too large, between these people.
+    func between(_ people: @autoclosure () -> People) -> MailRefusal {
+        guard reason == .tooLarge else { return self }
+        var refusal = self
+        refusal.people = people()
+        return refusal
+    }
+
+    /// What whoever waits for the message is told in its place: that it is too large and from whom, else nothing.
+    var notice: InboxMessage.Content {
+        guard reason == .tooLarge, let people else { return .nothingToShow }
+        return .tooLarge(from: Self.shortened(people.from), to: Self.shortened(people.to))
+    }
+
+    /// An address as long as fits into any inbox.
+    private static func shortened(_ address: String) -> String {
+        guard address.utf8.count > addressByteCount else { return address }
+        var shown = address.prefix(addressByteCount)
+        while shown.utf8.count > addressByteCount { shown.removeLast() }
+        return shown + "…"
+    }
+
+    private static let addressByteCount = 256
 
     /// Where the file goes.
     var folder: SideFolder {
