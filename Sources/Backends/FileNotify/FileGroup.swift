@@ -133,3 +133,9 @@ public final class FileGroup: SharedGroup {
         try await local.durability.wait(for: written.journal, to: written.tail, in: local.directory)
     }
 }
+
+extension FileGroup: SessionProver {
+    package func doubt(that process: ProcessIdentity, has session: SessionID) async -> String? {
+        local.doubt(that: process, has: session)
+    }
+}

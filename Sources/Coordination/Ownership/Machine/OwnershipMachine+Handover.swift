@@ -124,6 +124,9 @@ extension OwnershipMachine {
         if rules.onDeadline == .fence { return "it is fenced as configured" }
         if owner.record.process == myself.process { return "it lives in the same process" }
         if owner.record.process.bootID != myself.process.bootID { return "it runs on another machine" }
+        if owner.record.processNamespace != myself.processNamespace {
+            return "its process number is of another namespace"
+        }
         return nil
     }
 
