@@ -13,6 +13,7 @@ enum KeeperProgram {
         let arguments = Array(CommandLine.arguments.dropFirst())
         hearSignals()
         if arguments.first == MainStart.word { MainStart.run(Array(arguments.dropFirst())) }
+        ProgramStart.requireDescriptors(for: "sharedcore-keeper")
         do {
             try keep(arguments)
         } catch let problem as KeeperProblem {

@@ -34,6 +34,10 @@ struct SharedCoreCommand: AsyncParsableCommand {
     static func main() async {
         var arguments = Array(CommandLine.arguments.dropFirst())
         if arguments.first == StartGate.name { StartGate.pass(&arguments) }
+        ProgramStart.requireDescriptors(
+            for: "sharedcore",
+            status: ExclusiveCommand.isNamed(in: arguments)
+                ? ExclusiveStatus.refusal : ExitStatus.unavailable.rawValue)
         do {
             var command = try parseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {
