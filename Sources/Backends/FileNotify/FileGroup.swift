@@ -68,7 +68,7 @@ public final class FileGroup: SharedGroup {
     ///   value or a transaction), and with ``SharedCoreError/Code/forbidden`` for a directory that cannot be used,
     ///   ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
     ///   ``SharedCoreError/Code/storageFull``, ``SharedCoreError/Code/unavailable`` where the process has fewer than 32
-    ///   descriptors left; to look only, ``SharedCoreError/Code/unavailable`` when no participant has
+    ///   descriptors left, ``SharedCoreError/Code/incompatible`` in a time namespace that cannot be seen through; to look only, ``SharedCoreError/Code/unavailable`` when no participant has
     ///   opened the group since the machine was started.
     public static func open(
         directory: String, as description: SessionDescription = SessionDescription(),
@@ -77,6 +77,7 @@ public final class FileGroup: SharedGroup {
         let promised = promises(of: options)
         try promised.satisfy(options.requirements)
         try options.limits.requireRecordable()
+        try TimeNamespace.requireKnown()
         try SpareDescriptors.require(descriptorCount, for: "A group in files", at: directory)
         let local = try await GroupRegistry.shared.group(at: directory, options: options)
         if options.access == .readOnly {
