@@ -22,6 +22,7 @@ internal import ProgramOutput
 @main
 enum BenchParticipantProgram {
     static func main() {
+        ProgramStart.requireDescriptors(for: "sharedcore-bench-participant")
         // As the program does that a push starts.
         OwnProcess.shareHeap()
         try? BusErrorHandler.install()

@@ -1,7 +1,10 @@
 internal import CoreAPI
+internal import CoreAPITesting
 internal import Glibc
-internal import Platform
+internal import TestSupport
 internal import Testing
+
+@testable internal import Platform
 
 @Suite("E1: an error number means what the call makes of it")
 struct SystemErrorTests {
@@ -35,5 +38,28 @@ struct SystemErrorTests {
         "what has no code of its own stays system", arguments: [("read", EIO), ("recvmsg", ENOMEM), ("write", EAGAIN)])
     func others(call: String, number: Int32) {
         #expect(SharedCoreError(SystemCallError(call, number: number, at: "here")).code == .system)
+    }
+
+    @Test(
+        "E1: a group is refused with a reason where the process has too few descriptors left", .timeLimit(.minutes(2)))
+    func fewDescriptors() async throws {
+        let directory = try TemporaryDirectory()
+        let peer = try PeerProcess(through: ["sh", "-c", "ulimit -n 34 && exec \"$0\""])
+        _ = try await peer.answer()
+        try peer.send("open \(directory.path(of: "group"))")
+        let answer = try await peer.answer()
+        #expect(answer.hasPrefix("error unavailable") && answer.contains("ulimit -n"), "\(answer)")
+    }
+
+    @Test(
+        "the offset of a time namespace is read in nanoseconds, and refused where it is no whole number of ticks",
+        arguments: [
+            ("monotonic           0         0\nboottime            0         0\n", 0),
+            ("monotonic  -5 1\nboottime  1000000 0\n", 1_000_000_000_000_000),
+            ("boottime  -1 500000000\n", -500_000_000), ("boottime  1 5000000\n", nil), ("boottime  1\n", nil),
+            ("boottime  9223372036854775807 0\n", nil), ("", nil),
+        ] as [(String, Int64?)])
+    func timeOffset(text: String, offset: Int64?) {
+        #expect(TimeNamespace(offsets: text)?.offset == offset)
     }
 }

@@ -1,6 +1,7 @@
 #if Etcd
     public import CoreAPI
     internal import GRPCCore
+    internal import Platform
     internal import Replica
     internal import StoreEngine
     internal import Synchronization
@@ -56,6 +57,7 @@
             _ place: EtcdPlace, group: String, as description: SessionDescription = SessionDescription(),
             options: EtcdGroupOptions = EtcdGroupOptions()
         ) async throws(SharedCoreError) -> EtcdGroup {
+            try TimeNamespace.requireKnown()
             let capabilities = Capabilities(
                 backend: "etcd",
                 features: [

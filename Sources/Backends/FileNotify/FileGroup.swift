@@ -52,6 +52,10 @@ public final class FileGroup: SharedGroup {
         if let lockedByte { local.abandon(session.id, lockedByte) }
     }
 
+    /// More than a group ever has open at once: its files, those of its next journal and its bells (some 20), what its
+    /// threads wait at (6), and what Swift's runtime opens when it first waits (4). It works with 24.
+    private static let descriptorCount = 32
+
     /// Joins the group whose files are in a directory, which is made when it is not there.
     ///
     /// - Parameters:
@@ -63,7 +67,8 @@ public final class FileGroup: SharedGroup {
     ///   ``SharedCoreError/Code/invalidArgument`` for limits that a record of the journal does not hold (12 MiB for a
     ///   value or a transaction), and with ``SharedCoreError/Code/forbidden`` for a directory that cannot be used,
     ///   ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
-    ///   ``SharedCoreError/Code/storageFull``; to look only, ``SharedCoreError/Code/unavailable`` when no participant has
+    ///   ``SharedCoreError/Code/storageFull``, ``SharedCoreError/Code/unavailable`` where the process has fewer than 32
+    ///   descriptors left, ``SharedCoreError/Code/incompatible`` in a time namespace that cannot be seen through; to look only, ``SharedCoreError/Code/unavailable`` when no participant has
     ///   opened the group since the machine was started.
     public static func open(
         directory: String, as description: SessionDescription = SessionDescription(),
@@ -72,6 +77,8 @@ public final class FileGroup: SharedGroup {
         let promised = promises(of: options)
         try promised.satisfy(options.requirements)
         try options.limits.requireRecordable()
+        try TimeNamespace.requireKnown()
+        try SpareDescriptors.require(descriptorCount, for: "A group in files", at: directory)
         let local = try await GroupRegistry.shared.group(at: directory, options: options)
         if options.access == .readOnly {
             return FileGroup(
@@ -143,5 +150,11 @@ public final class FileGroup: SharedGroup {
     func settle(_ written: Written) async throws(SharedCoreError) {
         guard promised.durability == .disk, !Defect.unawaitedDisk.isPresent else { return }
         try await local.settle(written)
+    }
+}
+
+extension FileGroup: SessionProver {
+    package func doubt(that process: ProcessIdentity, has session: SessionID) async -> String? {
+        local.doubt(that: process, has: session)
     }
 }

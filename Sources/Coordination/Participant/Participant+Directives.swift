@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Platform
 
 /// How directives are carried out.
 extension Participant {
@@ -37,15 +38,25 @@ extension Participant {
         case .examine(let process, let claim):
             machine.examined(claim, isStopped: await environment.processes.isStopped(process))
         case .kill(let process, let epoch):
-            let reason: String? =
-                if case .impossible(let reason) = await environment.processes.kill(process) {
-                    reason
-                } else {
-                    nil
-                }
+            let reason = await kill(process, of: epoch)
             machine.killEnded(epoch, impossible: reason, at: clock.now())
             try await look()
         }
+    }
+
+    /// Kills the process of an owner, once it is proven to be that.
+    ///
+    /// - Returns: Why that is not possible; nil when it was killed or has ended before.
+    private func kill(_ process: ProcessIdentity, of epoch: Revision) async -> String? {
+        guard let owner = machine.view.owner, owner.claim == epoch else { return nil }
+        let outcome = await environment.processes.kill(process) { [store] in
+            // The least that any backend offers. The machine has compared the two, and both may be unknown.
+            guard owner.record.processNamespace == ProcessIdentity.currentNamespace, owner.record.processNamespace != 0
+            else { return "its process number is of another namespace" }
+            return await (store as? any SessionProver)?.doubt(that: process, has: owner.session)
+        }
+        guard case .impossible(let reason) = outcome else { return nil }
+        return reason
     }
 
     /// Takes in what stands now.

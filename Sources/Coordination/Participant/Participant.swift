@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Mailboxes
+internal import Platform
 internal import Synchronization
 
 /// The shell around the machines of one participant: it feeds them with what the store's watch and the clock say, and
@@ -83,7 +84,8 @@ actor Participant {
         let session = store.session
         self.claim = try SessionClaim(on: session)
         let myself = Participation(
-            session: session.id, role: session.role, name: session.name, process: session.process)
+            session: session.id, role: session.role, name: session.name, process: session.process,
+            processNamespace: session.process.ownNamespace)
         self.machine = OwnershipMachine(
             for: myself, rules: options.rules, seed: environment.seed ^ session.id.rawValue,
             at: environment.clock.now())

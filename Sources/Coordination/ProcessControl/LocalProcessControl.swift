@@ -13,7 +13,7 @@ public struct LocalProcessControl: ProcessControl {
         process.isExiting
     }
 
-    public func kill(_ process: ProcessIdentity) async -> KillOutcome {
+    public func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillOutcome {
         let handle: ProcessHandle
         do throws(ProcessUnreachable) {
             handle = try ProcessHandle(process)
@@ -22,6 +22,10 @@ public struct LocalProcessControl: ProcessControl {
             case .dead: return .gone
             case .unknown(let cause): return .impossible("its process cannot be opened (\(cause))")
             }
+        }
+        // What is proven now is proven of the process that the handle has, or that one has ended and gets no signal.
+        if let reason = await doubt() {
+            return handle.hasEnded || process.isExiting ? .gone : .impossible(reason)
         }
         do throws(SystemCallError) {
             return try handle.signal(.kill) ? .signalled : .gone

@@ -5,7 +5,11 @@ public import CoreAPI
 /// Source: contract C3, C6.
 public protocol ProcessControl: Sendable {
     /// Kills exactly this process, or nothing: a process id that was given to another process meanwhile is left alone.
-    func kill(_ process: ProcessIdentity) async -> KillOutcome
+    ///
+    /// - Parameter doubt: Says why the process may not be the one that is meant, and nil when it is proven to be. It is
+    ///   asked when the process is held in a way that its number cannot come to mean another one. What only plays processes
+    ///   need not ask.
+    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillOutcome
 
     /// Whether a process is stopped, as by SIGSTOP; nil when that cannot be seen.
     func isStopped(_ process: ProcessIdentity) async -> Bool?

@@ -106,7 +106,9 @@ struct MemoryBenchStage: Sendable {
 
 /// The system as it would be seen if the process of whoever does not answer were stopped.
 private struct StoppedProcesses: ProcessControl {
-    func kill(_ process: ProcessIdentity) async -> KillOutcome { .impossible("it lives in this process") }
+    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillOutcome {
+        .impossible("it lives in this process")
+    }
 
     func isStopped(_ process: ProcessIdentity) async -> Bool? { true }
 }

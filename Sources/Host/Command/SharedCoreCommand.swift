@@ -39,6 +39,10 @@ struct SharedCoreCommand: AsyncParsableCommand {
         var bytes = OwnProcess.arguments
         if bytes.first == Array(StartGate.name.utf8) { StartGate.pass(&bytes) }
         let arguments = CommandArguments(bytes)
+        ProgramStart.requireDescriptors(
+            for: "sharedcore",
+            status: ExclusiveCommand.isNamed(in: arguments.texts)
+                ? ExclusiveStatus.refusal : ExitStatus.unavailable.rawValue)
         do {
             var command = try parseAsRoot(arguments.texts)
             try arguments.check(command)

@@ -31,7 +31,8 @@ enum FormerCommand {
         let words = String(decoding: entry.value, as: UTF8.self).split(separator: " ")
         let numbers = words.dropFirst().compactMap { UInt64($0) }
         let bootID = SystemClock().bootID
-        guard words.first.map(String.init) == bootID.description, numbers.count == 5,
+        // Where the namespace is not known, numbers mean nothing.
+        guard words.first.map(String.init) == bootID.description, numbers.count == 5, numbers[0] != 0,
             numbers[0] == ProcessIdentity.currentNamespace
         else { return }
         let owner = ProcessIdentity(bootID: bootID, pid: Int32(clamping: numbers[1]), startTime: numbers[2])

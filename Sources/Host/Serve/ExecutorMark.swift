@@ -77,9 +77,10 @@ struct ExecutorMark: Hashable, Sendable {
     private static func leftovers() -> [ProcessHandle] {
         let numbers = ((try? Directory(path: "/proc").names()) ?? []).compactMap { Int32($0) }
         return numbers.compactMap { pid in
-            // Known before it is looked at, so that what is signalled is what was looked at.
-            guard let identity = ProcessIdentity(of: pid), let mark = ExecutorMark(of: pid), mark.group == getpgid(pid),
-                mark.host.liveness == .dead, let handle = try? ProcessHandle(identity), !handle.hasEnded
+            // Opened before it is looked at, so that what is signalled is what was looked at.
+            guard let identity = ProcessIdentity(of: pid), let handle = try? ProcessHandle(identity),
+                let mark = ExecutorMark(of: pid), mark.group == getpgid(pid), mark.host.liveness == .dead,
+                !handle.hasEnded
             else { return nil }
             return handle
         }

@@ -84,4 +84,11 @@ extension ProcessIdentity {
         var status = stat()
         return stat("/proc/self/ns/pid", &status) == 0 ? UInt64(status.st_ino) : 0
     }()
+
+    /// The namespace of the number where this is the calling process, by the number that it has for itself; 0 for any
+    /// other, and where a hub in another namespace has given it another number.
+    package var ownNamespace: UInt64 {
+        let present = Self.current
+        return pid == present.pid && startTime == present.startTime ? Self.currentNamespace : 0
+    }
 }

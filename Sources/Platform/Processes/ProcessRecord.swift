@@ -6,7 +6,7 @@ struct ProcessRecord {
     let state: UInt8
     /// Bit 2 of field 9, PF_EXITING.
     let isExiting: Bool
-    /// Field 22.
+    /// Field 22, in ticks of the machine's own clock: the system adds what the clock of this process's namespace is ahead.
     let startTime: UInt64
 
     /// Nil for bytes of another form.
@@ -19,7 +19,7 @@ struct ProcessRecord {
         else { return nil }
         self.state = state
         isExiting = flags & 0x4 != 0
-        startTime = ticks
+        startTime = UInt64(bitPattern: Int64(bitPattern: ticks) &- TimeNamespace.tickOffset)
     }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {

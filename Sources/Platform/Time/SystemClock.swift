@@ -1,7 +1,8 @@
 public import CoreAPI
 internal import Glibc
 
-/// The machine's own clock: nanoseconds since it started, suspension counted, untouched by the wall clock.
+/// The machine's own clock: nanoseconds since it started, suspension counted, untouched by the wall clock. It is the same
+/// in every time namespace.
 public struct SystemClock: TimeSource {
     public init() {}
 
@@ -11,7 +12,8 @@ public struct SystemClock: TimeSource {
     public func now() -> BootInstant {
         var time = timespec()
         clock_gettime(Defect.wallClock.isPresent ? CLOCK_REALTIME : CLOCK_BOOTTIME, &time)
-        return BootInstant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+        let nanoseconds = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        return BootInstant(nanoseconds: UInt64(clamping: nanoseconds &- TimeNamespace.offset))
     }
 
     /// The clock's tick, some milliseconds long: cheaper to read than the time, and enough to tell that time has passed.

@@ -17,7 +17,7 @@ struct SimulatedProcessControl: ProcessControl {
         find(process)?.life.isOver ?? true
     }
 
-    func kill(_ process: ProcessIdentity) async -> KillOutcome {
+    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillOutcome {
         guard let found = find(process), !found.life.isOver else { return .gone }
         // Whoever asks is a process of the group: nothing else runs now.
         found.kill()

@@ -399,6 +399,54 @@ struct OwnershipMachineTests {
         #expect(directive == .kill(process(2), epoch: Revision(rawValue: 20)))
     }
 
+    @Test("C3: one whose process number is of another namespace is fenced, and nothing says that it was killed")
+    func foreignNumber() throws {
+        var machine = machine(.main)
+        let request = HandoverRecord(name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
+        var record = OwnerRecord(role: .executor, state: .running, name: "owner", process: process(2), since: start)
+        record.processNamespace = 7
+        machine.view.apply(
+            view(
+                30,
+                [
+                    entry(OwnershipKey.owner, record, by: other, claim: 20),
+                    entry(OwnershipKey.handover, request, by: session, claim: 30),
+                ]))
+        let (passed, directive) = try #require(run(&machine, from: start, for: .seconds(10)))
+        #expect(passed < .seconds(1))
+        guard case .commit(let transition) = directive else {
+            Issue.record("\(directive) is no commit")
+            return
+        }
+        #expect(transition.stories.contains { $0.reason.contains("another namespace") })
+        #expect(!transition.stories.contains { $0.kind == .killed })
+    }
+
+    @Test("C3: one that is killed and does not end, as in an uninterruptible wait, is fenced after 500 ms")
+    func killedInVain() throws {
+        var machine = machine(.main)
+        var request = HandoverRecord(name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
+        request.isKilling = true
+        machine.view.apply(
+            view(
+                31,
+                [
+                    owner(.executor, by: other, claim: 20),
+                    entry(OwnershipKey.handover, request, by: session, claim: 30, revision: 31),
+                ]))
+        let (asked, kill) = try #require(run(&machine, from: start, for: .seconds(10)))
+        #expect(kill == .kill(process(2), epoch: Revision(rawValue: 20)))
+        let killed = start.advanced(by: asked)
+        machine.killEnded(Revision(rawValue: 20), impossible: nil, at: killed)
+        let (passed, directive) = try #require(run(&machine, from: killed, for: .seconds(10)))
+        #expect(passed >= .milliseconds(500) && passed < .milliseconds(650), "\(passed)")
+        guard case .commit(let transition) = directive else {
+            Issue.record("\(directive) is no commit")
+            return
+        }
+        #expect(transition.stories.contains { $0.reason.contains("did not end") })
+    }
+
     @Test("C4: a superseded owner stops its core at once and releases nothing")
     func supersededOwner() {
         var machine = machine(.executor)

@@ -11,7 +11,8 @@ struct StoredRecordTests {
 
     private var owner: OwnerRecord {
         OwnerRecord(
-            role: .executor, state: .stopping, name: "käse", process: process, since: BootInstant(nanoseconds: 99))
+            role: .executor, state: .stopping, name: "käse", process: process, since: BootInstant(nanoseconds: 99),
+            processNamespace: 4_026_531_836)
     }
 
     @Test("every record is read as it was written")

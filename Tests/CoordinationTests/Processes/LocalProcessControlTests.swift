@@ -14,11 +14,12 @@ struct LocalProcessControlTests {
         let child = try ChildProcess("/bin/sleep", ["600"])
         let identity = try #require(ProcessIdentity(of: child.pid))
 
-        let outcome = await LocalProcessControl().kill(identity)
+        let outcome = await LocalProcessControl().kill(identity) { nil }
 
         #expect(outcome == .signalled)
         #expect(await child.end() == .killed(by: SIGKILL))
-        #expect(await LocalProcessControl().kill(identity) == .gone)
+        let again = await LocalProcessControl().kill(identity) { nil }
+        #expect(again == .gone)
     }
 
     @Test("C3, L2: a process id that means another process by now is left alone")
@@ -30,8 +31,12 @@ struct LocalProcessControlTests {
         let otherBoot = ProcessIdentity(
             bootID: BootID(high: 1, low: 1), pid: child.pid, startTime: identity.startTime)
 
-        #expect(await LocalProcessControl().kill(earlier) == .gone)
-        #expect(await LocalProcessControl().kill(otherBoot) == .gone)
+        for other in [earlier, otherBoot] {
+            let outcome = await LocalProcessControl().kill(other) { nil }
+            #expect(outcome == .gone)
+        }
+        let doubted = await LocalProcessControl().kill(identity) { "it may be another" }
+        #expect(doubted == .impossible("it may be another"))
 
         // Only what lives can be stopped.
         child.signal(SIGSTOP)

@@ -137,6 +137,23 @@ extension LocalGroup {
         return nil
     }
 
+    /// Why a process may not be the one of a session; nil when it holds the session's byte, which no other process of any
+    /// namespace does but one that it has forked.
+    func doubt(that process: ProcessIdentity, has session: SessionID) -> String? {
+        guard let state = replica.read({ $0.sessions[session] }) else { return "its session is over" }
+        guard let mark = SessionMark(state.backendData), mark.namesProcess else {
+            return "its process number is of another namespace"
+        }
+        // A hub's client has no byte. Which process it is, the kernel has told the hub.
+        guard let byte = mark.lockedByte else { return nil }
+        do throws(SystemCallError) {
+            return try sessionLocks.isHeld(byte, byProcess: process.pid)
+                ? nil : "process \(process.pid) does not hold the lock of its session"
+        } catch {
+            return "the locks of process \(process.pid) cannot be seen (\(error.reason))"
+        }
+    }
+
     /// The process as the system knows it: a test may play another run of the machine.
     private func systemIdentity(of session: Session) -> ProcessIdentity {
         ProcessIdentity(

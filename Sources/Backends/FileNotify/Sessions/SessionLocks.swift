@@ -49,6 +49,12 @@ final class SessionLocks: Sendable {
         return try looking.isLocked(byteAt: byte)
     }
 
+    /// Whether a process holds a byte. Nothing proves it to a reader, or to a process that has no byte itself.
+    func isHeld(_ byte: Int, byProcess pid: Int32) throws(SystemCallError) -> Bool {
+        guard let holding else { return false }
+        return try ProcessLocks.holds(byte, ofFileOf: holding, process: pid)
+    }
+
     /// Whether this process holds a byte.
     func isHeldHere(_ byte: Int) -> Bool {
         held.withLock { $0.contains(byte) }

@@ -1,4 +1,5 @@
 public import CoreAPI
+internal import Platform
 internal import Replica
 internal import StoreEngine
 internal import Synchronization
@@ -58,6 +59,7 @@ public final class ZMQGroup: SharedGroup {
         _ endpoint: HubEndpoint, group: String, as description: SessionDescription = SessionDescription(),
         options: ZMQGroupOptions = ZMQGroupOptions()
     ) async throws(SharedCoreError) -> ZMQGroup {
+        try TimeNamespace.requireKnown()
         if let launcher = options.launcher { try await launcher.launch(at: endpoint, within: options.openTimeout) }
         let link = try HubLink(to: endpoint, group: group, as: description, options: options)
         let starting = options.launcher.map { launcher in Task { await launcher.keepLaunched(at: endpoint) } }

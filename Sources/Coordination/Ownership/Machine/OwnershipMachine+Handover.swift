@@ -163,7 +163,9 @@ extension OwnershipMachine {
 
     private func reasonNotToKill(_ owner: Standing<OwnerRecord>) -> String? {
         if owner.record.role != .executor { return "only Executors are killed" }
-        return reasonNotToKill(owner.record.process)
+        if let reason = reasonNotToKill(owner.record.process) { return reason }
+        return owner.record.processNamespace == myself.processNamespace
+            ? nil : "its process number is of another namespace"
     }
 
     /// Why no process is killed for a hand-over between this participant and one of `process`.

@@ -178,7 +178,8 @@ extension OwnershipMachine {
 
     private func putOwner(at now: BootInstant, to transaction: inout Transaction) {
         let record = OwnerRecord(
-            role: myself.role, state: .starting, name: myself.name, process: myself.process, since: now)
+            role: myself.role, state: .starting, name: myself.name, process: myself.process, since: now,
+            processNamespace: myself.processNamespace)
         transaction.put(OwnershipKey.owner, record.bytes, lifetime: .session)
     }
 }

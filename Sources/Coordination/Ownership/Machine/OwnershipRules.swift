@@ -26,7 +26,7 @@ package struct OwnershipRules: Hashable, Sendable {
     /// How often an idle participant looks.
     package var idleInterval = Duration.seconds(10)
     /// How long after its kill a process may take to be gone, before it is fenced as well.
-    package var killBound = Duration.seconds(1)
+    package var killBound = Duration.milliseconds(500)
     /// How long to leave alone a store that refused a commit.
     package var retryInterval = Duration.milliseconds(50)
 

@@ -9,6 +9,8 @@ package struct OwnerRecord: StoredRecord {
     package var process: ProcessIdentity
     /// When it acquired.
     package var since: BootInstant
+    /// The namespace in which the process has its number; 0 where the number means nothing to other processes.
+    package var processNamespace: UInt64 = 0
 
     /// Nobody that could answer or be killed, so a challenge removes it.
     package static let unreadable = OwnerRecord(
@@ -25,6 +27,7 @@ extension OwnerRecord {
         name = try reader.text()
         process = try reader.process()
         since = try reader.instant()
+        processNamespace = try reader.word()
     }
 
     package func write(into writer: inout ByteWriter) {
@@ -33,5 +36,6 @@ extension OwnerRecord {
         writer.text(name)
         writer.process(process)
         writer.instant(since)
+        writer.word(processNamespace)
     }
 }

@@ -1,0 +1,36 @@
+package import CoreAPI
+internal import Glibc
+
+/// How many more files this process may open.
+///
+/// Swift's runtime and libdispatch end the process with SIGILL where they get no descriptor, so it is looked at before.
+package enum SpareDescriptors {
+    /// What is left of the limit (`ulimit -n`); nil where it cannot be told, as without /proc.
+    package static var count: Int? {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+        let numbers: [String]
+        do throws(SystemCallError) {
+            numbers = try Directory(path: "/proc/self/fd").names()
+        } catch {
+            return error.exhausted == nil ? nil : 0
+        }
+        let end = Int(clamping: limit.rlim_cur)
+        // One of them was open for this look.
+        return max(0, end - (numbers.count { Int($0).map { $0 < end } ?? false } - 1))
+    }
+
+    /// Refuses to begin what needs more descriptors than are left.
+    ///
+    /// - Parameters:
+    ///   - needed: How many are needed beside those that are open.
+    ///   - purpose: What needs them, as the subject of a sentence.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` with both numbers.
+    package static func require(_ needed: Int, for purpose: String, at location: String) throws(SharedCoreError) {
+        guard let count, count < needed else { return }
+        throw SharedCoreError(
+            .unavailable,
+            "\(purpose) needs \(needed) descriptors, and this process may open \(count) more. Raise its limit (ulimit -n).",
+            at: location)
+    }
+}

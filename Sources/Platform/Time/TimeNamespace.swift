@@ -1,0 +1,73 @@
+package import CoreAPI
+internal import Glibc
+
+/// The namespace of clocks in which this process is (time_namespaces(7)).
+///
+/// In one, the machine's clock has another value, and so has the start time of every process. Times of this package are
+/// those of the machine itself, so that processes in different namespaces agree on them.
+package struct TimeNamespace: Hashable, Sendable {
+    /// How far the clock is ahead of that of the machine, in nanoseconds; may be negative.
+    let offset: Int64
+    /// The same in the clock ticks by which the system tells when processes have started.
+    var ticks: Int64 { offset / Self.tick }
+
+    /// The unit of those times: USER_HZ is 100 on every architecture that Swift runs on.
+    private static let tick: Int64 = 10_000_000
+
+    /// The namespace of this process; nil where the offset cannot be known.
+    static let current: TimeNamespace? = {
+        // A kernel without time namespaces has no such file.
+        guard let text = content(of: "/proc/self/timens_offsets") else { return TimeNamespace(offset: 0) }
+        // The file tells the offsets that the children of this process get. They are its own but for a process that has
+        // made a namespace and was not started in it.
+        guard identity(of: "time") == identity(of: "time_for_children") else { return nil }
+        return TimeNamespace(offsets: text)
+    }()
+
+    /// The offset of this process's clock; 0 where it cannot be known: see ``requireKnown()``.
+    static let offset = current?.offset ?? 0
+    static let tickOffset = current?.ticks ?? 0
+
+    private init(offset: Int64) {
+        self.offset = offset
+    }
+
+    /// Reads lines such as `boottime  -3600  500000000`: seconds and nanoseconds.
+    ///
+    /// Nil for anything else, and for an offset that is not a whole number of ticks: the start times of processes have been
+    /// rounded after it was added.
+    init?(offsets text: String) {
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count == 3, words[0] == "boottime", let seconds = Int64(words[1]), let rest = Int64(words[2])
+            else { continue }
+            let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+            let (sum, isOver) = product.addingReportingOverflow(rest)
+            guard !isTooLarge, !isOver, sum % Self.tick == 0 else { return nil }
+            offset = sum
+            return
+        }
+        return nil
+    }
+
+    /// Refuses to go on where times cannot be converted to those of the machine: every process outside would seem to have
+    /// ended, and entries would expire at once or never.
+    package static func requireKnown() throws(SharedCoreError) {
+        guard current == nil else { return }
+        throw SharedCoreError(
+            .incompatible,
+            """
+            This process is in a time namespace whose distance from the machine's clock cannot be used: it is not told, or is \
+            not a multiple of 10 ms. Start the process outside of the namespace, or with another offset.
+            """, at: "/proc/self/timens_offsets")
+    }
+
+    private static func identity(of name: String) -> UInt64? {
+        var status = stat()
+        return stat("/proc/self/ns/\(name)", &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
+    private static func content(of path: String) -> String? {
+        (try? OpenFile(path: path, .read).read(count: 4096, at: 0)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

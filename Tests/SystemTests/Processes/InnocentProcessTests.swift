@@ -1,0 +1,58 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import Glibc
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@testable internal import Coordination
+
+/// What a Main does to the process that an owner's record names.
+@Suite("C3: nothing is killed that is not proven to be the owner", .timeLimit(.minutes(2)))
+struct InnocentProcessTests {
+    /// A Main's core that does nothing.
+    private struct IdleCore: Core {
+        func start(in context: CoreContext) async throws {}
+        func iterate(in context: CoreContext) async throws {
+            try await SystemClock().sleep(until: SystemClock().now().advanced(by: .seconds(3600)))
+        }
+        func stop() async {}
+    }
+
+    /// Has an Executor's record name a process, starts a Main and gives what the timeline says.
+    private func takeOver(
+        from process: ProcessIdentity, writtenBy executor: some SharedStore, in directory: String
+    ) async throws -> [String] {
+        let record = OwnerRecord(
+            role: .executor, state: .running, name: "push", process: process, since: SystemClock().now(),
+            processNamespace: ProcessIdentity.currentNamespace)
+        try await executor.put(OwnershipKey.owner, record.bytes, lifetime: .session)
+        let group = try await FileGroup.open(directory: directory, as: SessionDescription(role: .main))
+        var options = CoordinationOptions()
+        options.handoverDeadline = .milliseconds(100)
+        let main = try MainParticipant(of: group, options: options) { IdleCore() }
+        try await main.start()
+        let reasons = try await Timeline(group).history().records.map(\.entry.reason)
+        await main.stop()
+        await group.close()
+        return reasons
+    }
+
+    @Test("A process that the record names, and that does not hold the lock of the session, lives; the owner is fenced")
+    func innocent() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let child = try ChildProcess("/bin/sleep", ["600"])
+        let identity = try #require(ProcessIdentity(of: child.pid))
+        let executor = try await FileGroup.open(directory: path, as: SessionDescription(role: .executor))
+
+        let reasons = try await takeOver(from: identity, writtenBy: executor, in: path)
+
+        child.signal(SIGSTOP)
+        try await eventually("only what lives stands still") { child.isStopped }
+        #expect(child.ended == nil)
+        #expect(reasons.contains { $0.contains("does not hold the lock of its session") }, "\(reasons)")
+        await executor.close()
+    }
+}
