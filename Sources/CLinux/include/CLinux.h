@@ -32,7 +32,7 @@ int clinux_find_locked_byte(int descriptor, int64_t offset, int64_t length, int6
 int clinux_open_unnamed(int directory);
 
 /// Gives a file that was opened without a name its name, unless that one is taken.
-int clinux_name_file(int descriptor, int directory, const char *_Nonnull name);
+int clinux_name_file(int descriptor, int directory, const char *name);
 
 /// Gives the space of a range back to the file system. The range reads as zeros from then on; the size stays.
 int clinux_punch(int descriptor, int64_t offset, int64_t length);
