@@ -293,7 +293,7 @@ let package = Package(
         tests(
             "ZMQTests",
             of: [
-                "Coordination", "CoreAPI", "Mailboxes", "StoreEngine", "Replica", "FileNotifyBackend",
+                "ByteCoding", "Coordination", "CoreAPI", "Mailboxes", "StoreEngine", "Replica", "FileNotifyBackend",
                 "InMemoryBackend", "ZMQBackend", "Platform", "sharedcore-test-peer",
             ]),
         tests("FileMutantTests", of: ["FileCases", "Platform", "sharedcore-test-peer"]),

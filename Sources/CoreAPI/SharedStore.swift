@@ -57,6 +57,9 @@ public protocol SharedStore: Sendable {
     /// a handle that may not write leaves it standing for whoever can record the end.
     func sessions() async throws(SharedCoreError) -> [Session]
 
+    /// How much stands in the store, notification names included; nil where the backend does not count it.
+    func usage() async throws(SharedCoreError) -> StoreUsage?
+
     /// Ends the session and everything that lives with it, ends all watches and wakes whoever waits. Idempotent.
     func close() async
 }
@@ -64,4 +67,7 @@ public protocol SharedStore: Sendable {
 extension SharedStore {
     /// Nil: nowhere.
     public var deliveryExecutor: (any TaskExecutor)? { nil }
+
+    /// Nil: not counted.
+    public func usage() async throws(SharedCoreError) -> StoreUsage? { nil }
 }

@@ -197,6 +197,11 @@
             return try read { state in state.topic(name) }
         }
 
+        public func usage() async throws(SharedCoreError) -> StoreUsage? {
+            try await bringUpToDate(.linearizable)
+            return try read { state in state.usage }
+        }
+
         // MARK: - Private
 
         private func bringUpToDate(_ consistency: ReadConsistency) async throws(SharedCoreError) {

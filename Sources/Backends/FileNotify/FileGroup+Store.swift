@@ -100,6 +100,14 @@ extension FileGroup {
         try await local.read(.linearizable) { state throws(SharedCoreError) in try self.requireSession(in: state) }
     }
 
+    public func usage() async throws(SharedCoreError) -> StoreUsage? {
+        try requireOpen()
+        return try await local.read(.linearizable) { state throws(SharedCoreError) in
+            try self.requireSession(in: state)
+            return state.usage
+        }
+    }
+
     public func sessions() async throws(SharedCoreError) -> [Session] {
         try requireOpen()
         try await local.endDead()

@@ -123,6 +123,14 @@ public final class MemoryGroup: SharedGroup {
         }
     }
 
+    public func usage() async throws(SharedCoreError) -> StoreUsage? {
+        try await enter()
+        return try store.read { state throws(SharedCoreError) in
+            try self.alive(in: state)
+            return state.usage
+        }
+    }
+
     // MARK: - Simulated faults
 
     /// Ends the session as the death of its process would: nothing more of this handle takes effect.

@@ -24,7 +24,7 @@ struct StatusCommand: HostCommand {
                 // Asked for last, so that the owner and the sessions stand at this revision or before it.
                 sessions: try await group.sessions().filter { $0.id != group.session.id },
                 revision: try await group.list(KeyPrefix(stringLiteral: ".sharedcore/ownership")).revision,
-                clock: WallTime())
+                usage: try await group.usage(), clock: WallTime())
             try await context.output.emit(text: overview.text, json: overview.json)
         }
     }

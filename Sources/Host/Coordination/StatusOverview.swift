@@ -14,14 +14,15 @@ struct StatusOverview: Sendable {
     let life: LifeOverview
     let sessions: [Session]
     let revision: Revision
+    let usage: StoreUsage?
     let clock: WallTime
 
-    /// `backend group wakeUp revision owner{role,state,epoch,pid,since} sessions[] host{...} pushes{...} main{...}
-    /// applications[] serviceLevels{...} keepAlives[]`.
+    /// `backend group wakeUp revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,since} sessions[] host{...}
+    /// pushes{...} main{...} applications[] serviceLevels{...} keepAlives[]`.
     var json: JSONObject {
         [
             "backend": .text(backend), "group": .text(group), "wakeUp": .text(wakeUp.word),
-            "revision": .natural(revision.rawValue),
+            "revision": .natural(revision.rawValue), "store": usage.map { .object(json(of: $0)) } ?? .null,
             "owner": owner.map { .object(json(of: $0)) } ?? .null,
             "sessions": .array(sessions.map { .object(json(of: $0)) }),
             "host": host.json, "pushes": .object(host.pushes),
@@ -35,6 +36,13 @@ struct StatusOverview: Sendable {
             "role": .text(owner.role.rawValue), "state": .text(owner.state.description),
             "epoch": .natural(owner.epoch.rawValue), "pid": .integer(Int64(owner.process.pid)),
             "since": .optional(clock.text(of: owner.since, in: owner.process.bootID)),
+        ]
+    }
+
+    private func json(of usage: StoreUsage) -> JSONObject {
+        [
+            "keys": .integer(Int64(usage.entryCount)), "bytes": .integer(Int64(usage.byteCount)),
+            "names": .integer(Int64(usage.nameCount)), "nameBytes": .integer(Int64(usage.nameByteCount)),
         ]
     }
 
@@ -53,10 +61,13 @@ struct StatusOverview: Sendable {
                 "\(owner.role) “\(ValueText.oneLine(owner.name))”, \(owner.state), pid \(owner.process.pid), "
                     + "epoch \(owner.epoch), for \(clock.age(of: owner.since))"
             } ?? "nobody"
-        let lines = [
-            "backend   \(backend)", "group     \(group)", "woken     \(wakeUp.sentence)", "revision  \(revision)",
-            "owner     \(holder)", "sessions  \(sessions.count)",
-        ]
+        let store = usage.map { usage in
+            "store     \(usage.entryCount) keys (\(usage.byteCount) bytes), \(usage.nameCount) notification names "
+                + "(\(usage.nameByteCount) bytes)"
+        }
+        let lines =
+            ["backend   \(backend)", "group     \(group)", "woken     \(wakeUp.sentence)", "revision  \(revision)"]
+            + [store].compactMap(\.self) + ["owner     \(holder)", "sessions  \(sessions.count)"]
         return (lines + sessions.map(line) + host.lines + supervision.lines + life.lines(sessions: sessions))
             .joined(separator: "\n")
     }

@@ -1,24 +1,37 @@
 public import CoreAPI
 
-/// An observer's position: how many posts of a name it knows of.
+/// An observer's position: how many posts of a name it knows of, and how far it has looked.
 public struct ObservationCursor: Sendable {
     /// The name that is observed.
     public let name: NotificationName
     private var seen: UInt64
+    private var looked: Revision
 
     /// A cursor that begins at the present state.
     public init(name: NotificationName, in state: StoreState) {
         self.name = name
         self.seen = state.topic(name).count
+        self.looked = state.revision
     }
 
     /// One delivery for all posts since the last; nil when there were none.
+    ///
+    /// The store may have forgotten the name. Its posts up to the last look are known, so nothing is missing unless a name
+    /// was forgotten whose last post is younger than that. Then this name may have been posted and forgotten in between,
+    /// and one delivery without an origin says so: an observer is woken for nothing rather than not at all.
     public mutating func next(in state: StoreState) -> NotificationDelivery? {
-        let topic = state.topic(name)
-        guard topic.count != seen, let origin = topic.origin else { return nil }
-        let count = topic.count &- seen
+        defer { looked = max(looked, state.revision) }
+        guard let topic = state.topics[name] else {
+            let forgotten = state.forgottenNames
+            guard forgotten.lastPost > looked else { return nil }
+            return NotificationDelivery(
+                name: name, state: 0, count: 1, revision: forgotten.lastPost, origin: SessionID(rawValue: 0))
+        }
+        let known = max(seen, topic.firstCount)
+        guard topic.count != known else { return nil }
         seen = topic.count
         return NotificationDelivery(
-            name: name, state: topic.state, count: count, revision: topic.revision, origin: origin)
+            name: name, state: topic.state, count: topic.count &- known, revision: topic.revision,
+            origin: topic.origin)
     }
 }

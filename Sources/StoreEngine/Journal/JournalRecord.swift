@@ -48,4 +48,7 @@ enum RecordTag {
     static let snapshotEnd: UInt8 = 6
     static let snapshotDeliveries: UInt8 = 7
     static let snapshotHistory: UInt8 = 8
+    static let snapshotForgottenNames: UInt8 = 9
+    /// Names that began with a count above zero, which stands behind the rest.
+    static let snapshotLaterTopics: UInt8 = 10
 }

@@ -60,14 +60,20 @@ struct RecordReader {
             var sessions: [SessionState] = []
             for _ in 0..<(try bytes.count()) { sessions.append(try session()) }
             return .sessions(sessions)
-        case RecordTag.snapshotTopics:
+        case RecordTag.snapshotForgottenNames:
+            var forgotten = ForgottenNames()
+            forgotten.lastPost = try place()
+            forgotten.highestCount = try bytes.integer()
+            return .forgottenNames(forgotten)
+        case RecordTag.snapshotTopics, RecordTag.snapshotLaterTopics:
             var topics: [(name: NotificationName, topic: TopicState)] = []
             for _ in 0..<(try bytes.count()) {
                 guard let name = try? NotificationName(try bytes.text()) else { throw .malformed }
                 let topic = TopicState(
                     state: try bytes.integer(), count: try bytes.integer(),
                     revision: Revision(rawValue: try bytes.integer()),
-                    origin: SessionID(rawValue: try bytes.integer()))
+                    origin: SessionID(rawValue: try bytes.integer()),
+                    firstCount: tag == RecordTag.snapshotLaterTopics ? try bytes.integer() : 0)
                 topics.append((name, topic))
             }
             return .topics(topics)

@@ -54,14 +54,20 @@ struct RecordWriter {
             bytes.integer(sessions.count)
             for session in sessions { self.session(session) }
         case .topics(let topics):
-            bytes.byte(RecordTag.snapshotTopics)
+            let areLater = topics.contains { $0.topic.firstCount != 0 }
+            bytes.byte(areLater ? RecordTag.snapshotLaterTopics : RecordTag.snapshotTopics)
             bytes.array(topics) { bytes, topic in
                 bytes.text(topic.name.text)
                 bytes.integer(topic.topic.state)
                 bytes.integer(topic.topic.count)
                 bytes.integer(topic.topic.revision.rawValue)
                 bytes.integer(topic.topic.origin.rawValue)
+                if areLater { bytes.integer(topic.topic.firstCount) }
             }
+        case .forgottenNames(let forgotten):
+            bytes.byte(RecordTag.snapshotForgottenNames)
+            bytes.integer(forgotten.lastPost.rawValue)
+            bytes.integer(forgotten.highestCount)
         case .deliveries(let session, let deliveries):
             bytes.byte(RecordTag.snapshotDeliveries)
             bytes.integer(session.rawValue)

@@ -7,6 +7,8 @@ public enum SnapshotPart: Sendable {
     case entries([(key: Key, entry: StoredEntry)])
     case sessions([SessionState])
     case topics([(name: NotificationName, topic: TopicState)])
+    /// What is known of the notification names that were forgotten.
+    case forgottenNames(ForgottenNames)
     /// What became of the last requests that a hub brought for a session.
     case deliveries(SessionID, [SessionState.Delivery])
     /// The latest changes, in a snapshot for a replica elsewhere.

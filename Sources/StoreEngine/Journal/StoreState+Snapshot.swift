@@ -44,11 +44,16 @@ extension StoreState {
         }
         if !batch.isEmpty { try write(.entries(batch)) }
 
-        var names = topics.keys.sorted()[...]
-        while !names.isEmpty {
-            let record = names.prefix(SnapshotSize.elementsPerRecord)
-            try write(.topics(record.compactMap { name in topics[name].map { (name, $0) } }))
-            names = names.dropFirst(record.count)
+        if topics.forgotten != ForgottenNames() { try write(.forgottenNames(topics.forgotten)) }
+        let names = topics.names.sorted()
+        for isLater in [false, true] {
+            let named = names.compactMap { name in topics[name].map { (name: name, topic: $0) } }
+            var rest = named.filter { ($0.topic.firstCount != 0) == isLater }[...]
+            while !rest.isEmpty {
+                let record = rest.prefix(SnapshotSize.elementsPerRecord)
+                try write(.topics(Array(record)))
+                rest = rest.dropFirst(record.count)
+            }
         }
         if case .replica(let revision?) = reader { try writeHistory(after: revision, emit) }
         try write(.end)
@@ -74,8 +79,10 @@ public struct SnapshotReader: Sendable {
     }
 
     /// A reader of a snapshot for a state with these bounds.
-    public init(limits: Limits, historyByteCount: Int, effectByteCount: Int = 0) {
-        state = StoreState(limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount)
+    public init(limits: Limits, historyByteCount: Int, effectByteCount: Int = 0, forgetsNames: Bool = true) {
+        state = StoreState(
+            limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount,
+            forgetsNames: forgetsNames)
     }
 
     /// The state, once the snapshot is complete.
@@ -103,6 +110,8 @@ public struct SnapshotReader: Sendable {
             }
         case (.within, .topics(let topics)):
             for (name, topic) in topics { state.enter(topic, under: name) }
+        case (.within, .forgottenNames(let forgotten)):
+            state.topics.forgotten = forgotten
         case (.within, .deliveries(let session, let deliveries)):
             guard state.sessions[session] != nil else { throw Self.misplaced }
             state.change(session) { $0.restore(deliveries) }

@@ -15,6 +15,8 @@ struct SnapshotSize: Hashable, Sendable {
     private var sharedEntries = Sum()
     private var singleEntries = Sum()
     private var names = Sum()
+    /// Names that began with a count above zero.
+    private var laterNames = Sum()
     /// The bytes of the records of all sessions, with their frames' headers.
     private var sessionByteCount = 0
 
@@ -45,11 +47,18 @@ struct SnapshotSize: Hashable, Sendable {
     }
 
     /// The bytes of the whole snapshot of a state at `revision`.
-    func byteCount(at revision: Revision) -> Int {
-        Self.recordByteCount(of: ByteWriter.byteCount(of: revision.rawValue)) + sessionByteCount
+    func byteCount(at revision: Revision, forgotten: ForgottenNames) -> Int {
+        let forgottenByteCount =
+            forgotten == ForgottenNames()
+            ? 0
+            : Self.recordByteCount(
+                of: ByteWriter.byteCount(of: forgotten.lastPost.rawValue)
+                    + ByteWriter.byteCount(of: forgotten.highestCount))
+        return Self.recordByteCount(of: ByteWriter.byteCount(of: revision.rawValue)) + sessionByteCount
             + sharedEntries.byteCount(elementsPerRecord: Self.elementsPerRecord)
             + singleEntries.byteCount(elementsPerRecord: 1)
-            + names.byteCount(elementsPerRecord: Self.elementsPerRecord) + Self.recordByteCount(of: 0)
+            + forgottenByteCount + names.byteCount(elementsPerRecord: Self.elementsPerRecord)
+            + laterNames.byteCount(elementsPerRecord: Self.elementsPerRecord) + Self.recordByteCount(of: 0)
     }
 
     mutating func add(_ entry: StoredEntry, under key: Key) {
@@ -67,11 +76,13 @@ struct SnapshotSize: Hashable, Sendable {
     }
 
     mutating func add(_ topic: TopicState, under name: NotificationName) {
-        names.add(topic.recordByteCount(under: name))
+        let byteCount = topic.recordByteCount(under: name)
+        if topic.firstCount == 0 { names.add(byteCount) } else { laterNames.add(byteCount) }
     }
 
     mutating func remove(_ topic: TopicState, under name: NotificationName) {
-        names.remove(topic.recordByteCount(under: name))
+        let byteCount = topic.recordByteCount(under: name)
+        if topic.firstCount == 0 { names.remove(byteCount) } else { laterNames.remove(byteCount) }
     }
 
     mutating func add(_ session: SessionState) { sessionByteCount += session.recordsByteCount }
@@ -96,7 +107,7 @@ extension TopicState {
     func recordByteCount(under name: NotificationName) -> Int {
         ByteWriter.byteCount(ofCounted: name.text.utf8.count) + ByteWriter.byteCount(of: state)
             + ByteWriter.byteCount(of: count) + ByteWriter.byteCount(of: revision.rawValue)
-            + ByteWriter.byteCount(of: origin.rawValue)
+            + ByteWriter.byteCount(of: origin.rawValue) + (firstCount == 0 ? 0 : ByteWriter.byteCount(of: firstCount))
     }
 }
 

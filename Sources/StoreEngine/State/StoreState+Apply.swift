@@ -122,14 +122,18 @@ extension StoreState {
 
     private mutating func post(_ name: NotificationName, _ state: UInt64?, of session: SessionID) {
         let known = topics[name]
+        let firstCount = known?.firstCount ?? topics.forgotten.highestCount
         let topic = TopicState(
-            state: state ?? known?.state ?? 0, count: (known?.count ?? 0) &+ 1, revision: revision, origin: session)
+            state: state ?? known?.state ?? 0, count: (known?.count ?? firstCount) &+ 1, revision: revision,
+            origin: session, firstCount: firstCount)
         enter(topic, under: name)
+        guard known == nil, forgetsNames else { return }
+        while let (name, topic) = topics.forget(before: revision) { snapshotSize.remove(topic, under: name) }
     }
 
     /// Enters a topic, in the place of the one that stands under the name.
     mutating func enter(_ topic: TopicState, under name: NotificationName) {
-        if let known = topics.updateValue(topic, forKey: name) { snapshotSize.remove(known, under: name) }
+        if let known = topics.update(topic, under: name) { snapshotSize.remove(known, under: name) }
         snapshotSize.add(topic, under: name)
     }
 

@@ -34,15 +34,29 @@ extension StoreState {
         guard total <= limits.transactionByteCount else {
             throw .limit("A transaction", total, limits.transactionByteCount, at: "transaction")
         }
-        guard newNames.isEmpty || topics.count + newNames.count <= Self.topicLimit else {
-            throw SharedCoreError(
-                .limitExceeded, "A store keeps at most \(Self.topicLimit) notification names.", at: "notifications")
-        }
+        if !newNames.isEmpty { try checkNames(of: transaction, newNames) }
         guard byteCount + total > limits.storeByteCount else { return }
         let after = byteCountAfter(transaction.operations)
         guard after <= limits.storeByteCount || after <= byteCount else {
             throw .limit("The store", after, limits.storeByteCount, at: "store")
         }
+    }
+
+    /// Refuses names for which none can be forgotten.
+    private func checkNames(
+        of transaction: Transaction, _ newNames: Set<NotificationName>
+    ) throws(SharedCoreError) {
+        if forgetsNames {
+            var posted = newNames
+            for case .post(let name, _) in transaction.operations { posted.insert(name) }
+            guard !topics.hasRoom(for: posted) else { return }
+        } else if topics.count + newNames.count <= Self.topicLimit {
+            return
+        }
+        throw SharedCoreError(
+            .limitExceeded,
+            "A store keeps at most \(Self.topicLimit) notification names of together at most \(TopicTable.byteLimit) bytes, "
+                + "and forgets only names whose state word is 0.", at: "notifications")
     }
 
     /// The bytes of the store once the operations are applied.

@@ -5,7 +5,8 @@ public import CoreAPI
 /// It has no clock, does no input or output and knows no locks. A backend decides a request with
 /// ``decide(_:of:delivery:at:)`` where the order is agreed, records the effect, and everybody applies it.
 public struct StoreState: Sendable {
-    /// The most notification names that a store keeps.
+    /// The most notification names that a store keeps: beyond them those without a state word are forgotten, the ones
+    /// first whose last post is the oldest, and a commit that needs more than that is refused.
     public static let topicLimit = 65_536
     /// The most guards and operations of one transaction, so that it fits a record of the journal.
     public static let stepLimit = 65_536
@@ -33,7 +34,9 @@ public struct StoreState: Sendable {
     public internal(set) var lastSessionEnd: Revision = .zero
 
     var entries: [Key: StoredEntry] = [:]
-    var topics: [NotificationName: TopicState] = [:]
+    var topics = TopicTable()
+    /// Whether names are forgotten; otherwise a commit is refused that would make too many.
+    let forgetsNames: Bool
     /// The keys that live with a session, whichever: few even where there are many keys.
     var sessionKeys: Set<Key> = []
     var index = KeyIndex()
@@ -47,8 +50,14 @@ public struct StoreState: Sendable {
     ///   - limits: How large values, transactions and the store may be.
     ///   - historyByteCount: The bytes of memory for ``history``.
     ///   - effectByteCount: The bytes of memory for ``effects``; zero keeps none.
-    public init(limits: Limits = Limits(), historyByteCount: Int = 256 << 10, effectByteCount: Int = 0) {
+    ///   - forgetsNames: Whether notification names without a state word are forgotten when there are too many. Only
+    ///     where this state is what all others are made of: an order elsewhere may keep them.
+    public init(
+        limits: Limits = Limits(), historyByteCount: Int = 256 << 10, effectByteCount: Int = 0,
+        forgetsNames: Bool = true
+    ) {
         self.limits = limits
+        self.forgetsNames = forgetsNames
         self.history = History(floor: .zero, byteLimit: historyByteCount)
         self.effects = effectByteCount > 0 ? EffectLog(floor: .zero, byteLimit: effectByteCount) : nil
     }
@@ -56,7 +65,7 @@ public struct StoreState: Sendable {
     /// The bytes of a snapshot for a journal: what ``writeSnapshot(for:_:)`` emits, with the header of each frame.
     ///
     /// Complexity: O(1); each effect keeps it at a constant cost for each element that it changes.
-    public var snapshotByteCount: Int { snapshotSize.byteCount(at: revision) }
+    public var snapshotByteCount: Int { snapshotSize.byteCount(at: revision, forgotten: topics.forgotten) }
 
     /// Begins to keep the latest effects, when the state does not yet.
     public mutating func keepEffects(byteCount: Int) {
@@ -74,12 +83,21 @@ public struct StoreState: Sendable {
     /// The number of entries.
     public var entryCount: Int { entries.count }
 
+    /// How much stands in the store.
+    public var usage: StoreUsage {
+        StoreUsage(
+            entryCount: entries.count, byteCount: byteCount, nameCount: topics.count, nameByteCount: topics.byteCount)
+    }
+
+    /// What is known of the notification names that were forgotten.
+    public var forgottenNames: ForgottenNames { topics.forgotten }
+
     /// What stands under a key.
     public func entry(_ key: Key) -> StoredEntry? {
         entries[key]
     }
 
-    /// What stands under a notification's name.
+    /// What stands under a notification's name; for one that was forgotten the same as for one that was never posted.
     public func topic(_ name: NotificationName) -> NotificationState {
         topics[name]?.notificationState ?? .never
     }

@@ -6,12 +6,15 @@ public struct TopicState: Sendable, Equatable {
     public internal(set) var count: UInt64
     public internal(set) var revision: Revision
     public internal(set) var origin: SessionID
+    /// The count with which the name began: above zero when names had been forgotten before.
+    public internal(set) var firstCount: UInt64
 
-    package init(state: UInt64, count: UInt64, revision: Revision, origin: SessionID) {
+    package init(state: UInt64, count: UInt64, revision: Revision, origin: SessionID, firstCount: UInt64 = 0) {
         self.state = state
         self.count = count
         self.revision = revision
         self.origin = origin
+        self.firstCount = firstCount
     }
 
     /// The state as users see it.

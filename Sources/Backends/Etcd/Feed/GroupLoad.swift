@@ -117,7 +117,8 @@
                             origin: try PostRecord(pair.value).origin)
                     ))
             }
-            var reader = SnapshotReader(limits: limits, historyByteCount: historyByteCount)
+            // The cluster keeps every name, so each process has to know all of them.
+            var reader = SnapshotReader(limits: limits, historyByteCount: historyByteCount, forgetsNames: false)
             // A cluster begins with revision 1, at which nothing stands: no more than at 0.
             try reader.read(.begin(revision == 1 ? .zero : Revision(etcd: revision)))
             try reader.read(.sessions(participants))

@@ -159,6 +159,14 @@ public final class ZMQGroup: SharedGroup {
         }
     }
 
+    public func usage() async throws(SharedCoreError) -> StoreUsage? {
+        try await bringUpToDate(.linearizable)
+        return try replica.read { state throws(SharedCoreError) in
+            try self.requireSession(in: state)
+            return state.usage
+        }
+    }
+
     // MARK: - Private
 
     private func bringUpToDate(_ consistency: ReadConsistency) async throws(SharedCoreError) {

@@ -90,14 +90,14 @@ enum LimitCases {
     }
 
     static let namesAreBounded = ConformanceCase(
-        "S10d", "a group has at most 65,536 notification names"
+        "S10d", "a group has at most 65,536 notification names with a state word"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
             let names = try (0..<65_536).map { try NotificationName("name \($0)") }
             for part in stride(from: 0, to: names.count, by: 8192) {
                 _ = try await store.commit(
-                    Transaction(operations: names[part..<part + 8192].map { .post($0, state: nil) }))
+                    Transaction(operations: names[part..<part + 8192].map { .post($0, state: 1) }))
             }
             try await expect(.limitExceeded, from: "a post of a 65,537th name") {
                 try await store.commit(

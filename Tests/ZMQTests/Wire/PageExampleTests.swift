@@ -1,0 +1,255 @@
+internal import ByteCoding
+internal import CoreAPI
+internal import Foundation
+internal import Testing
+
+@testable import Coordination
+@testable import StoreEngine
+@testable import ZMQBackend
+
+/// The examples of `Docs/WireProtocol.md`, from which a client in another language is written: the page is right as long as
+/// the codec reads and writes its bytes.
+@Suite("Wire: the examples of the page")
+struct PageExampleTests {
+    @Test("each example is what the codec writes, and is read as what it says")
+    func examples() throws {
+        let page = try Self.page()
+        let codec = try Self.codec()
+        #expect(Set(page.map(\.title)) == Set(codec.keys))
+        #expect(page.count == codec.count, "no title twice")
+        for (title, bytes) in page {
+            let example = try #require(codec[title], "\(title)")
+            #expect(example.written == bytes, "\(title) is written otherwise")
+            #expect(try example.writtenAgain(bytes) == bytes, "\(title) is read otherwise")
+        }
+    }
+
+    /// What the codec makes of an example.
+    private struct Example {
+        let written: [UInt8]
+        /// Reads bytes and writes what was read.
+        let writtenAgain: ([UInt8]) throws -> [UInt8]
+    }
+
+    /// The examples in the fences `hex` of the page: a title, then lines of at most 16 bytes in hexadecimal from the fifth
+    /// column on, and behind them what they say.
+    private static func page() throws -> [(title: String, bytes: [UInt8])] {
+        let path = URL(filePath: #filePath).appending(path: "../../../../Docs/WireProtocol.md").standardizedFileURL
+        var examples: [(title: String, bytes: [UInt8])] = []
+        var isInside = false
+        for line in try String(contentsOf: path, encoding: .utf8).split(separator: "\n") {
+            if line.hasPrefix("```") {
+                isInside = line == "```hex"
+            } else if isInside, line.hasPrefix("    "), !examples.isEmpty {
+                let digits = line.dropFirst(4).prefix(48).split(separator: " ")
+                examples[examples.count - 1].bytes += try digits.map { try #require(UInt8($0, radix: 16), "\(line)") }
+            } else if isInside {
+                examples.append((String(line), []))
+            }
+        }
+        return examples
+    }
+
+    // MARK: - What the page says
+
+    private static let process = ProcessIdentity(
+        bootID: BootID(high: 0xf47a_c10b_58cc_4372, low: 0xa567_0e02_b2c3_d479), pid: 4711, startTime: 99)
+    private static let client = Session(
+        id: SessionID(rawValue: 41), process: process, role: .main, name: "app", openedAt: after(seconds: 1))
+    private static let executor = Session(
+        id: SessionID(rawValue: 41), process: process, role: .executor, name: "push 11", openedAt: after(seconds: 1))
+    private static let incarnation: UInt64 = 0x0123_4567_89ab_cdef
+    private static let stored = StoredEntry(
+        value: .inline([0x76]), revision: revision(42), creationRevision: revision(42), lifetime: .session,
+        origin: client.id, expiry: nil)
+    private static let failure = GuardFailure(
+        index: 0, condition: .absent("k"),
+        found: Entry(
+            key: "k", value: [0x76], revision: revision(42), creationRevision: revision(42), lifetime: .session,
+            origin: client.id))
+
+    private static func after(seconds: UInt64) -> BootInstant { BootInstant(nanoseconds: seconds * 1_000_000_000) }
+    private static func revision(_ number: UInt64) -> Revision { Revision(rawValue: number) }
+
+    private static func effect(
+        _ number: UInt64, seconds: UInt64, _ body: Effect.Body, delivery: UInt64? = nil
+    ) -> Effect {
+        Effect(revision: revision(number), time: after(seconds: seconds), body: body, delivery: delivery)
+    }
+
+    private static let committed = effect(
+        42, seconds: 2,
+        .committed(
+            client.id, requestNumber: nil, [.put("k", .inline([0x76]), .session), .post("n", state: nil)]),
+        delivery: 2)
+    private static let ended = effect(43, seconds: 3, .sessionEnded(client.id))
+
+    private static func news(after number: UInt64, _ effects: Effect...) throws -> News {
+        var news = News(after: revision(number))
+        for effect in effects { news.add(try effect.payload(), of: effect) }
+        return news
+    }
+
+    private static func codec() throws -> [String: Example] {
+        var codec: [String: Example] = [:]
+        for (title, request) in requests {
+            codec["request " + title] = Example(written: try request.bytes()) { try Request($0).bytes() }
+        }
+        for (title, reply) in try replies() {
+            codec["answer " + title] = Example(written: reply.bytes()) { try Reply($0).bytes() }
+        }
+        for (title, message) in try stream() {
+            codec["stream " + title] = Example(written: message.bytes) { try StreamMessage($0).bytes }
+        }
+        for (title, record) in records {
+            codec["record " + title] = Example(written: try bytes(of: record)) {
+                try bytes(of: try JournalRecord($0[...]))
+            }
+        }
+        return codec.merging(entries) { first, _ in first }
+    }
+
+    private static func bytes(of record: JournalRecord) throws -> [UInt8] {
+        switch record {
+        case .effect(let effect): return try effect.payload()
+        case .snapshot(let part):
+            var writer = RecordWriter()
+            try writer.snapshotPart(part)
+            return writer.bytes.bytes
+        }
+    }
+
+    private static let requests: [String: Request] = [
+        "hello": Request(
+            number: 1,
+            body: .hello(
+                Request.Hello(
+                    group: "chat", process: process, description: SessionDescription(role: .main, name: "app"),
+                    token: Array(0..<32), resumed: nil))),
+        "commit": Request(
+            number: 2,
+            body: .commit(
+                Transaction(
+                    guards: [.absent("k")],
+                    operations: [.put("k", [0x76], .session), .post("n", state: nil)]),
+                known: revision(41))),
+        "read": Request(number: 3, body: .read(known: revision(42))),
+        "probe": Request(number: 4, body: .probe(known: revision(42))),
+        "catchUp": Request(number: 5, body: .catchUp(after: nil)),
+        "keepAlive": Request(number: 0, body: .keepAlive),
+        "close": Request(number: 6, body: .close),
+        "history": Request(number: 7, body: .history(after: revision(300))),
+    ]
+
+    private static func replies() throws -> [String: Reply] {
+        [
+            "welcome": Reply(
+                number: 1,
+                body: .welcome(
+                    Reply.Welcome(
+                        session: client, incarnation: incarnation,
+                        capabilities: Capabilities(
+                            backend: "file", features: [.linearizableReads, .multipleProcesses], durability: .process,
+                            limits: Limits()),
+                        lease: .seconds(3), streamPort: 5556))),
+            "outcome, committed": Reply(
+                number: 2,
+                body: .outcome(
+                    .committed(Commit(revision: revision(42), changed: true)), at: revision(42),
+                    try news(after: 41, committed))),
+            "outcome, refused": Reply(
+                number: 3, body: .outcome(.refused(failure), at: revision(42), try news(after: 42))),
+            "current": Reply(number: 4, body: .current(revision(42), try news(after: 42))),
+            "snapshot": Reply(number: 5, body: .snapshot(revision(42))),
+            "done": Reply(number: 6, body: .done),
+            "refused": Reply(
+                number: 2, body: .refused(SharedCoreError(.storageFull, "There is no space.", at: "store"))),
+            "unknown": Reply(number: 3, body: .unknown),
+            "history": Reply(number: 7, body: .history(revision(42))),
+        ]
+    }
+
+    private static func stream() throws -> [String: StreamMessage] {
+        [
+            "news": .news(try news(after: 42, ended), incarnation: incarnation),
+            "beacon": .beacon(revision(43), incarnation: incarnation),
+            "echo": .armed(Array(0x10..<0x20)),
+        ]
+    }
+
+    private static var records: [String: JournalRecord] {
+        let topic = TopicState(state: 0, count: 1, revision: revision(42), origin: client.id)
+        let key: Key = "k"
+        let name: NotificationName = "n"
+        let later = TopicState(state: 0, count: 7, revision: revision(42), origin: client.id, firstCount: 6)
+        var forgotten = ForgottenNames()
+        forgotten.lastPost = revision(40)
+        forgotten.highestCount = 6
+        let change = StoredChange(key: "k", kind: .put, old: nil, new: stored)
+        let opening = SessionOpening(
+            process: process, description: SessionDescription(role: .main, name: "app"), backendData: [])
+        let operations: [Effect.Operation] = [
+            .put("k", .inline([]), .expiring(after: .milliseconds(1500))), .delete("a"), .deletePrefix("d/"),
+            .post("n", state: 300),
+        ]
+        return [
+            "effect, session opened": .effect(effect(41, seconds: 1, .sessionOpened(opening))),
+            "effect, committed": .effect(
+                effect(42, seconds: 2, .committed(client.id, requestNumber: 7, operations))),
+            "effect, brought by a hub": .effect(committed),
+            "effect, refused": .effect(effect(44, seconds: 4, .refused(client.id, requestNumber: 8, failure))),
+            "effect, session ended": .effect(ended),
+            "effect, expired": .effect(effect(45, seconds: 5, .expired(["k"]))),
+            "effect, machine started anew": .effect(effect(45 + 1 << 32, seconds: 1, .restarted(process.bootID))),
+            "snapshot begins": .snapshot(.begin(revision(42))),
+            "entries": .snapshot(.entries([(key: key, entry: stored)])),
+            "sessions": .snapshot(.sessions([SessionState(session: client, backendData: [])])),
+            "names": .snapshot(.topics([(name: name, topic: topic)])),
+            "history": .snapshot(
+                .history([
+                    CommittedChanges(revision: revision(41), origin: SessionID(rawValue: 0), changes: []),
+                    CommittedChanges(revision: revision(42), origin: client.id, changes: [change]),
+                ])),
+            "forgotten names": .snapshot(.forgottenNames(forgotten)),
+            "later names": .snapshot(.topics([(name: name, topic: later)])),
+            "snapshot ends": .snapshot(.end),
+        ]
+    }
+
+    private static var entries: [String: Example] {
+        let acquired = TimelineEntry(
+            .acquired, by: executor, to: .starting,
+            previous: PreviousOwnership(epoch: revision(30), end: .released), reason: "nobody owned",
+            at: after(seconds: 2), bootID: process.bootID)
+        return [
+            "entry ownership/owner": entry(
+                OwnerRecord(
+                    role: .executor, state: .running, name: "push 11", process: process, since: after(seconds: 2))),
+            "entry ownership/handover": entry(
+                HandoverRecord(
+                    name: "app", askedAt: after(seconds: 3), deadline: .milliseconds(500), takesOverMain: false,
+                    process: process)),
+            "entry ownership/critical": entry(CriticalRecord(epoch: revision(42), bound: .seconds(2))),
+            "entry ownership/challenge": entry(ChallengeRecord(claim: revision(42))),
+            "entry ownership/answer": entry(AnswerRecord(claim: revision(42), challenge: revision(50))),
+            "entry expectations": entry(Expectation(bootID: process.bootID, deadline: after(seconds: 5))),
+            "entry tenure, open": tenure(released: nil), "entry tenure, released": tenure(released: revision(42)),
+            "entry timeline": Example(written: acquired.encoded()) { try TimelineEntry(decoding: $0).encoded() },
+        ]
+    }
+
+    private static func entry<Record: StoredRecord>(_ record: Record) -> Example {
+        // Bytes that cannot be read give a record that says so, which is written otherwise.
+        Example(written: record.bytes) { Record(bytes: $0).bytes }
+    }
+
+    private static func tenure(released: Revision?) -> Example {
+        Example(written: Tenure.encoded(released: released)) { bytes in
+            let entry = Entry(
+                key: Tenure.key, value: bytes, revision: revision(50), creationRevision: revision(50),
+                lifetime: .persistent, origin: client.id)
+            let tenure = try #require(try Tenure(entry))
+            return Tenure.encoded(released: tenure.isReleased ? tenure.epoch : nil)
+        }
+    }
+}
