@@ -37,7 +37,7 @@ struct DurabilityTests {
         await group.close()
     }
 
-    @Test("S10, S12: when the disk does not confirm a commit, its outcome is unknown; the next is in a journal of its own")
+    @Test("S10, S12: an outcome that the disk does not confirm is unknown; the next commit is in a journal of its own")
     func failingDisk() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
@@ -51,7 +51,7 @@ struct DurabilityTests {
         #expect(try await peer.tell("get key") == "value newer")
     }
 
-    @Test("S15: a sync that takes long after a compaction holds up nobody, and no journal is passed over for it")
+    @Test("S15: a long sync after a compaction holds up no writer, and no journal is passed over for it")
     func slowDisk() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
@@ -63,7 +63,8 @@ struct DurabilityTests {
         try await peer.stopped()
         for number in 0..<5 { try await other.tell("put key \(number)") }
         try await other.tell("hold mine value")
-        #expect(try groupNames(in: directory).filter { $0.hasPrefix("journal-") }.sorted() == ["journal-1", "journal-2"])
+        #expect(
+            try groupNames(in: directory).filter { $0.hasPrefix("journal-") }.sorted() == ["journal-1", "journal-2"])
         peer.signal(SIGCONT)
         #expect(try await peer.answer() == "ok true")
         #expect(try await peer.tell("get key") == "value 4")

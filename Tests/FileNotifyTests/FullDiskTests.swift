@@ -81,4 +81,49 @@ struct FullDiskTests {
         try await first.tell("fill again/ 100 3000")
         #expect(try await first.tell("get kept/299") != "nothing")
     }
+
+    /// What a file system takes of its disk, files included that have no name any more.
+    private func usedByteCount(at path: String, in peer: PeerProcess) -> Int {
+        var status = statvfs()
+        guard statvfs("/proc/\(peer.pid)/root\(path)", &status) == 0 else { return 0 }
+        return Int(status.f_blocks - status.f_bfree) * Int(status.f_frsize)
+    }
+
+    @Test("S10: a directory takes at most six times its content and 8 MiB, however short its writers live")
+    func boundedSize() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "64m")
+        let bystander = try await peer(beside: first, at: directory.path)
+        bystander.signal(SIGSTOP)
+        let isOver = Box(false)
+        let sampler = Task.detached {
+            var most = 0
+            while !isOver.value {
+                most = max(most, self.usedByteCount(at: directory.path, in: first))
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            return most
+        }
+        for number in 0..<120 {
+            let writer = try await peer(beside: first, at: directory.path)
+            try await writer.tell("fillOne key 100000")
+            if number % 3 == 0 { try await writer.tell("close") }
+            writer.killNow()
+        }
+        for _ in 0..<20 {
+            let frozen = try await peer(beside: first, at: directory.path)
+            try await frozen.tell("arm commit.afterLock:stop")
+            try frozen.send("put other value")
+            try await frozen.stopped()
+            try await first.tell("put other value")
+            frozen.killNow()
+        }
+        isOver.update { $0 = true }
+        let most = try await sampler.value
+        #expect(most > 100_000)
+        #expect(most <= 6 * 100_000 + (8 << 20))
+        bystander.signal(SIGCONT)
+        #expect(try await bystander.tell("get other") == "value value")
+        #expect(try await bystander.tell("get key").utf8.count > 100_000)
+    }
 }

@@ -6,13 +6,22 @@ internal import StoreEngine
 extension FileGroup {
     public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
         try requireOpen()
-        do throws(SharedCoreError) {
-            return try await find(key, consistency)
-        } catch {
-            // Its value lay in a journal that was replaced before it was fetched.
-            guard error.code == .corrupt else { throw error }
-            try local.catchUp()
-            return try await find(key, consistency)
+        return try await fetching { () async throws(SharedCoreError) in try await self.find(key, consistency) }
+    }
+
+    /// Reads again as long as values lay in a journal that was replaced before they were fetched.
+    private func fetching<Value>(
+        _ read: () async throws(SharedCoreError) -> Value
+    ) async throws(SharedCoreError) -> Value {
+        while true {
+            let generation = generation
+            do throws(SharedCoreError) {
+                return try await read()
+            } catch {
+                guard error.code == .corrupt else { throw error }
+                try local.catchUp()
+                guard self.generation != generation else { throw error }
+            }
         }
     }
 
@@ -42,13 +51,7 @@ extension FileGroup {
 
     public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
         try requireOpen()
-        do throws(SharedCoreError) {
-            return try await select(prefix, consistency)
-        } catch {
-            guard error.code == .corrupt else { throw error }
-            try local.catchUp()
-            return try await select(prefix, consistency)
-        }
+        return try await fetching { () async throws(SharedCoreError) in try await self.select(prefix, consistency) }
     }
 
     private func select(
@@ -64,6 +67,7 @@ extension FileGroup {
     public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         try requireOpen()
         let id = session.id
+        if transaction.isContent { await local.makeRoom() }
         let written: Written
         do throws(SharedCoreError) {
             written = try await local.write(as: promised.durability) { state, now throws(SharedCoreError) in

@@ -42,12 +42,19 @@ public struct Inbox: Sendable {
         try await find(callID, consistency: consistency).state
     }
 
-    /// What there is for a call-id, and which session stored what was received; nil where that is not known any more.
+    /// What there is for a call-id, which session stored what was received, nil where that is not known any more, and at which
+    /// revision.
     package func find(
         _ callID: CallID, consistency: ReadConsistency = .linearizable
-    ) async throws(SharedCoreError) -> (state: InboxState, author: SessionID?) {
+    ) async throws(SharedCoreError) -> (state: InboxState, author: SessionID?, revision: Revision) {
         let item = try await mailbox.item(ItemName(callID.text), consistency: consistency)
         let state = try InboxState(of: item, callID: callID)
-        return (state, state == .nothingToShow ? item.mark?.origin : item.message?.origin)
+        let entry = state == .nothingToShow ? item.mark : item.message
+        return (state, entry?.origin, entry?.revision ?? .zero)
+    }
+
+    /// Waits until what was found survives what the store promises.
+    package func settled(through revision: Revision) async throws(SharedCoreError) {
+        try await mailbox.store.settled(through: revision)
     }
 }

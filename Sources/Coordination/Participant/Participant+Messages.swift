@@ -128,7 +128,7 @@ extension Participant {
         // When the next look is due that trusts no wake-up. Those in between, which something else asked for, do not put it off.
         var lookDue = clock.now()
         while end == nil, !call.isOver, held == nil || intentions.lastLoss?.epoch != held {
-            let (state, author) = try await inbox.find(callID, consistency: consistency)
+            let (state, author, revision) = try await inbox.find(callID, consistency: consistency)
             guard !call.isOver else { return nil }
             if consistency == .linearizable { lookDue = clock.now().advanced(by: wait.lookInterval) }
             switch wait.step(state, at: clock.now()) {
@@ -136,6 +136,8 @@ extension Participant {
                 guard case .taken(let message) = try await take(callID).get() else { continue }
                 return MessageAnswer(.message(message), from: source(storedBy: message.delivery.sender))
             case .nothingToShow:
+                // The caller tells its sender: what that rests on must last.
+                try await inbox.settled(through: revision)
                 return MessageAnswer(.nothingToShow, from: source(storedBy: author))
             case .timeout:
                 if consistency == .linearizable { return nil }

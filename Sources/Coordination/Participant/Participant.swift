@@ -310,11 +310,23 @@ actor Participant {
             await lookSoon()
         } catch {
             switch error.code {
-            // A group that is lost is unavailable for good: its handle hears nothing any more.
-            case .corrupt, .incompatible, .forbidden, .unavailable: stop(because: error)
+            case .corrupt, .incompatible, .forbidden: stop(because: error)
+            // A group that is lost is unavailable for good: its handle hears nothing any more. What the system has no more
+            // of is unavailable for a while.
+            case .unavailable where await isLost(): stop(because: error)
             default: note(error)
             }
             bell.ring()
+        }
+    }
+
+    /// Whether the group's handle can still be used.
+    private func isLost() async -> Bool {
+        do throws(SharedCoreError) {
+            try await store.sync()
+            return false
+        } catch {
+            return error.code == .unavailable
         }
     }
 

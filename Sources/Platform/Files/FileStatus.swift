@@ -16,6 +16,8 @@ package struct FileStatus: Hashable, Sendable {
     package let permissions: UInt32
     /// Whether the last name of the file is gone. Who has it open can use it, and nobody else can find it.
     package let isRemoved: Bool
+    /// How many names the file has.
+    package let nameCount: Int
     package let isDirectory: Bool
     package let isRegularFile: Bool
     package let isSymbolicLink: Bool
@@ -27,6 +29,7 @@ package struct FileStatus: Hashable, Sendable {
         owner = status.st_uid
         permissions = status.st_mode & 0o7777
         isRemoved = status.st_nlink == 0
+        nameCount = Int(status.st_nlink)
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
         isRegularFile = status.st_mode & S_IFMT == S_IFREG
         isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK

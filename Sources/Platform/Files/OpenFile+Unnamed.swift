@@ -46,5 +46,6 @@ extension OpenFile {
         try SystemCall.negated("fallocate(PUNCH_HOLE)", at: path) {
             clinux_punch(descriptor, Int64(range.lowerBound), Int64(range.count))
         }
+        trace { .wrote(file: $0, offset: range.lowerBound, bytes: [UInt8](repeating: 0, count: range.count)) }
     }
 }

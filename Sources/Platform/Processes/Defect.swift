@@ -30,7 +30,7 @@ package enum Defect: Hashable, Sendable {
     case unawaitedDisk
     /// A failed sync is forgotten by all but the process that saw it.
     case forgottenFailure
-    /// Endings get no more space than anything else.
+    /// Content may use all space, also that of endings and of the next compaction.
     case withoutReserve
     /// An ending that finds no space makes none.
     case withoutRoom

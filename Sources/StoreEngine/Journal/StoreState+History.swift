@@ -8,7 +8,7 @@ extension StoreState {
     private static let historyRecordByteCount = 64 << 10
 
     /// The payloads of the changes after a revision: the newest of them that fit the bytes of the history with their
-    /// values.
+    /// values, and whose values can still be fetched.
     ///
     /// The first change is empty and only says from where on the changes are whole.
     public func writeHistory(
@@ -20,7 +20,7 @@ extension StoreState {
         var first = commits.endIndex
         while first > commits.startIndex {
             byteCount += commits[first - 1].wholeByteCount
-            guard byteCount <= history.byteLimit else { break }
+            guard byteCount <= history.byteLimit, commits[first - 1].changes.allSatisfy(\.canBeFetched) else { break }
             first -= 1
         }
         let floor = first == commits.startIndex ? start : commits[first - 1].revision

@@ -12,6 +12,11 @@ public struct StoredChange: Sendable {
         Change(key: key, kind: kind, old: try old?.entry(for: key), new: try new?.entry(for: key))
     }
 
+    /// Whether the values are still where they lay: a journal that was replaced gives its space back.
+    var canBeFetched: Bool {
+        (old?.value.canBeFetched ?? true) && (new?.value.canBeFetched ?? true)
+    }
+
     /// Whether nothing stood there before and nothing does after: the key was written and removed in one transaction.
     var isNothing: Bool { old == nil && new == nil }
 

@@ -19,6 +19,10 @@ public enum StoredValue: Sendable {
         if case .external = self { true } else { false }
     }
 
+    var canBeFetched: Bool {
+        !isExternal || (try? bytes()) != nil
+    }
+
     /// The bytes that this replica holds in memory for the value.
     var residentByteCount: Int {
         switch self {

@@ -63,7 +63,7 @@ enum DiskCases {
     }
 
     static let heldSpace = ConformanceCase(
-        "F-S10d", "a journal that was replaced gives its space back, also while a process that does not look has it open"
+        "F-S10d", "a journal that was replaced gives its space back, also while an idle process has it open"
     ) { context in
         try await context.withGroup { group in
             let peer = try await context.startOnSmallDisk(at: group.address)
@@ -84,7 +84,7 @@ enum DiskCases {
     }
 
     static let failedSyncs = ConformanceCase(
-        "F-S10e", "after a failed sync no process relies on the journal, and the group goes on in one that is written anew"
+        "F-S10e", "after a failed sync no process relies on the journal; the group goes on in a new one"
     ) { context in
         try await context.withGroup { group in
             let first = try await context.start()

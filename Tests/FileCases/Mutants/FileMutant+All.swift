@@ -13,7 +13,7 @@ extension FileMutant {
             saying: "the others go on"),
         FileMutant(
             "compacts without sealing the old journal", .unsealedCompaction, caughtBy: "F-S9a",
-            saying: "what a newcomer finds under after"),
+            saying: "were removed or replaced"),
         FileMutant(
             "takes the place that it has come to for the published end", .cachedTail, caughtBy: "S4f",
             saying: "the value of round 0 here: found nil"),

@@ -224,7 +224,8 @@ struct PageExampleTests {
         return [
             "entry ownership/owner": entry(
                 OwnerRecord(
-                    role: .executor, state: .running, name: "push 11", process: process, since: after(seconds: 2))),
+                    role: .executor, state: .running, name: "push 11", process: process, since: after(seconds: 2),
+                    processNamespace: 4_026_531_836)),
             "entry ownership/handover": entry(
                 HandoverRecord(
                     name: "app", askedAt: after(seconds: 3), deadline: .milliseconds(500), takesOverMain: false,

@@ -129,8 +129,9 @@ final class GroupDirectory: Sendable {
     /// Removes the journals below the floor, and what builders that were killed have left. What cannot be removed now
     /// stays for the next time.
     func removeObsolete() {
-        guard let names = try? directory.names() else { return }
         let floor = page.floor
+        // Another process may have raised it a moment ago: without power, the group would be read from what goes here.
+        guard let names = try? directory.names(), (try? page.synchronize()) != nil else { return }
         for name in names {
             if name.hasSuffix(JournalBuilder.nameEnding) {
                 // Its builder holds its lock as long as it lives. A file without a lock is one of a builder that is
@@ -143,7 +144,9 @@ final class GroupDirectory: Sendable {
                 generation < floor
             {
                 // A process that is stopped or slow has it open, and would keep its space: it goes on at the floor.
-                if !Defect.heldSpace.isPresent, let file = try? OpenFile(name, in: directory, .write), let size = try? file.status().byteCount {
+                if !Defect.heldSpace.isPresent, let file = try? OpenFile(name, in: directory, .write),
+                    let size = try? file.status().byteCount
+                {
                     try? file.punch(JournalHeader.byteCount..<max(size, JournalHeader.byteCount))
                 }
                 _ = try? directory.remove(name)

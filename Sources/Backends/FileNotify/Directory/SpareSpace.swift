@@ -11,6 +11,9 @@ enum SpareSpace {
     /// What participants and owners may add to a snapshot when there is no space for content any more, in bytes.
     static let coordinationByteCount = 96 << 10
 
+    /// How much less is asked for where there is not so much, in bytes.
+    static let stepByteCount = 8 << 10
+
     /// The space of a journal with a snapshot of this size.
     static func compaction(of snapshotByteCount: Int) -> Int {
         JournalHeader.byteCount + snapshotByteCount + Journal.reserveByteCount
@@ -69,6 +72,11 @@ enum SpareSpace {
         guard try file.tryLock(byteAt: Journal.lockByte),
             (try? FileStatus(ofPath: directory.path + "/" + fileName).identity) == (try file.status().identity)
         else { throw SystemCallError(lockedCall, number: ENOSPC, at: file.path) }
+        // Where a file is moved by a link, a killed process may have left it both names: it is the journal.
+        if try file.status().nameCount > 1 {
+            try directory.remove(fileName)
+            return nil
+        }
         return file
     }
 

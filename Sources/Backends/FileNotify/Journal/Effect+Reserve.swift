@@ -19,7 +19,7 @@ enum SpaceClaim {
 
     /// How much of the space behind the records it leaves alone, in bytes.
     var journalByteCount: Int {
-        if Defect.withoutReserve.isPresent { return Journal.reserveByteCount }
+        if Defect.withoutReserve.isPresent { return 0 }
         return switch self {
         case .ending: 0
         case .coordination, .session: Journal.endingsByteCount
@@ -53,10 +53,10 @@ extension Effect {
 
     /// What a change of hands writes at most, in bytes of keys and values. What it deletes, as the oldest of the
     /// timeline, makes room and does not count.
-    private static let changeByteCount = 4096
+    fileprivate static let changeByteCount = 4096
 
     /// Where all of it stands.
-    private static let coordination: KeyPrefix = ".sharedcore/"
+    fileprivate static let coordination: KeyPrefix = ".sharedcore/"
 
     /// Whether all that is written belongs to the coordination and is small. What expires by itself there is a message,
     /// which waits for space like any other content.
@@ -89,5 +89,22 @@ extension Effect.Operation {
     fileprivate var isShortOfSession: Bool {
         if case .put(_, let value, let lifetime) = self { return lifetime == .session && value.count <= 1024 }
         return removes
+    }
+}
+
+extension Transaction {
+    /// Whether the transaction adds what may wait for a compaction: anything but a small change of hands.
+    var isContent: Bool {
+        var byteCount = 0
+        for operation in operations {
+            switch operation {
+            case .put(let key, let value, _):
+                byteCount += key.text.utf8.count + value.count
+                if byteCount > Effect.changeByteCount || !Effect.coordination.contains(key) { return true }
+            case .post: return true
+            case .delete, .deletePrefix: break
+            }
+        }
+        return false
     }
 }

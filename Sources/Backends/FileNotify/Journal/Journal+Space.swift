@@ -26,6 +26,17 @@ extension Journal {
         }
     }
 
+    /// Gives back what the journal has space for beyond a tail and what is kept behind it. Only for the lock's holder.
+    ///
+    /// - Returns: Whether there was anything to give back.
+    func giveBackSpace(behind tail: Int) throws(SharedCoreError) -> Bool {
+        let end = tail + Self.reserveByteCount
+        guard end < reservedEnd else { return false }
+        reservedEnd = end
+        try SharedCoreError.wrapping { () throws(SystemCallError) in try file.truncate(to: end) }
+        return true
+    }
+
     private func takeSpace(to end: Int) throws(SharedCoreError) {
         let reserved = reservedEnd
         try SharedCoreError.wrapping { () throws(SystemCallError) in try file.allocate(reserved..<end) }

@@ -35,6 +35,7 @@ final class Journal: ValueSource {
     let file: OpenFile
     private let page: MappedPage
     private let isReadOnly: Bool
+    private let nonce: UInt64
     /// What was read back at once when a sync had failed, with its place.
     private let rescued = Mutex<(offset: Int, bytes: [UInt8])?>(nil)
     private let isRescued = Atomic(false)
@@ -53,7 +54,11 @@ final class Journal: ValueSource {
         page = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try MappedPage(of: file, isReadOnly: isReadOnly)
         }
+        nonce = page.load(at: Word.nonce)
     }
+
+    /// Whether another journal was written over this one since it was opened, as by a copy in place.
+    var isWrittenOver: Bool { page.load(at: Word.nonce) != nonce }
 
     var generation: UInt64 { header.generation }
 
@@ -91,7 +96,9 @@ final class Journal: ValueSource {
     func abandon() {
         page.insert(CommitWord.abandonedBit, at: Word.commit)
         let from = durableTail > 0 ? durableTail : JournalHeader.byteCount
-        guard let bytes = try? file.read(count: word.tail - from, at: from) else { return }
+        guard !isPageLost, let size = try? file.status().byteCount, word.tail > from, word.tail <= size,
+            let bytes = try? file.read(count: word.tail - from, at: from)
+        else { return }
         rescued.withLock { $0 = $0 ?? (from, bytes) }
         isRescued.store(true, ordering: .releasing)
     }
@@ -179,8 +186,16 @@ final class Journal: ValueSource {
 
     /// Reads up to `count` bytes from `offset` on; fewer only at the end of the file.
     func read(count: Int, at offset: Int) throws(SystemCallError) -> [UInt8] {
+        guard isRescued.load(ordering: .acquiring) else { return try file.read(count: count, at: offset) }
+        // Also where the disk cannot be read any more.
+        let kept = rescued.withLock { rescued -> [UInt8]? in
+            guard let rescued, offset >= rescued.offset, offset + count <= rescued.offset + rescued.bytes.count else {
+                return nil
+            }
+            return Array(rescued.bytes[(offset - rescued.offset)..<(offset - rescued.offset + count)])
+        }
+        if let kept { return kept }
         var bytes = try file.read(count: count, at: offset)
-        guard isRescued.load(ordering: .acquiring) else { return bytes }
         rescued.withLock { rescued in
             guard let rescued else { return }
             let range = (rescued.offset..<rescued.offset + rescued.bytes.count).clamped(

@@ -79,6 +79,7 @@ final class DurabilityQueue: Sendable {
             if journal.generation > prepared { try prepare(journal, in: directory) }
             let tail = journal.word.tail
             if FailPoint.fails("durability.sync") {
+                Self.abandon(journal, in: directory)
                 throw SystemCallError("fdatasync", number: 5, at: journal.file.path)
             }
             try journal.file.synchronizeContent()
@@ -90,6 +91,7 @@ final class DurabilityQueue: Sendable {
             journal.raiseDurableTail(to: tail)
             return .success(())
         } catch {
+            // The names and the floor lead to this one.
             if error.isFailedSync { Self.abandon(journal, in: directory) }
             return .failure(
                 SharedCoreError(
@@ -102,7 +104,17 @@ final class DurabilityQueue: Sendable {
     /// - Throws: What the sync threw by which the journal was abandoned, as far as this process can know.
     private static func requireTrust(_ journal: Journal) throws(SystemCallError) {
         guard journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
-        throw SystemCallError("fdatasync", number: 5, at: journal.file.path)
+        throw SystemCallError("an earlier fdatasync", number: 5, at: journal.file.path)
+    }
+
+    /// Brings a journal to the disk, or abandons that one.
+    private static func synchronize(_ journal: Journal, in directory: GroupDirectory) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            try journal.file.synchronizeContent()
+        } catch {
+            abandon(journal, in: directory)
+            throw error
+        }
     }
 
     /// Tells all processes that nothing more of a journal counts as kept on the disk, nor of those that go on from it without
@@ -127,7 +139,7 @@ final class DurabilityQueue: Sendable {
             throw SystemCallError("fdatasync", number: 5, at: directory.directory.path)
         }
         try Self.requireTrust(floor)
-        try floor.file.synchronizeContent()
+        try Self.synchronize(floor, in: directory)
         try prepare(floor, in: directory)
     }
 
@@ -138,14 +150,15 @@ final class DurabilityQueue: Sendable {
         while !present.header.hasSnapshot {
             guard let before = try Self.predecessor(of: present, in: directory) else { break }
             try Self.requireTrust(before)
-            try before.file.synchronizeContent()
+            try Self.synchronize(before, in: directory)
+            try Self.requireTrust(before)
             present = before
         }
         try directory.directory.synchronizeNames()
         if present.header.hasSnapshot, directory.page.floor < present.generation {
             // Placed by a compaction that has come no further. Its predecessor need not be on the disk to the end, so the
             // group must be read from here.
-            try present.file.synchronizeContent()
+            try Self.synchronize(present, in: directory)
             directory.page.raiseFloor(to: present.generation)
         }
         try directory.page.synchronize()

@@ -158,7 +158,9 @@ struct GroupStart {
             }
             state.apply(state.restarting(in: bootID, at: options.clock.now()))
             // Another process may do the same, and has the same state; one that has written meanwhile wins.
-            guard position.journal.seal(at: position.offset, from: word) || position.journal.word.isSealed else { return }
+            guard position.journal.seal(at: position.offset, from: word) || position.journal.word.isSealed else {
+                return
+            }
             if try place(state, as: highest + 1, incarnation: position.journal.header.incarnation + 1) {
                 directory.removeObsolete()
             }
@@ -170,7 +172,9 @@ struct GroupStart {
     /// Whether a journal was abandoned, and can have been published up to where it says: its space was taken before.
     private static func isPlausiblyAbandoned(_ journal: Journal) -> Bool {
         let word = journal.word
-        guard word.isAbandoned, let size = try? journal.byteCount(), size >= JournalHeader.byteCount else { return false }
+        guard word.isAbandoned, let size = try? journal.byteCount(), size >= JournalHeader.byteCount else {
+            return false
+        }
         return (JournalHeader.byteCount...size).contains(word.tail)
     }
 

@@ -20,11 +20,11 @@ extension LocalGroup {
     }
 
     /// Waits for a compaction when the log is so long that a commit must not make it longer: the process that commits may
-    /// live for one commit only, and then nobody else would do it (contract S16).
+    /// live for one commit only, and then nobody else would do it (contract S10).
     func makeRoom() async {
         guard isLong(beyond: Self.longestByteCount, percent: 200) else { return }
         await compaction.thread.run { [self] in
-            guard isLong(beyond: Self.longestByteCount, percent: 200) else { return }
+            guard (try? catchUp()) != nil, isLong(beyond: Self.longestByteCount, percent: 200) else { return }
             compactOnce(isUrgent: true)
         }
     }
@@ -59,7 +59,11 @@ extension LocalGroup {
     /// - Returns: Whether this call has done it; false when another process does it or something came between.
     func compact(isUrgent: Bool = false) throws(SharedCoreError) -> Bool {
         if isReadOnly { throw .readOnly(directory.directory.path) }
-        guard try replaceJournal(isUrgent: isUrgent) else { return false }
+        // The locks of a journal are those of the process: of its own threads only this keeps all but one out.
+        let isReplaced = try compaction.exclusion.withLock { _ throws(SharedCoreError) in
+            try replaceJournal(isUrgent: isUrgent)
+        }
+        guard isReplaced else { return false }
         // Behind all that held the old journal open: only then its space is free.
         keepSpareSpace()
         return true
@@ -69,13 +73,12 @@ extension LocalGroup {
         try lookAtPlace()
         let captured = try replica.update { state throws(SharedCoreError) -> Captured? in
             guard case .current = try self.follower.catchUp(&state) else { return nil }
-            return Captured(
-                state: state, position: self.follower.position(in: &state), log: self.follower.logByteCount(in: &state))
+            return Captured(state: state, position: self.follower.position(in: &state))
         }
         guard let captured else { return false }
         let journal = captured.position.journal
-        guard try takeCompactionLock(of: journal, isUrgent: isUrgent) else { return false }
-        defer { journal.file.unlock(byteAt: Journal.compactionLockByte) }
+        guard let byte = try takeCompactionLock(of: journal, isUrgent: isUrgent) else { return false }
+        defer { journal.file.unlock(byteAt: byte) }
 
         let builder = try JournalBuilder(
             journal.generation + 1, in: directory, snapshotByteCount: captured.state.snapshotByteCount)
@@ -90,7 +93,10 @@ extension LocalGroup {
         FailPoint.hit("compaction.beforeFloor")
         // Without power, either the old journals are found or the new one, so nothing old is removed before the new one
         // is on the disk, whatever the durability: a group must not be lost. A disk that refuses keeps the old ones.
-        guard (try? builder.settle()) != nil else { return true }
+        guard (try? builder.settle()) != nil else {
+            rescue()
+            return true
+        }
         FailPoint.hit("compaction.afterFloor")
         directory.removeObsolete()
         return true
@@ -99,7 +105,6 @@ extension LocalGroup {
     private struct Captured: Sendable {
         let state: StoreState
         let position: JournalFollower.Position
-        let log: Int
     }
 
     /// What became of the old journal under the lock.
@@ -111,22 +116,24 @@ extension LocalGroup {
     /// How long another process that compacts is waited for before it is taken for frozen.
     private static let compactionPatience = Duration.milliseconds(250)
 
-    /// One process at a time compacts. One that is frozen while it does holds up the others only for a moment.
+    /// Takes the lock of the one process that compacts. A process that is frozen while it has it is passed over: the next one
+    /// takes the next of these bytes, so that only one passes over it at a time.
     ///
-    /// - Returns: Whether to go on; false when another process does it, or has done it.
-    private func takeCompactionLock(of journal: Journal, isUrgent: Bool) throws(SharedCoreError) -> Bool {
-        let end = ContinuousClock.now.advanced(by: Self.compactionPatience)
-        while true {
-            do throws(SystemCallError) {
-                if try journal.file.tryLock(byteAt: Journal.compactionLockByte) { return true }
-            } catch {
-                throw SharedCoreError(error)
-            }
-            guard isUrgent else { return false }
-            if journal.word.isSealed { return false }
-            if ContinuousClock.now >= end { return true }
-            usleep(2_000)
+    /// - Returns: The byte that is locked now; nil when another process compacts, or has done it.
+    private func takeCompactionLock(of journal: Journal, isUrgent: Bool) throws(SharedCoreError) -> Int? {
+        for byte in Journal.compactionLockByte..<Journal.compactionLockByte + 4 {
+            let end = ContinuousClock.now.advanced(by: Self.compactionPatience)
+            repeat {
+                do throws(SystemCallError) {
+                    if try journal.file.tryLock(byteAt: byte) { return byte }
+                } catch {
+                    throw SharedCoreError(error)
+                }
+                guard isUrgent, !journal.word.isSealed else { return nil }
+                usleep(2_000)
+            } while ContinuousClock.now < end
         }
+        return nil
     }
 
     /// Adds what was committed since the snapshot, seals the old journal and gives the new one its name.

@@ -58,7 +58,7 @@ extension LocalGroup {
         guard position.journal === journal else { return }
         if status.byteCount < position.offset { throw lose(with: .cut(journal.file.path)) }
         let word = journal.word
-        if word.tail < position.offset { throw lose(with: .cut(journal.file.path)) }
+        if word.tail < position.offset || journal.isWrittenOver { throw lose(with: .cut(journal.file.path)) }
         if status.isRemoved, !word.isSealed { throw lose(with: .lost(directory.directory.path)) }
     }
 }

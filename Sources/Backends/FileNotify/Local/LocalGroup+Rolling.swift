@@ -56,24 +56,34 @@ extension LocalGroup {
         let (snapshot, journal) = replica.read { state in
             (state.snapshotByteCount, self.follower.position(in: &state).journal)
         }
-        let slack = SpareSpace.coordinationByteCount
-        for size in [
-            SpareSpace.rollAndCompaction(of: snapshot) + slack, SpareSpace.rollAndCompaction(of: snapshot),
-            SpareSpace.compaction(of: snapshot),
-        ] {
-            guard let kept = try? SpareSpace.keep(size, in: directory.directory) else { continue }
-            journal.spareByteCount = max(kept, journal.spareByteCount)
-            return
+        let whole = SpareSpace.rollAndCompaction(of: snapshot) + SpareSpace.coordinationByteCount
+        if keepSpareSpace(whole, for: journal) { return }
+        // Space for content comes last.
+        _ = try? withLock { journal throws(SharedCoreError) in
+            guard case .current = try self.catchUp(), self.position.journal === journal else { return }
+            _ = try journal.giveBackSpace(behind: journal.word.tail)
         }
+        // As much as there is: of what is kept for others than content, any part is of use.
+        let least = SpareSpace.compaction(of: snapshot)
+        for size in stride(from: whole, through: least, by: -SpareSpace.stepByteCount)
+        where keepSpareSpace(size, for: journal) { return }
+    }
+
+    private func keepSpareSpace(_ byteCount: Int, for journal: Journal) -> Bool {
+        guard let kept = try? SpareSpace.keep(byteCount, in: directory.directory) else { return false }
+        journal.spareByteCount = max(kept, journal.spareByteCount)
+        return true
     }
 
     /// Makes sure that a compaction has space after a record, before it is written; otherwise a full disk could become one on
     /// which nobody can end anything any more. Under the lock.
     ///
+    /// - Parameter end: Where the record ends.
     /// - Throws: `storageFull`.
-    func requireSpareSpace(for effect: Effect, in journal: Journal) throws(SharedCoreError) {
+    func requireSpareSpace(for effect: Effect, in journal: Journal, endingAt end: Int) throws(SharedCoreError) {
         let claim = effect.claim
         if case .ending = claim { return }
+        if Defect.withoutReserve.isPresent { return }
         let snapshot = replica.read { $0.snapshotByteCount } + effect.snapshotGrowth
         let needed = SpareSpace.rollAndCompaction(of: snapshot) + claim.spareByteCount
         guard needed > journal.spareByteCount else { return }
@@ -86,7 +96,12 @@ extension LocalGroup {
                 journal.spareByteCount = try SpareSpace.keep(needed, in: directory.directory)
             }
         } catch {
-            throw SharedCoreError(error)
+            // Of what is not content, none is refused while the journal has space that only content needs.
+            if case .content = claim { throw SharedCoreError(error) }
+            guard error.isStorageFull, try journal.giveBackSpace(behind: end) else { throw SharedCoreError(error) }
+            journal.spareByteCount = try SharedCoreError.wrapping { () throws(SystemCallError) in
+                try SpareSpace.keep(needed, in: directory.directory)
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Glibc
 internal import Platform
 internal import Replica
 internal import StoreEngine
@@ -15,9 +16,17 @@ extension LocalGroup {
         do throws(SharedCoreError) {
             try await durability.wait(for: written.journal, to: written.tail, in: directory)
         } catch {
+            rescue()
             rewriteInBackground()
             throw error
         }
+    }
+
+    /// Keeps in memory what the disk has not confirmed of an abandoned journal: this process's journal keeps it for all that
+    /// reads it here.
+    func rescue() {
+        let journal = position.journal
+        if journal.word.isAbandoned, !Defect.forgottenFailure.isPresent { journal.abandon() }
     }
 
     /// Returns when the present journal is one that a sync can bring to the disk, after writing it anew where it must be.
@@ -45,6 +54,9 @@ extension LocalGroup {
         }
     }
 
+    /// How often one try begins anew because another process came between.
+    private static let rewriteAttempts = 50
+
     /// Blocks. Only on the compaction's thread.
     private func rewrite() throws(SharedCoreError) {
         try catchUp()
@@ -53,11 +65,11 @@ extension LocalGroup {
         guard compaction.retry.withLock({ $0.mayTry(at: now) }) else { throw untrusted(nil) }
         do throws(SharedCoreError) {
             // Another process may be in the way; then its journal is looked at.
-            while position.journal.word.isAbandoned {
-                let before = position.journal.generation
-                let isDone = try compact(isUrgent: true)
-                try catchUp()
-                if isDone, position.journal.word.isAbandoned, position.journal.generation == before + 1 { break }
+            var patience = Patience()
+            for _ in 0..<Self.rewriteAttempts where position.journal.word.isAbandoned {
+                if try compact(isUrgent: true) { break }
+                // A journal may be sealed whose successor was never made.
+                if case .sealed = try catchUp() { try overtake(&patience) } else { usleep(5_000) }
             }
         } catch {
             compaction.retry.withLock { $0.failed(at: SystemClock().now()) }
@@ -70,7 +82,7 @@ extension LocalGroup {
         compaction.retry.withLock { $0 = RetryPause() }
     }
 
-    private func untrusted(_ cause: SharedCoreError?) -> SharedCoreError {
+    func untrusted(_ cause: SharedCoreError?) -> SharedCoreError {
         SharedCoreError(
             .unavailable,
             "A sync of the group's files has failed, and they could not be written anew yet. Nothing was done. See to the disk; "

@@ -44,7 +44,6 @@ extension LocalGroup {
     ) async throws(SharedCoreError) -> Written {
         if isReadOnly { throw .readOnly(directory.directory.path) }
         if Task.isCancelled { throw .cancelled("commit") }
-        await makeRoom()
         let judge = try await trusting(judge, as: durability)
         if queue.isEmpty, case .written(let written) = try attempt(judge) { return written }
         return try await enqueue(judge)
@@ -189,7 +188,7 @@ extension LocalGroup {
         after.offset += frame.count
         do throws(SharedCoreError) {
             try journal.reserveSpace(for: frame.count, at: position.offset, keeping: effect.claim.journalByteCount)
-            try requireSpareSpace(for: effect, in: journal)
+            try requireSpareSpace(for: effect, in: journal, endingAt: after.offset)
         } catch {
             guard error.code == .storageFull else { throw error }
             if effect.claim.journalByteCount < Journal.reserveByteCount { return .noRoom(error) }

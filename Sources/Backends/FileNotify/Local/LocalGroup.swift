@@ -86,7 +86,7 @@ final class LocalGroup: Sendable {
         let group = LocalGroup(
             directory: directory, clock: options.clock, state: state, follower: follower, sessionLocks: locks,
             hearing: hearing)
-        try group.catchUp()
+        _ = try group.applyPublished()
         _ = try? NotificationService.shared().register(group)
         return group
     }
@@ -108,11 +108,18 @@ final class LocalGroup: Sendable {
     @discardableResult
     func catchUp() throws(SharedCoreError) -> JournalFollower.Standing {
         do throws(SharedCoreError) {
-            return try replica.update { state throws(SharedCoreError) in try self.follower.catchUp(&state) }
+            return try applyPublished()
         } catch {
-            // What is damaged stays damaged.
-            throw error.code == .corrupt ? lose(with: error) : error
+            guard error.code == .corrupt else { throw error }
+            // Another process has in memory what the disk has dropped, and writes it anew.
+            if position.journal.word.isAbandoned { throw untrusted(error) }
+            // What is damaged otherwise stays damaged.
+            throw lose(with: error)
         }
+    }
+
+    private func applyPublished() throws(SharedCoreError) -> JournalFollower.Standing {
+        try replica.update { state throws(SharedCoreError) in try self.follower.catchUp(&state) }
     }
 
     /// The same, for whoever waits for what others publish.

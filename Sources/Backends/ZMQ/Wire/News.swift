@@ -39,14 +39,20 @@ struct News: Hashable {
 }
 
 extension StoreState {
-    /// The effects after a revision, no more than an answer or so many bytes hold; nil when they are no longer kept. One
-    /// effect goes whatever its size.
+    /// The effects after a revision, no more than an answer or so many bytes hold; nil when they are no longer kept, or a large
+    /// value of one is not: a journal that was replaced gives its space back. One effect goes whatever its size.
     func news(after revision: Revision, upTo byteLimit: Int = Wire.newsByteCount) throws(SharedCoreError) -> News? {
         guard let following = effects?.elements(after: revision) else { return nil }
         var news = News(after: revision)
         var byteCount = 0
         for effect in following {
-            let payload = try effect.forReplicas.payload()
+            let payload: [UInt8]
+            do throws(SharedCoreError) {
+                payload = try effect.forReplicas.payload()
+            } catch {
+                guard error.code == .corrupt else { throw error }
+                return nil
+            }
             byteCount += payload.count
             guard news.effects.isEmpty || byteCount <= byteLimit else { break }
             news.add(payload, of: effect)
