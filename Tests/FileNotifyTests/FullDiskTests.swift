@@ -126,4 +126,24 @@ struct FullDiskTests {
         #expect(try await bystander.tell("get other") == "value value")
         #expect(try await bystander.tell("get key").utf8.count > 100_000)
     }
+
+    @Test("S10: on a full disk, a compaction whose process ended in the middle is finished by the next one")
+    func interruptedCompaction() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "3m")
+        try await first.tell("fill kept/ 100 3000")
+        #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
+        let second = try await peer(beside: first, at: directory.path)
+        try await second.tell("arm compaction.beforeFloor:kill")
+        try second.send("compact")
+        try await second.ended()
+        // The old journals are there still, and the spare file is a journal.
+        let third = try await peer(beside: first, at: directory.path)
+        try await third.tell("hold owner third")
+        third.killNow()
+        #expect(try await first.tell("sessions").split(separator: " ").count == 1)
+        try await first.tell("clear full")
+        try await first.tell("put key value")
+        #expect(try await first.tell("get key") == "value value")
+    }
 }

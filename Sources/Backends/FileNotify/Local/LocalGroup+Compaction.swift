@@ -48,6 +48,7 @@ extension LocalGroup {
 
     /// Tries once. After a failure the log has to grow before the next try. Blocks.
     private func compactOnce(isUrgent: Bool = false) {
+        _ = try? finishCompaction()
         let isDone = (try? compact(isUrgent: isUrgent)) ?? false
         let log = replica.read { state in self.follower.logByteCount(in: &state) }
         compaction.retryByteCount.store(isDone ? 0 : log + Self.compactionByteCount / 4, ordering: .relaxed)
@@ -99,6 +100,36 @@ extension LocalGroup {
         }
         FailPoint.hit("compaction.afterFloor")
         directory.removeObsolete()
+        return true
+    }
+
+    /// Finishes the compaction of a process that ended before the journals in front of the new one were removed: on a full
+    /// disk their space is needed for the next one. Blocks.
+    ///
+    /// - Returns: Whether there was such a compaction.
+    func finishCompaction() throws(SharedCoreError) -> Bool {
+        try catchUp()
+        var journal = position.journal
+        while !journal.header.hasSnapshot, let before = try directory.journal(journal.generation - 1) {
+            journal = before
+        }
+        guard journal.header.hasSnapshot, journal.generation > directory.page.floor, !journal.word.isAbandoned else {
+            return false
+        }
+        do throws(SystemCallError) {
+            try journal.file.synchronizeContent()
+            try directory.directory.synchronizeNames()
+            directory.page.raiseFloor(to: journal.generation)
+            try directory.page.synchronize()
+        } catch {
+            if error.isFailedSync {
+                journal.abandon()
+                rescue()
+            }
+            throw SharedCoreError(error)
+        }
+        directory.removeObsolete()
+        keepSpareSpace()
         return true
     }
 

@@ -82,7 +82,9 @@ extension LocalGroup {
                     try overtake(&patience)
                 case .noRoom(let error):
                     roomAttempts += 1
-                    if !Defect.withoutRoom.isPresent, (try? compact()) == true { break }
+                    if !Defect.withoutRoom.isPresent {
+                        if (try? finishCompaction()) == true || (try? compact()) == true { break }
+                    }
                     if roomAttempts < Self.roomAttempts {
                         usleep(5_000)
                     } else {
