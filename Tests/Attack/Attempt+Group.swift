@@ -65,9 +65,10 @@ extension Attempt {
     /// Demands that everything is there and everything works, now that the cause of the trouble is gone.
     func verifyRecovery() async throws {
         try await verify()
-        try await demand("status")
+        // First, because a group that a fault has kept from being made is made by this.
         let answer = try await put("recovered", number: seed &+ UInt64(log.acknowledgedCount), byteCount: 5000)
         try expect(answer.isSuccess, "a put works again; \(answer.summary)")
+        try await demand("status")
         try await demand("exclusive", "--role", "main", "--", "true")
         try await verify()
         try witness.verify()

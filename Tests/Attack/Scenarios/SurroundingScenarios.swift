@@ -81,8 +81,9 @@ enum SurroundingScenarios {
         try await attempt.put("before", number: 1)
         let maildir = attempt.group + "/Maildir"
         for folder in ["", "/new", "/cur", "/tmp"] { try Attempt.makeDirectory(maildir + folder) }
-        let mail = try OpenFile(path: maildir + "/new/1.attack", .createNew)
-        try mail.write(Array("From: Ann <ann@example.org>\r\nCall-ID: c1\r\n\r\nHello\r\n".utf8), at: 0)
+        // Closed at once: a file that a process has open for writing counts as unfinished.
+        try OpenFile(path: maildir + "/new/1.attack", .createNew).write(
+            Array("From: Ann <ann@example.org>\r\nCall-ID: c1\r\n\r\nHello\r\n".utf8), at: 0)
         let answer = try await attempt.run(
             ["executor", "--call-id", "c1", "--deadline", "10s"], through: unwatched(limit))
         if answer.end == .exited(99) { throw HarnessLimitation("the limits of inotify cannot be set here") }
