@@ -85,8 +85,8 @@ extension OwnershipMachineTests {
 
     @Test(
         "C3: an Executor leaves a core that does not stop to the Main that kills it, and gives it up where none does",
-        arguments: [(true, 6), (false, 5)])
-    func givesUpLater(isKilled: Bool, seconds: Int) throws {
+        arguments: [(true, 5_500), (false, 5_000)])
+    func givesUpLater(isKilled: Bool, milliseconds: Int) throws {
         var machine = machine(.executor)
         var paper = Paper()
         paper.put(OwnershipKey.owner, record(.running).bytes, by: session)
@@ -109,6 +109,6 @@ extension OwnershipMachineTests {
                 machine.view.apply(paper.snapshot)
             }
         }
-        #expect(givenUp == seconds * 1000)
+        #expect(givenUp == milliseconds)
     }
 }

@@ -50,6 +50,7 @@ struct ExhaustedWatchesTests {
     @Test("where files can be watched, status says so and the log nothing")
     func watched() async throws {
         let program = try HostProgram()
+        #expect(try await program.run("store", "put", "made", "1").status == 0)
         let status = try #require(try await program.run("status", "--json").objects().first)
         #expect(status["wakeUp"] == .text("fileEvents"))
     }

@@ -26,7 +26,7 @@ struct ForeignNamespaceTests {
     func fenced(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             // A hub of the group is there, and outside of the namespace.
-            #expect(try await program.run("status").status == 0)
+            #expect(try await program.run("store", "put", "made", "1").status == 0)
             let ended = try await program.shell(Self.script)
             #expect(ended.output.contains("main runs\nstatus 0\n"), "\(ended.output) \(ended.errors)")
             #expect(ended.output.contains("process number is of another namespace"), "\(ended.output)")

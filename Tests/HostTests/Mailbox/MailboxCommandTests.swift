@@ -23,6 +23,7 @@ struct MailboxCommandTests {
         "What one process sends, one that comes later reads, with the fields that scripts rely on", arguments: backends)
     func sendAndRead(backend: String) async throws {
         try await HostProgram.using(backend) { program in
+            #expect(try await program.run("store", "put", "made", "1").status == 0)
             let none = try await program.run("mailbox", "read", "box", "--json")
             #expect(none.status == 1 && none.output.isEmpty && none.errors.contains("“box”"))
             _ = try await program.run("mailbox", "send", "box", "1")
