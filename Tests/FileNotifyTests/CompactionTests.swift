@@ -65,16 +65,20 @@ struct CompactionTests {
         let careful = try await PeerProcess.joining(path, disk: true)
         try await careful.tell("put key kept")
         careful.killNow()
-        // The disk refuses the snapshot; then the whole, when it has its place.
+        // The disk refuses the snapshot and all that comes after it; then only the whole, when it has its place, and what comes after.
         for pass in 1...2 {
-            try await modest.tell("arm build.synchronize:fail@\(pass)")
+            try await modest.tell("arm build.synchronize:fail@\(pass)*")
             try modest.send("compact")
             _ = try await modest.answer()
             #expect(try groupNames(in: directory).contains("journal-1"), "the disk has nothing else")
             try await expectAgreement(in: path, key: "key", value: "kept")
         }
-        #expect(try await modest.tell("compact") == "true")
-        #expect(try !groupNames(in: directory).contains("journal-1"))
+        try await modest.tell("arm none:fail")
+        // Where the failure was noticed, it is mended without being asked: then there is nothing left to do here.
+        try await eventually("what failed is done") {
+            _ = try await modest.tell("compact")
+            return try !groupNames(in: directory).contains("journal-1")
+        }
         try await expectAgreement(in: path, key: "key", value: "kept")
     }
 

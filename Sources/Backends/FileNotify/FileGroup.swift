@@ -92,12 +92,12 @@ public final class FileGroup: SharedGroup {
         return group
     }
 
-    /// Whether a group's files stand in a directory, whole or not. Makes nothing. A directory that cannot be looked at counts
-    /// as one with a group: opening tells what is wrong with it.
+    /// Whether a directory stands where a group's would. Makes nothing. One that cannot be looked at counts as there: opening
+    /// tells what is wrong with it.
     package static func isPresent(in directory: String) -> Bool {
         do {
-            let names = try GroupDirectory.secureDirectory(directory, access: .readOnly).names()
-            return names.contains { $0 == GroupPage.fileName || $0.hasPrefix("journal-") }
+            _ = try GroupDirectory.secureDirectory(directory, access: .readOnly)
+            return true
         } catch {
             return (error as? SharedCoreError)?.code != .unavailable
         }

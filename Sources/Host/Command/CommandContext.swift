@@ -60,13 +60,15 @@ struct CommandContext: Sendable {
         try await withGroup(for: command, body)
     }
 
-    /// Refuses a group without files, where the backend keeps it in files. Elsewhere opening leaves nothing behind that lasts.
+    /// Refuses a group without a directory, where the backend keeps it in files. Elsewhere opening leaves nothing behind that lasts.
     private func requirePresentGroup() throws(CommandFailure) {
         let backend = try resolution.value(Settings.backend)
         var isInFiles = backend == "file"
         #if ZMQ
-            // The files of a hub on another machine are not to be seen from here.
-            if backend == "zmq", try resolution.value(Settings.zmqStorage) != "memory" {
+            // The files of a hub on another machine are not to be seen from here, and only a hub that is started makes any.
+            if backend == "zmq", try resolution.value(Settings.zmqStorage) != "memory",
+                try resolution.value(Settings.zmqHub) == "auto"
+            {
                 if case .ipc = try resolution.hubEndpoint() { isInFiles = true }
             }
         #endif
@@ -74,7 +76,7 @@ struct CommandContext: Sendable {
         let directory = try resolution.groupDirectory()
         guard !FileGroup.isPresent(in: directory) else { return }
         let name = try resolution.value(Settings.group)
-        throw CommandFailure(.no, "there is no such group: “\(name)” has no files in \(directory)")
+        throw CommandFailure(.no, "there is no such group: “\(name)” has no directory \(directory)")
     }
 
     /// Joins the configured group for as long as `body` runs.

@@ -10,7 +10,9 @@ internal import StoreEngine
 enum SpaceClaim {
     /// What ends or removes something: a snapshot becomes no longer by it.
     case ending
-    /// A participant that joins, and an ownership that changes hands.
+    /// A participant that joins: what it takes ends with it.
+    case participant
+    /// An ownership that changes hands.
     case coordination
     /// What a session writes that goes with it, and is small.
     case session
@@ -22,7 +24,7 @@ enum SpaceClaim {
         if Defect.withoutReserve.isPresent { return 0 }
         return switch self {
         case .ending: 0
-        case .coordination, .session: Journal.endingsByteCount
+        case .participant, .coordination, .session: Journal.endingsByteCount
         case .content: Journal.reserveByteCount
         }
     }
@@ -30,7 +32,8 @@ enum SpaceClaim {
     /// How much of the spare file it leaves alone, in bytes.
     var spareByteCount: Int {
         switch self {
-        case .ending, .coordination: 0
+        case .ending, .participant: 0
+        case .coordination: SpareSpace.coordinationByteCount / 3
         case .session: SpareSpace.coordinationByteCount / 2
         case .content: SpareSpace.coordinationByteCount
         }
@@ -42,7 +45,7 @@ extension Effect {
     var claim: SpaceClaim {
         switch body {
         case .sessionEnded, .expired, .restarted: return .ending
-        case .sessionOpened: return .coordination
+        case .sessionOpened: return .participant
         case .refused: return .content
         case .committed(_, _, let operations):
             if operations.allSatisfy(\.removes) { return .ending }

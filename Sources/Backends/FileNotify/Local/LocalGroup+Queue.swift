@@ -65,12 +65,15 @@ extension LocalGroup {
         case noRoom(SharedCoreError)
     }
 
-    /// How often room is made for one request. One process may be in another's way.
+    /// How often one request is tried again where there is no room: another process that makes some may be in the way.
     private static let roomAttempts = 20
+    /// How many compactions may bring one request no room before it is refused. Others may take what the first one gained.
+    private static let roomCompactions = 2
 
     private func serve() {
         var patience = Patience()
         var roomAttempts = 0
+        var roomCompactions = 0
         while true {
             if queue.endService() { return }
             do throws(SharedCoreError) {
@@ -78,25 +81,31 @@ extension LocalGroup {
                 case .done:
                     patience.reset()
                     roomAttempts = 0
+                    roomCompactions = 0
                 case .busy:
                     try overtake(&patience)
                 case .noRoom(let error):
-                    roomAttempts += 1
-                    if !Defect.withoutRoom.isPresent {
-                        if (try? finishCompaction()) == true || (try? compact()) == true { break }
-                    }
-                    if roomAttempts < Self.roomAttempts {
-                        usleep(5_000)
-                    } else {
+                    guard roomAttempts < Self.roomAttempts, roomCompactions < Self.roomCompactions else {
                         queue.takeFirst()?.finish(with: .failure(error))
                         roomAttempts = 0
+                        roomCompactions = 0
+                        break
                     }
+                    roomAttempts += 1
+                    let isMade = !Defect.withoutRoom.isPresent && makeRoomOnFullDisk()
+                    if isMade { roomCompactions += 1 } else { usleep(5_000) }
                 }
             } catch {
                 // A fault of the group, not of a request: all who wait get it.
                 while let request = queue.takeFirst() { request.finish(with: .failure(error)) }
             }
         }
+    }
+
+    /// - Returns: Whether this call has finished a compaction.
+    private func makeRoomOnFullDisk() -> Bool {
+        if (try? finishCompaction()) == true { return true }
+        return (try? compact()) == true
     }
 
     /// Writes what waits, under one lock.
