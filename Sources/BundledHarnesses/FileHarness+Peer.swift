@@ -7,8 +7,9 @@ internal import Platform
 extension FileHarness {
     /// Plays the second process of a case over files, until the input ends. An address is a directory and how it is
     /// opened: `disk`, `silent` (as if the system said nothing of files), `trial` (of whether it does), `readOnly`. Besides
-    /// the commands of the suite there is `compact`, which replaces the journal and answers whether this call did it, and
-    /// `program`, which starts a program that lives until it is killed and answers with its process id.
+    /// the commands of the suite there is `compact`, which replaces the journal and answers whether this call did it,
+    /// `backup <directory>`, `restore <backup> <directory>`, and `program`, which starts a program that lives until it is killed
+    /// and answers with its process id.
     package static func servePeer() async {
         try? BusErrorHandler.install()
         let peer = ConformancePeer(
@@ -24,6 +25,12 @@ extension FileHarness {
                 case "compact":
                     guard let group = group as? FileGroup else { return nil }
                     return try await group.compactNow() ? "true" : "false"
+                case "backup":
+                    guard let group = group as? FileGroup else { return nil }
+                    return try await group.backUp(to: arguments.first ?? "").revision.description
+                case "restore":
+                    let backup = try SalvagedGroup(readingFrom: arguments.first ?? "")
+                    return try FileGroup.restore(backup, into: arguments.last ?? "").revision.description
                 case "occupy": return String(try occupyDisk(arguments.first ?? ""))
                 case "program": return String(try startProgram())
                 default: return nil

@@ -44,8 +44,11 @@ extension SharedCoreError {
     static func layout(_ found: UInt64, known: UInt64, at path: String) -> SharedCoreError {
         SharedCoreError(
             .incompatible,
-            "The group's files have layout version \(found); this program knows version \(known). Use the program that wrote "
-                + "them for all processes of the group, or another directory.",
+            "The group's files have layout version \(found); this program knows version \(known). "
+                + (JournalHeader.salvagedVersions.contains(found)
+                    ? "When no process has the group open, “sharedcore salvage DIRECTORY --into NEW” writes it anew as a backup "
+                        + "in version \(known), and “sharedcore restore NEW” takes it into another group."
+                    : "Use the program that wrote them for all processes of the group, or another directory."),
             at: path)
     }
 }

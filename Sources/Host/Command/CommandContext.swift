@@ -60,19 +60,13 @@ struct CommandContext: Sendable {
         try await withGroup(for: command, body)
     }
 
-    /// Refuses a group without a directory, where the backend keeps it in files. Elsewhere opening leaves nothing behind that lasts.
-    private func requirePresentGroup() throws(CommandFailure) {
-        let backend = try resolution.value(Settings.backend)
-        var isInFiles = backend == "file"
+    /// Refuses a group without a directory, where the backend keeps it in files and opening would make it. Elsewhere opening
+    /// leaves nothing behind that lasts.
+    func requirePresentGroup() throws(CommandFailure) {
+        guard try isInFiles else { return }
         #if ZMQ
-            // The files of a hub on another machine are not to be seen from here, and only a hub that is started makes any.
-            if backend == "zmq", try resolution.value(Settings.zmqStorage) != "memory",
-                try resolution.value(Settings.zmqHub) == "auto"
-            {
-                if case .ipc = try resolution.hubEndpoint() { isInFiles = true }
-            }
+            if try resolution.value(Settings.backend) == "zmq", try resolution.value(Settings.zmqHub) != "auto" { return }
         #endif
-        guard isInFiles else { return }
         let directory = try resolution.groupDirectory()
         guard !FileGroup.isPresent(in: directory) else { return }
         let name = try resolution.value(Settings.group)

@@ -22,6 +22,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
             ExecutorCommand.self, ExclusiveCommand.self, PushCommand.self, ServeCommand.self, StatusCommand.self,
             KeeperCommand.self, ApplicationCommand.self,
             TimelineCommand.self, CheckCommand.self,
+            BackupCommand.self, RestoreCommand.self, SalvageCommand.self,
             ConformanceCommand.self,
             BenchCommand.self, SoakCommand.self, ConfigCommand.self, ConformancePeerCommand.self,
         ]

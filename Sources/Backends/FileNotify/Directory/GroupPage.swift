@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import CoreAPI
 internal import Platform
 
@@ -46,6 +47,17 @@ final class GroupPage: Sendable {
         guard version == JournalHeader.layoutVersion else {
             throw .layout(version, known: JournalHeader.layoutVersion, at: file.path)
         }
+    }
+
+    /// The number of the journal from which a group is to be read, by the first page of its file, of any version that can be
+    /// salvaged; nil for anything else.
+    static func floor(ofPage page: [UInt8]) -> UInt64? {
+        var reader = ByteReader(page)
+        guard page.count == MappedPage.byteCount, (try? reader.word()) == magic, let version = try? reader.word(),
+            JournalHeader.salvagedVersions.contains(version)
+        else { return nil }
+        var rest = ByteReader(page[Word.floor...])
+        return try? rest.word()
     }
 
     private static func damaged(_ problem: String, at path: String) -> SharedCoreError {

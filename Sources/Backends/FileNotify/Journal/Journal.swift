@@ -41,7 +41,10 @@ final class Journal: ValueSource {
     private let isRescued = Atomic(false)
 
     /// Opens a journal that is there.
-    init(_ file: OpenFile, isReadOnly: Bool = false) throws(SharedCoreError) {
+    init(
+        _ file: OpenFile, isReadOnly: Bool = false,
+        versions: ClosedRange<UInt64> = JournalHeader.layoutVersion...JournalHeader.layoutVersion
+    ) throws(SharedCoreError) {
         self.file = file
         self.isReadOnly = isReadOnly
         let start = try SharedCoreError.wrapping { () throws(SystemCallError) in
@@ -50,7 +53,7 @@ final class Journal: ValueSource {
         guard start.count == JournalHeader.byteCount else {
             throw SharedCoreError(.corrupt, "A journal is shorter than its header.", at: file.path)
         }
-        header = try JournalHeader(page: start, at: file.path)
+        header = try JournalHeader(page: start, versions: versions, at: file.path)
         page = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try MappedPage(of: file, isReadOnly: isReadOnly)
         }

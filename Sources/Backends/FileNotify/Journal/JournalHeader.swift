@@ -34,6 +34,8 @@ struct JournalHeader: Hashable, Sendable {
     static let magic: UInt64 = 0x314c_4e4a_4353_4853
     /// What all processes of a group have to agree on: also which bell is whose.
     static let layoutVersion: UInt64 = 4
+    /// The versions whose records this program reads where nobody writes any more; see ``SalvagedGroup``.
+    static let salvagedVersions: ClosedRange<UInt64> = 3...layoutVersion
     /// The numbers of journals, and of incarnations: what can be counted on from without end.
     static let numbers: ClosedRange<UInt64> = 1...(1 << 62 - 1)
     /// Where the words that change begin in the page.
@@ -77,11 +79,13 @@ struct JournalHeader: Hashable, Sendable {
     /// Reads the beginning of a page.
     ///
     /// - Throws: `incompatible` for another version of the layout, `corrupt` for anything that no version writes.
-    init(page: [UInt8], at path: String) throws(SharedCoreError) {
+    init(
+        page: [UInt8], versions: ClosedRange<UInt64> = layoutVersion...layoutVersion, at path: String
+    ) throws(SharedCoreError) {
         var reader = ByteReader(page)
         guard page.count > 16, let magic = try? reader.word(), magic == Self.magic, let version = try? reader.word()
         else { throw Self.corrupt(at: path) }
-        guard version == Self.layoutVersion else {
+        guard versions.contains(version) else {
             throw .layout(version, known: Self.layoutVersion, at: path)
         }
         var chain = JournalChain(salt: Self.magic)

@@ -13,15 +13,19 @@ package final class FileOrder: LocalOrder {
 
     private let local: LocalGroup
     private let listener: Listening.ID
+    /// Held locked like that of a participant: the group is in use, also while the hub has no clients.
+    private let lockedByte: Int
 
-    private init(local: LocalGroup, listener: Listening.ID, capabilities: Capabilities) {
+    private init(local: LocalGroup, listener: Listening.ID, lockedByte: Int, capabilities: Capabilities) {
         self.local = local
         self.listener = listener
+        self.lockedByte = lockedByte
         self.capabilities = capabilities
     }
 
     deinit {
         local.stopListening(listener)
+        local.sessionLocks.release(lockedByte)
     }
 
     /// Opens the order of the group in a directory, which is made when it is not there, and hears of all its news.
@@ -37,8 +41,14 @@ package final class FileOrder: LocalOrder {
         try capabilities.satisfy(options.requirements)
         try options.limits.requireRecordable()
         let local = try await GroupRegistry.shared.group(at: directory, options: options)
-        let listener = try await local.listen(to: [.all], .everything)
-        return FileOrder(local: local, listener: listener, capabilities: capabilities)
+        let lockedByte = try SharedCoreError.wrapping { () throws(SystemCallError) in try local.sessionLocks.acquire() }
+        do throws(SharedCoreError) {
+            let listener = try await local.listen(to: [.all], .everything)
+            return FileOrder(local: local, listener: listener, lockedByte: lockedByte, capabilities: capabilities)
+        } catch {
+            local.sessionLocks.release(lockedByte)
+            throw error
+        }
     }
 
     package func refresh() async throws(SharedCoreError) {

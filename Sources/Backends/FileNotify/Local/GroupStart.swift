@@ -44,7 +44,7 @@ struct GroupStart {
     }
 
     /// Whether any participant has the group open.
-    private func isOpen() throws(SharedCoreError) -> Bool {
+    func isOpen() throws(SharedCoreError) -> Bool {
         try SharedCoreError.wrapping { () throws(SystemCallError) in
             try OpenFile(GroupPage.fileName, in: directory.directory, .read).lockedByte(in: SessionLocks.bytes) != nil
         }
@@ -105,21 +105,21 @@ struct GroupStart {
             try SharedCoreError.wrapping { () throws(SystemCallError) in try directory.page.synchronize() }
             return
         }
-        var (state, position, word) = try survivingState(from: floor)
-        var effect = state.restarting(in: bootID, at: options.clock.now())
+        var records = try survivingState(from: floor)
+        var effect = records.state.restarting(in: bootID, at: options.clock.now())
         if Defect.repeatedRevisions.isPresent {
             effect = Effect(
-                revision: Revision(rawValue: state.revision.rawValue + 1), time: effect.time, body: effect.body)
+                revision: Revision(rawValue: records.state.revision.rawValue + 1), time: effect.time, body: effect.body)
         }
-        state.apply(effect)
+        records.state.apply(effect)
         FailPoint.hit("restart.beforeSeal")
         // From the word that stood there before the records were read: one that has changed since is that of a living
         // writer, whose commits are not written over, or of another process that begins this run.
-        guard position.journal.seal(at: position.offset, from: word) else { return }
+        guard records.seal() else { return }
         FailPoint.hit("restart.afterSeal")
         // Not below the floor: without power, it may have reached the disk and its journal not.
         let generation = max(highest + 1, number)
-        if try place(state, as: generation, incarnation: position.journal.header.incarnation + 1) {
+        if try place(records.state, as: generation, incarnation: records.incarnation + 1) {
             FailPoint.hit("restart.afterPlace")
             directory.removeObsolete()
         }
@@ -149,19 +149,19 @@ struct GroupStart {
         }
         // A later snapshot has what the earlier journals have, and may have come to the disk in their place.
         for journal in journals.reversed() where journal.header.hasSnapshot && journal.generation >= floor {
-            var (state, position, word): (StoreState, JournalFollower.Position, CommitWord)
+            var records: SurvivingRecords
             do throws(SharedCoreError) {
-                (state, position, word) = try survivingState(from: journal)
+                records = try survivingState(from: journal)
             } catch {
                 guard error.code == .corrupt, journal.generation > floor else { throw error }
                 continue
             }
-            state.apply(state.restarting(in: bootID, at: options.clock.now()))
+            records.state.apply(records.state.restarting(in: bootID, at: options.clock.now()))
             // Another process may do the same, and has the same state; one that has written meanwhile wins.
-            guard position.journal.seal(at: position.offset, from: word) || position.journal.word.isSealed else {
+            guard records.seal() || records.position.journal.word.isSealed else {
                 return
             }
-            if try place(state, as: highest + 1, incarnation: position.journal.header.incarnation + 1) {
+            if try place(records.state, as: highest + 1, incarnation: records.incarnation + 1) {
                 directory.removeObsolete()
             }
             return
@@ -178,37 +178,15 @@ struct GroupStart {
         return (JournalHeader.byteCount...size).contains(word.tail)
     }
 
-    /// What the old run has left: every record that follows the one before without a gap. Also the commit word of the last
-    /// journal, from before it was read.
-    private func survivingState(
-        from floor: Journal
-    ) throws(SharedCoreError) -> (StoreState, JournalFollower.Position, CommitWord) {
-        var word = floor.word
-        var (state, position) = try JournalFollower.snapshot(
-            of: floor, limits: options.limits, historyByteCount: 0, to: try floor.byteCount())
-        while true {
-            // Where the next journal begins, this one ends, whatever a writer that came too late has left behind it.
-            let next = try directory.survivingJournal(position.journal.generation + 1)
-            let continuation = next?.header.continuation
-            let end = try position.journal.byteCount()
-            try JournalFollower.read(
-                from: &position, to: continuation?.predecessorTail ?? end
-            ) { record throws(SharedCoreError) in
-                guard case .effect(let effect) = record, effect.revision > state.revision else { return false }
-                state.apply(effect)
-                return true
-            }
-            guard let next, let continuation, continuation.predecessorTail == position.offset else {
-                return (state, position, word)
-            }
-            word = next.word
-            position = JournalFollower.Position(
-                journal: next, offset: continuation.offset, chain: JournalChain(salt: continuation.chain))
+    /// What the old run has left.
+    private func survivingState(from floor: Journal) throws(SharedCoreError) -> SurvivingRecords {
+        try SurvivingRecords(from: floor, limits: options.limits) { generation throws(SharedCoreError) in
+            try directory.survivingJournal(generation)
         }
     }
 
     /// Writes a state as a journal of its own.
-    private func place(
+    func place(
         _ state: StoreState, as generation: UInt64, incarnation: UInt64
     ) throws(SharedCoreError) -> Bool {
         let builder = try JournalBuilder(

@@ -51,14 +51,15 @@ extension LocalGroup {
         }
     }
 
-    /// Refuses to write to a journal that was removed, cut or written over since this process has read it. Under its lock.
-    func requireWhole(_ journal: Journal) throws(SharedCoreError) {
+    /// What is wrong with a journal that was removed, cut or written over since this process has read it. Under its lock: the
+    /// group is ended when the lock is given back.
+    func damage(of journal: Journal) throws(SharedCoreError) -> SharedCoreError? {
         let status = try SharedCoreError.wrapping { () throws(SystemCallError) in try journal.file.status() }
         let position = position
-        guard position.journal === journal else { return }
-        if status.byteCount < position.offset { throw lose(with: .cut(journal.file.path)) }
+        guard position.journal === journal else { return nil }
+        if status.byteCount < position.offset { return .cut(journal.file.path) }
         let word = journal.word
-        if word.tail < position.offset || journal.isWrittenOver { throw lose(with: .cut(journal.file.path)) }
-        if status.isRemoved, !word.isSealed { throw lose(with: .lost(directory.directory.path)) }
+        if word.tail < position.offset || journal.isWrittenOver { return .cut(journal.file.path) }
+        return status.isRemoved && !word.isSealed ? .lost(directory.directory.path) : nil
     }
 }

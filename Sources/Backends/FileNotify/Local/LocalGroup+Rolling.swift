@@ -59,8 +59,10 @@ extension LocalGroup {
         let whole = SpareSpace.rollAndCompaction(of: snapshot) + SpareSpace.coordinationByteCount
         if keepSpareSpace(whole, for: journal) { return }
         // Space for content comes last.
+        defer { replica.wake() }
         _ = try? withLock { journal throws(SharedCoreError) in
-            guard case .current = try self.catchUp(), self.position.journal === journal else { return }
+            let standing = try self.replica.change { state throws(SharedCoreError) in try self.follower.catchUp(&state) }
+            guard case .current = standing, self.position.journal === journal else { return }
             _ = try journal.giveBackSpace(behind: journal.word.tail)
         }
         // As much as there is: of what is kept for others than content, any part is of use.

@@ -106,8 +106,9 @@ extension LocalGroup {
     func withLock<Value>(
         _ body: (Journal) throws(SharedCoreError) -> Value
     ) throws(SharedCoreError) -> Value? {
+        try requirePlace()
+        var damage: SharedCoreError?
         let value = try writer.withLockIfAvailable { _ throws(SharedCoreError) -> Value? in
-            try self.requirePlace()
             let journal = self.position.journal
             do throws(SystemCallError) {
                 guard try journal.file.tryLock(byteAt: Journal.lockByte) else { return nil }
@@ -119,9 +120,11 @@ extension LocalGroup {
                 journal.file.unlock(byteAt: Journal.lockByte)
             }
             FailPoint.hit("commit.afterLock")
-            try self.requireWhole(journal)
-            return try body(journal)
+            damage = try self.damage(of: journal)
+            return damage == nil ? try body(journal) : nil
         }
+        // Whoever waits is resumed under no lock.
+        if let damage { throw lose(with: damage) }
         return value ?? nil
     }
 

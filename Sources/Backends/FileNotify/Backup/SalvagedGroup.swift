@@ -1,0 +1,126 @@
+package import CoreAPI
+internal import Platform
+internal import StoreEngine
+
+/// The newest state that a directory's files prove, whatever happened to them. Nothing in the directory is changed, and
+/// nobody is kept from writing there.
+///
+/// The files may be those of a group that is used, of a backup, of a copy that was made of either, or what a damaged disk
+/// has left; also those of an earlier version of the layout.
+package struct SalvagedGroup: Sendable {
+    let state: StoreState
+    let incarnation: UInt64
+    /// What is missing or cannot be proved, a sentence each; empty for a group that is whole.
+    package let findings: [String]
+
+    package var summary: GroupSummary { GroupSummary(state) }
+
+    /// Writes the state as a whole group in another directory, in the present layout. On the disk when it returns. Blocks.
+    package func write(to path: String) throws(SharedCoreError) -> GroupSummary {
+        try GroupCopy.write(state, incarnation: incarnation, to: path)
+    }
+
+    /// Reads the files. Blocks.
+    ///
+    /// - Throws: `unavailable` for a directory that is not there, `corrupt` when no journal in it has a whole snapshot.
+    package init(readingFrom path: String) throws(SharedCoreError) {
+        let directory: Directory
+        let generations: [UInt64]
+        do throws(SystemCallError) {
+            directory = try Directory(path: path)
+            generations = try GroupDirectory.generations(in: directory)
+        } catch {
+            throw SharedCoreError(error)
+        }
+        guard !generations.isEmpty else {
+            throw SharedCoreError(.corrupt, "The directory holds no journal of a group.", at: path)
+        }
+        var reader = Reader(directory: directory)
+        let floor = reader.floor()
+        for generation in generations { reader.open(generation) }
+        let records = try reader.newestRecords(notBelow: floor)
+        reader.judge(records, of: generations)
+        state = records.state
+        incarnation = records.incarnation
+        findings = reader.findings
+    }
+
+    private struct Reader {
+        let directory: Directory
+        var journals: [UInt64: Journal] = [:]
+        var findings: [String] = []
+
+        init(directory: Directory) { self.directory = directory }
+
+        /// The number of the journal from which the group is to be read; 0 where nothing says so.
+        mutating func floor() -> UInt64 {
+            do throws(SystemCallError) {
+                let file = try OpenFile(GroupPage.fileName, in: directory, .read)
+                if let floor = GroupPage.floor(ofPage: try file.read(count: MappedPage.byteCount, at: 0)) { return floor }
+                findings.append("The file \(GroupPage.fileName) is damaged.")
+            } catch {
+                findings.append("The file \(GroupPage.fileName) cannot be read: \(error.text).")
+            }
+            return 0
+        }
+
+        mutating func open(_ generation: UInt64) {
+            let name = GroupDirectory.journalName(generation)
+            do throws(SharedCoreError) {
+                let file = try SharedCoreError.wrapping { () throws(SystemCallError) in
+                    try OpenFile(name, in: directory, .read)
+                }
+                let journal = try Journal(file, isReadOnly: true, versions: JournalHeader.salvagedVersions)
+                if journal.generation == generation {
+                    journals[generation] = journal
+                } else {
+                    findings.append("\(name) holds journal \(journal.generation), not the one that it is named for.")
+                }
+            } catch {
+                findings.append("\(name) cannot be read: \(error.message)")
+            }
+        }
+
+        /// The records from the newest journal on that has a whole snapshot.
+        mutating func newestRecords(notBelow floor: UInt64) throws(SharedCoreError) -> SurvivingRecords {
+            for generation in journals.keys.sorted().reversed() {
+                guard let journal = journals[generation], journal.header.hasSnapshot else { continue }
+                let journals = journals
+                do throws(SharedCoreError) {
+                    let records = try SurvivingRecords(from: journal, limits: Limits()) { journals[$0] }
+                    if generation < floor {
+                        findings.append(
+                            "\(GroupDirectory.journalName(floor)), from which the group is to be read, is not whole: "
+                                + "\(GroupDirectory.journalName(generation)) has an older state.")
+                    }
+                    return records
+                } catch {
+                    guard error.code == .corrupt else { throw error }
+                    findings.append("\(GroupDirectory.journalName(generation)) is not whole: \(error.message)")
+                }
+            }
+            throw SharedCoreError(
+                .corrupt, "No journal in the directory has a whole snapshot. " + findings.joined(separator: " "),
+                at: directory.path)
+        }
+
+        /// Tells what lies behind the last of the records and is not among them.
+        mutating func judge(_ records: SurvivingRecords, of generations: [UInt64]) {
+            let last = records.position.journal.generation
+            let name = GroupDirectory.journalName(last)
+            let tail = records.word.tail
+            if tail > records.position.offset {
+                findings.append(
+                    "\(name) is damaged at byte \(records.position.offset): "
+                        + "\(tail - records.position.offset) bytes of records behind it are missing.")
+            } else if records.word.isSealed, !generations.contains(last + 1) {
+                findings.append(
+                    "\(name) is ended, and its successor \(GroupDirectory.journalName(last + 1)) is not there: what it held, "
+                        + "if anything, is missing.")
+            }
+            for generation in generations where generation > last {
+                findings.append("\(GroupDirectory.journalName(generation)) does not go on from what is before it.")
+            }
+        }
+    }
+}

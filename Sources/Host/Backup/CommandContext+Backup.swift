@@ -1,0 +1,56 @@
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Platform
+internal import ProgramOutput
+
+#if ZMQ
+    internal import ZMQBackend
+#endif
+
+extension CommandContext {
+    /// The directory of the configured group, for a command that works on its files.
+    func directoryOfFiles(for command: String) throws(CommandFailure) -> String {
+        guard try isInFiles else {
+            throw .usage(
+                "“\(command)” is for groups in files of this machine, with the backend file or behind a hub on files that "
+                    + "is reached by ipc.")
+        }
+        return try resolution.groupDirectory()
+    }
+
+    /// Whether the configured group's content is in files of this machine.
+    var isInFiles: Bool {
+        get throws(CommandFailure) {
+            let backend = try resolution.value(Settings.backend)
+            #if ZMQ
+                // The files of a hub on another machine are not to be seen from here.
+                if backend == "zmq", try resolution.value(Settings.zmqStorage) != "memory" {
+                    if case .ipc = try resolution.hubEndpoint() { return true }
+                }
+            #endif
+            return backend == "file"
+        }
+    }
+
+    /// Runs what blocks on files, on a thread of its own.
+    func onFiles<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(SharedCoreError) -> Value
+    ) async throws(SharedCoreError) -> Value {
+        try await SerialThread(name: "sc-files").run(body)
+    }
+
+    /// Tells what was written where.
+    func emit(_ summary: GroupSummary, _ verb: String, at path: String) async throws {
+        try await output.emit(
+            text: "\(verb) \(path): \(summary.keyCount.counting("key")), \(summary.byteCount.counting("byte")), "
+                + "revision \(summary.revision)",
+            json: json(of: summary, at: path))
+    }
+
+    func json(of summary: GroupSummary, at path: String) -> JSONObject {
+        [
+            "directory": .text(path), "revision": .natural(summary.revision.rawValue),
+            "keys": .integer(Int64(summary.keyCount)), "bytes": .integer(Int64(summary.byteCount)),
+        ]
+    }
+}

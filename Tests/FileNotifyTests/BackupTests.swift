@@ -1,0 +1,239 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import Glibc
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@Suite("Backups of groups in files", .timeLimit(.minutes(5)))
+struct BackupTests {
+    private let directory: TemporaryDirectory
+    private let path: String
+    private let backup: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.path(of: "group")
+        backup = directory.path(of: "backup")
+    }
+
+    private func backUp(_ path: String, to backup: String) async throws -> GroupSummary {
+        let group = try await FileGroup.open(directory: path)
+        let summary = try await group.backUp(to: backup)
+        await group.close()
+        return summary
+    }
+
+    private func restore(_ backup: String, into path: String) throws -> GroupSummary {
+        try FileGroup.restore(SalvagedGroup(readingFrom: backup), into: path)
+    }
+
+    @Test("S16: what stood at one revision comes back, without sessions and what lived with them")
+    func comesBack() async throws {
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("small", text: "kept")
+        try await group.put("large", [UInt8](repeating: 5, count: 200_000))
+        try await group.put("held", [1], lifetime: .session)
+        try await group.post("name", state: 7)
+        try await group.post("name", state: 8)
+        _ = try await group.backUp(to: backup)
+        try await group.put("small", text: "changed")
+        try await group.put("later", [1])
+        let last = try await group.delete("large").revision
+        await group.close()
+
+        let restored = try restore(backup, into: path)
+        #expect(restored.revision > last)
+        let new = try await FileGroup.open(directory: path)
+        #expect(try await new.text("small") == "kept")
+        #expect(try await new.get("large")?.value == [UInt8](repeating: 5, count: 200_000))
+        #expect(try await new.get("held") == nil)
+        #expect(try await new.get("later") == nil)
+        #expect(try await new.state(of: "name").state == 8)
+        #expect(try await new.sessions().map(\.id) == [new.session.id])
+        #expect(try await new.put("small", text: "on") > restored.revision)
+        await new.close()
+        #expect(try SalvagedGroup(readingFrom: path).findings == [])
+    }
+
+    @Test("S16: a backup that is made while others write and compact has each commit whole or not at all")
+    func whileOthersWrite() async throws {
+        let writer = try await PeerProcess.joining(path)
+        let group = try await FileGroup.open(directory: path)
+        for number in 0..<30 {
+            try await writer.tell("pair p \(number) 100000")
+            try writer.send("pair p \(number + 1000) 100000")
+            if number % 3 == 0 { _ = try await group.compactNow() }
+            let place = backup + "\(number)"
+            let summary = try await group.backUp(to: place)
+            _ = try await writer.answer()
+            let copy = try SalvagedGroup(readingFrom: place)
+            #expect(copy.findings == [])
+            #expect(copy.summary == summary)
+            let target = directory.path(of: "target\(number)")
+            _ = try FileGroup.restore(copy, into: target)
+            let restored = try await FileGroup.open(directory: target)
+            let pair = try await restored.list("p").entries
+            #expect(pair.count == 2 && Set(pair.map(\.revision)).count == 1)
+            let numbers = pair.map { String(decoding: $0.value.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self) }
+            #expect(numbers == ["\(number)", "\(number)"] || numbers == ["\(number + 1000)", "\(number + 1000)"])
+            await restored.close()
+        }
+        await group.close()
+    }
+
+    @Test("S16: one backup that is restored again and again, in one directory and in several, gives out no revision twice")
+    func restoredTwice() async throws {
+        let group = try await FileGroup.open(directory: path)
+        let first = try await group.put("owner", [1]).revision
+        _ = try await group.backUp(to: backup)
+        await group.close()
+        let salvaged = try SalvagedGroup(readingFrom: backup)
+        var given: Set<Revision> = [first]
+        for (seconds, name) in [(100, "group"), (100, "group"), (101, "other"), (102, "third"), (50, "group")] {
+            let target = directory.path(of: name)
+            _ = try FileGroup.restore(
+                salvaged, into: target, unixSeconds: UInt64(seconds), options: FileGroupOptions())
+            let group = try await FileGroup.open(directory: target)
+            for _ in 0..<5 {
+                let revision = try await group.put("owner", [1]).revision
+                #expect(given.insert(revision).inserted, "\(revision) at \(seconds) in \(name)")
+            }
+            await group.close()
+        }
+    }
+
+    @Test("S16: restoring in the year 2100 and restarting the machine after it, the group can be read")
+    func highRevisions() async throws {
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("key", text: "kept")
+        _ = try await group.backUp(to: backup)
+        await group.close()
+        _ = try FileGroup.restore(
+            SalvagedGroup(readingFrom: backup), into: path, unixSeconds: 4_102_444_800, options: FileGroupOptions())
+        for _ in 0..<2 {
+            let restarted = try await FileGroup.open(directory: path, options: FileGroupOptions(clock: ManualClock()))
+            #expect(try await restarted.text("key") == "kept")
+            await restarted.close()
+        }
+    }
+
+    @Test("S16: while a process has the group open, nothing is restored")
+    func refusedWhileOpen() async throws {
+        _ = try await backUp(path, to: backup)
+        let peer = try await PeerProcess.joining(path)
+        try await peer.tell("put key 1")
+        let error = #expect(throws: SharedCoreError.self) { try restore(backup, into: path) }
+        #expect(error?.code == .unavailable)
+        #expect(try await peer.tell("get key") == "value 1")
+        try await peer.tell("put key 2")
+    }
+
+    @Test("S16: whoever joins during a restoration keeps the group, and the restoration is refused")
+    func joinedMeanwhile() async throws {
+        _ = try await backUp(path, to: backup)
+        for place in ["restore.beforeSeal", "restore.afterSeal"] {
+            let restoring = try await PeerProcess.joining(directory.path(of: "elsewhere"))
+            try await restoring.tell("arm \(place):stop")
+            try restoring.send("restore \(backup) \(path)")
+            try await restoring.stopped()
+            let peer = try await PeerProcess.joining(path)
+            try await peer.tell("put key \(place)")
+            restoring.signal(SIGCONT)
+            #expect(try await restoring.answer().hasPrefix("error unavailable"))
+            #expect(try await peer.tell("get key") == "value \(place)")
+            try await peer.tell("put key again")
+            try await expectAgreement(in: path, key: "key", value: "again")
+        }
+    }
+
+    @Test(
+        "S16: a restoration that is killed has happened or has not",
+        arguments: ["restore.beforeSeal", "restore.afterSeal", "build.beforeRename", "build.afterRename"])
+    func killed(place: String) async throws {
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("key", text: "old")
+        _ = try await group.backUp(to: backup)
+        try await group.put("key", text: "new")
+        await group.close()
+        let restoring = try await PeerProcess.joining(directory.path(of: "elsewhere"))
+        try await restoring.tell("arm \(place):kill")
+        try restoring.send("restore \(backup) \(path)")
+        try await restoring.ended()
+        try await expectAgreement(in: path, key: "key", value: place == "build.afterRename" ? "old" : "new")
+        _ = try restore(backup, into: path)
+        try await expectAgreement(in: path, key: "key", value: "old")
+    }
+
+    @Test("S16: a backup that was killed can be made again, and is no group until then")
+    func killedBackup() async throws {
+        let peer = try PeerProcess(failPoint: "copy.beforeJournal:kill")
+        _ = try await peer.answer()
+        try await peer.tell("open \(path)")
+        try peer.send("backup \(backup)")
+        try await peer.ended()
+        let error = #expect(throws: SharedCoreError.self) { try SalvagedGroup(readingFrom: backup) }
+        #expect(error?.code == .corrupt)
+        #expect(throws: SharedCoreError.self) { try restore(backup, into: directory.path(of: "other")) }
+        _ = try await backUp(path, to: backup)
+        #expect(try SalvagedGroup(readingFrom: backup).findings == [])
+    }
+
+    @Test("S16: a directory with anything in it is not written over")
+    func keepsOthers() async throws {
+        _ = try await backUp(path, to: backup)
+        for place in [backup, path] {
+            await #expect(throws: SharedCoreError.self) { try await backUp(path, to: place) }
+        }
+    }
+
+    @Test("S11, S16: of a damaged directory the newest state that is proved is told, with what is missing")
+    func salvages() async throws {
+        let group = try await FileGroup.open(directory: path)
+        for number in 0..<50 { try await group.put(Key("key\(number)"), text: "\(number)") }
+        await group.close()
+        let whole = try SalvagedGroup(readingFrom: path)
+        #expect(whole.findings == [] && whole.summary.keyCount == 50)
+
+        // A byte in the middle of the records.
+        let journal = path + "/journal-1"
+        let file = try OpenFile(path: journal, .write)
+        let middle = 4096 + 1500
+        let byte = try #require(try file.read(count: 1, at: middle).first)
+        try file.write([byte ^ 1], at: middle)
+        let left = try SalvagedGroup(readingFrom: path)
+        #expect(left.findings.count == 1, "\(left.findings)")
+        #expect(left.findings.first?.contains("journal-1 is damaged at byte") == true)
+        #expect((1..<50).contains(left.summary.keyCount))
+        #expect(throws: SharedCoreError.self) { try FileGroup.restore(left, into: directory.path(of: "other")) }
+        #expect(try left.write(to: backup).keyCount == left.summary.keyCount)
+        _ = try restore(backup, into: directory.path(of: "other"))
+        try await expectAgreement(in: directory.path(of: "other"), key: "key0", value: "0")
+
+        // Also without the file that names the journal.
+        try file.write([byte], at: middle)
+        try Directory(path: path).remove("sessions")
+        let found = try SalvagedGroup(readingFrom: path)
+        #expect(found.findings.count == 1 && found.summary.keyCount == 50, "\(found.findings)")
+    }
+
+    @Test("S11: a group of layout 3 is refused with the command that reads it, and comes back by it")
+    func earlierLayout() async throws {
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("key", text: "kept")
+        await group.close()
+        // Versions 3 and 4 differ in the words that change and in records that version 3 did not have.
+        for name in ["sessions", "journal-1"] {
+            try OpenFile(path: path + "/" + name, .write).write([3], at: 8)
+        }
+        let error = await #expect(throws: SharedCoreError.self) { try await FileGroup.open(directory: path) }
+        #expect(error?.code == .incompatible)
+        #expect(error?.message.contains("sharedcore salvage") == true)
+        let old = try SalvagedGroup(readingFrom: path)
+        #expect(old.findings == [])
+        _ = try old.write(to: backup)
+        _ = try restore(backup, into: directory.path(of: "new"))
+        try await expectAgreement(in: directory.path(of: "new"), key: "key", value: "kept")
+    }
+}

@@ -1,0 +1,86 @@
+internal import Subprocess
+internal import TestSupport
+internal import Testing
+
+/// Backups at the shell.
+@Suite("The commands of backups")
+struct BackupCommandTests {
+    @Test("A group is written to a directory, comes back, and goes on above all revisions (contract S16)")
+    func roundTrip() async throws {
+        let program = try HostProgram()
+        _ = try await program.run("store", "put", "k", "first")
+        let written = try await program.run("backup", "copy", "--json")
+        #expect(written.status == 0, "\(written.errors)")
+        #expect(try written.objects().first?["keys"] == .number(1))
+        #expect(try written.objects().first?["directory"] == .text(program.directory.path(of: "copy")))
+        _ = try await program.run("store", "put", "k", "second")
+        let again = try await program.run("backup", "copy")
+        #expect(again.status == 64 && again.errors.contains("not there yet or is empty"), "\(again.errors)")
+
+        #expect(try await program.run("restore", "copy").status == 0)
+        #expect(try await program.run("store", "get", "k").output == "first")
+        let other = try await program.run("restore", "copy", "--group", "other", "--json")
+        #expect(other.status == 0, "\(other.errors)")
+        #expect(try await program.run("store", "get", "k", "--group", "other").output == "first")
+        let found = try await program.run("salvage", "copy")
+        #expect(found.status == 0 && found.output.hasPrefix("found in "), "\(found.output)")
+    }
+
+    @Test("A group that a process has open stays as it is: status 69")
+    func inUse() async throws {
+        let program = try HostProgram()
+        _ = try await program.run("store", "put", "k", "first")
+        _ = try await program.run("backup", "copy")
+        let main = try await program.running("main") { main in
+            try await main.untilOutput(has: 1)
+            let refused = try await program.run("restore", "copy")
+            #expect(refused.status == 69 && refused.errors.contains("have the group open"), "\(refused.errors)")
+            try main.send(.terminate)
+        }
+        #expect(main.status == 0, "\(main.errors)")
+        #expect(try await program.run("restore", "copy").status == 0)
+    }
+
+    @Test("A group behind a hub on files is written while the hub serves, and comes back when it has ended")
+    func hub() async throws {
+        try await HostProgram.using("zmq") { program in
+            _ = try await program.run("store", "put", "k", "first")
+            #expect(try await program.run("backup", "copy").status == 0)
+            _ = try await program.run("store", "put", "k", "second")
+            let refused = try await program.run("restore", "copy")
+            #expect(refused.status == 69, "\(refused.errors)")
+            #expect(try await program.run("store", "get", "k").output == "second")
+            #expect(try await program.run("hub", "--stop").status == 0)
+            #expect(try await program.run("restore", "copy").status == 0)
+            #expect(try await program.run("store", "get", "k").output == "first")
+        }
+    }
+
+    @Test("What is missing of a damaged group is told with status 1, and the rest comes back")
+    func damaged() async throws {
+        let program = try HostProgram()
+        for number in 0..<3 { _ = try await program.run("store", "put", "k\(number)", "v") }
+        try program.write("", to: "state/sharedcore/default/sessions")
+        let refused = try await program.run("restore", "state/sharedcore/default", "--group", "other")
+        #expect(refused.status == 69 || refused.status == 78, "\(refused.errors)")
+        #expect(refused.errors.contains("sharedcore salvage"))
+        let left = try await program.run("salvage", "state/sharedcore/default", "--into", "left", "--json")
+        #expect(left.status == 1, "\(left.errors)")
+        #expect(try left.objects().first?["event"] == .text("missing"))
+        #expect(try left.objects().last?["keys"] == .number(3))
+        #expect(try await program.run("restore", "left", "--group", "other").status == 0)
+        #expect(try await program.run("store", "get", "k2", "--group", "other").output == "v")
+    }
+
+    @Test("What has no files here is refused with status 64, and no group with status 1")
+    func unsupported() async throws {
+        let program = try HostProgram()
+        for command in [["backup", "copy"], ["restore", "copy"]] {
+            let refused = try await program.run(command + ["--backend", "memory"])
+            #expect(refused.status == 64 && refused.errors.contains("files of this machine"), "\(refused.errors)")
+        }
+        #expect(try await program.run("backup", "copy", "--group", "mistyped").status == 1)
+        #expect(try await program.run("restore", "nothing").status == 69)
+        #expect(try await program.run("salvage", "nothing").status == 69)
+    }
+}
