@@ -83,7 +83,7 @@ struct BackupTests {
         await group.close()
     }
 
-    @Test("S16: one backup that is restored again and again, in one directory and in several, gives out no revision twice")
+    @Test("S16: one backup, restored again and again in one directory and in several, gives out no revision twice")
     func restoredTwice() async throws {
         let group = try await FileGroup.open(directory: path)
         let first = try await group.put("owner", [1]).revision

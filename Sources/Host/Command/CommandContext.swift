@@ -65,7 +65,9 @@ struct CommandContext: Sendable {
     func requirePresentGroup() throws(CommandFailure) {
         guard try isInFiles else { return }
         #if ZMQ
-            if try resolution.value(Settings.backend) == "zmq", try resolution.value(Settings.zmqHub) != "auto" { return }
+            if try resolution.value(Settings.backend) == "zmq", try resolution.value(Settings.zmqHub) != "auto" {
+                return
+            }
         #endif
         let directory = try resolution.groupDirectory()
         guard !FileGroup.isPresent(in: directory) else { return }

@@ -53,7 +53,8 @@ struct ScopedScenarios {
     func executorTimesOut() async throws {
         let clock = ManualClock()
         var options = CoordinationOptions.patient
-        options.coreLinger = .zero
+        // So long it may take to hear of the other one, by a clock that stands still meanwhile.
+        options.coreLinger = .seconds(1)
         let world = World(clock: clock, options: options)
         let group = try await world.space.open("group", as: SessionDescription(role: .executor, name: "late"))
         let environment = CoordinationEnvironment(clock: clock, processes: world.processes, seed: 1)
@@ -62,7 +63,9 @@ struct ScopedScenarios {
         }
         let other = try await world.executor("other")
         let ran = Box(false)
+        let ended = Box(false)
         let scope = Task {
+            defer { ended.update { $0 = true } }
             try await group.withExecutor(options: options, environment: environment, core: core) { executor in
                 defer { ran.update { $0 = true } }
                 _ = try await executor.message(forCallID: .of("call-1"), deadline: .seconds(20))
@@ -75,9 +78,13 @@ struct ScopedScenarios {
         try await eventually("it has thrown") { ran.value }
         world.server.receive(try .text("call-2"))
 
+        #expect(try await wait.value.source == .inbox)
+        try await eventually("it has finished") {
+            clock.advance(by: .seconds(1))
+            return ended.value
+        }
         let error = await #expect(throws: CoordinationError.self) { try await scope.value }
         #expect(error?.code == .timeout)
-        #expect(try await wait.value.source == .inbox)
         #expect(world.gauge.starts.count == 1)
         try await expectNothingLeft(of: group, in: world)
     }

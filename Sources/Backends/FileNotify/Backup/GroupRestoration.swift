@@ -20,7 +20,8 @@ extension FileGroup {
     ) throws(SharedCoreError) -> GroupSummary {
         if let finding = backup.findings.first {
             throw SharedCoreError(
-                .corrupt, "The backup is not whole: \(finding) “sharedcore salvage” writes what is left of it as a whole one.",
+                .corrupt,
+                "The backup is not whole: \(finding) “sharedcore salvage” writes what is left of it as a whole one.",
                 at: path)
         }
         let directory = try GroupDirectory(path: path)
@@ -30,7 +31,7 @@ extension FileGroup {
         let present = try SurvivingRecords(from: floor, limits: options.limits) { generation throws(SharedCoreError) in
             try directory.survivingJournal(generation)
         }
-        // Before the seal: a process that joins after it makes the journal of this number, and only one of the two gets its name.
+        // Before the seal: a process that joins after it makes the journal of this number, and one of the two gets its name.
         let generation = max(try directory.generations().last ?? 0, present.position.journal.generation) + 1
         var state = backup.state
         let last = max(state.revision, present.state.revision).rawValue

@@ -56,7 +56,9 @@ package struct SalvagedGroup: Sendable {
         mutating func floor() -> UInt64 {
             do throws(SystemCallError) {
                 let file = try OpenFile(GroupPage.fileName, in: directory, .read)
-                if let floor = GroupPage.floor(ofPage: try file.read(count: MappedPage.byteCount, at: 0)) { return floor }
+                if let floor = GroupPage.floor(ofPage: try file.read(count: MappedPage.byteCount, at: 0)) {
+                    return floor
+                }
                 findings.append("The file \(GroupPage.fileName) is damaged.")
             } catch {
                 findings.append("The file \(GroupPage.fileName) cannot be read: \(error.text).")

@@ -61,7 +61,8 @@ extension LocalGroup {
         // Space for content comes last.
         defer { replica.wake() }
         _ = try? withLock { journal throws(SharedCoreError) in
-            let standing = try self.replica.change { state throws(SharedCoreError) in try self.follower.catchUp(&state) }
+            let standing = try self.replica.change { state throws(SharedCoreError) in try self.follower.catchUp(&state)
+            }
             guard case .current = standing, self.position.journal === journal else { return }
             _ = try journal.giveBackSpace(behind: journal.word.tail)
         }
