@@ -37,6 +37,7 @@ struct Campaign {
     /// - Returns: The exit status: 0 when everything held.
     func run() async throws -> Int32 {
         say("program \(options.program), seed \(wish.seed)")
+        guard try await canTrace() else { return options.isStrict ? 1 : 0 }
         let scenarios = Scenario.all.filter { options.selects($0.name) }
         var isFailed = false
         var isIncomplete = false
@@ -50,6 +51,19 @@ struct Campaign {
         }
         if !isFailed { TemporaryDirectory.remove(directory) }
         return isFailed || isIncomplete && options.isStrict ? 1 : 0
+    }
+
+    /// Whether the system lets strace trace a process, which most of the faults need.
+    private func canTrace() async throws -> Bool {
+        let look = try attempt("look", seed: wish.seed)
+        defer { TemporaryDirectory.remove(look.directory) }
+        do {
+            try await look.tool("strace", "-o", "/dev/null", "true")
+            return true
+        } catch let limitation as HarnessLimitation {
+            say("not run: \(limitation.reason)")
+            return false
+        }
     }
 
     private func run(
@@ -68,6 +82,10 @@ struct Campaign {
             say("FAILED   \(scenario.name), before its cases: \(error)")
             return (true, false)
         }
+        guard !cases.isEmpty else {
+            say("not run  \(scenario.name): only in the long form")
+            return (false, false)
+        }
         let results = await results(of: cases, in: scenario, until: deadline)
         let failures = results.filter { $0.failure != nil }
         let limited = results.filter { $0.limitation != nil }
@@ -82,15 +100,15 @@ struct Campaign {
         return (!failures.isEmpty, leftCount > 0)
     }
 
-    /// Runs cases, as many at once as there are processors, until they are done or the time is over.
+    /// Runs cases, as many at once as there are processors, until they are done or the time is over; a first one always.
     private func results(
         of cases: [Scenario.Case], in scenario: Scenario, until deadline: ContinuousClock.Instant
     ) async -> [Result] {
         await withTaskGroup(of: Result.self) { tasks in
             var rest = cases[...]
             var results: [Result] = []
-            for _ in 0..<max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN))) {
-                guard ContinuousClock.now < end, let item = rest.popFirst() else { break }
+            for index in 0..<max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN))) {
+                guard index == 0 || ContinuousClock.now < end, let item = rest.popFirst() else { break }
                 tasks.addTask { await result(of: item, in: scenario) }
             }
             while let result = await tasks.next() {

@@ -56,7 +56,7 @@ struct Scenario: Sendable {
 
     /// All of them, in their order.
     static var all: [Scenario] {
-        FaultScenarios.all + SyncScenarios.all + DiskScenarios.all + [GrowthScenario.scenario]
-            + ReplacementScenarios.all + SurroundingScenarios.all + NamespaceScenarios.all
+        FaultScenarios.all + SyncScenarios.all + ReplacementScenarios.all + SurroundingScenarios.all
+            + NamespaceScenarios.all + [GrowthScenario.scenario] + DiskScenarios.all
     }
 }

@@ -15,7 +15,8 @@ enum DiskScenarios {
                         try await postNames($0, count: 200, isOwned: false)
                     },
                 ]
-                return Array(cases.prefix(wish.isBrief ? 1 : 2))
+                // Hundreds of processes one after the other.
+                return wish.isBrief ? [] : cases
             },
             Scenario("puts-until-full", weight: 3) { wish in
                 SmallDisk.Kind.allCases.flatMap { kind in

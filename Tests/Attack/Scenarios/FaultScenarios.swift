@@ -17,11 +17,11 @@ enum FaultScenarios {
         /// Does it below strace.
         let run: @Sendable (Attempt, _ strace: [String]) async throws -> Void
         /// How many of its cases are tried in the short form.
-        var sampleCount = 8
+        var sampleCount = 6
     }
 
     static var all: [Scenario] {
-        [opening, put, commit, compaction, takeOver].map { operation in
+        [opening, put, commit, compaction, takeOver, backup, restoration].map { operation in
             Scenario("faults-\(operation.name)", weight: operation.weight) { wish, look in
                 try await cases(of: operation, wish, look)
             }
@@ -73,6 +73,24 @@ enum FaultScenarios {
             mayBeKilled: true)
     }
 
+    /// What was written counts only as a whole.
+    private static let backup = Operation(name: "backup", weight: 2) { attempt in
+        try await putTwo(attempt)
+    } run: { attempt, strace in
+        let answer = try await attempt.run(
+            ["backup", "\(attempt.directory)/copy"], through: ["strace", "-D"] + strace, mayBeKilled: true)
+        if answer.isSuccess { try await attempt.demand("salvage", "\(attempt.directory)/copy") }
+    }
+
+    /// The backup holds what stands in the group, so all of it is there whether or not it was restored.
+    private static let restoration = Operation(name: "restoration", weight: 2) { attempt in
+        try await putTwo(attempt)
+    } run: { attempt, strace in
+        try await attempt.demand("backup", "\(attempt.directory)/copy")
+        try await attempt.run(
+            ["restore", "\(attempt.directory)/copy"], through: ["strace", "-D"] + strace, mayBeKilled: true)
+    }
+
     private static func putTwo(_ attempt: Attempt) async throws {
         for number: UInt64 in 1...2 {
             let answer = try await attempt.put("before\(number)", number: number)
@@ -83,7 +101,6 @@ enum FaultScenarios {
     private static func cases(
         of operation: Operation, _ wish: Scenario.Wish, _ look: Attempt
     ) async throws -> [Scenario.Case] {
-        try await look.tool("strace", "--version")
         try await operation.prepare(look)
         let template = look.newPath("template")
         try Attempt.makeDirectory(template)
