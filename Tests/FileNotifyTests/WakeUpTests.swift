@@ -200,6 +200,16 @@ struct WakeUpTests {
         #expect(answer.contains("share memory"))
     }
 
+    @Test("E1: a directory on a file system of a network is refused, and what is there stays")
+    func remote() async throws {
+        let directory = try TemporaryDirectory()
+        let peer = try PeerProcess(failPoint: "directory.remote:fail")
+        _ = try await peer.answer()
+        try peer.send("open \(directory.path(of: "group"))")
+        let answer = try await peer.answer()
+        #expect(answer.hasPrefix("error unsupported") && answer.contains("local file system"), "\(answer)")
+    }
+
     @Test("the local file systems are known")
     func knownKinds() throws {
         for kind: UInt64 in [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0xf2f5_2010] {
@@ -209,6 +219,7 @@ struct WakeUpTests {
         for kind: UInt64 in [0x6969, 0x794c_7630, 0x6573_5546, 0x0102_1997] {
             #expect(!FileSystemKind(rawValue: kind).reportsWrites)
         }
+        #expect(FileSystemKind(rawValue: 0x6969).isRemote && !FileSystemKind(rawValue: 0xef53).isRemote)
         #expect(try Directory(path: "/dev/shm").fileSystemKind() == FileSystemKind(rawValue: 0x0102_1994))
     }
 }

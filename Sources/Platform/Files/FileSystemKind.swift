@@ -19,14 +19,21 @@ package struct FileSystemKind: RawRepresentable, Hashable, Sendable {
         0xca45_1a4e: "bcachefs",
     ]
 
-    /// Others, by the names that people know them by.
-    private static let others: [UInt64: String] = [
-        0x6573_5546: "FUSE",
-        0x794c_7630: "overlayfs",
+    /// Those whose files other machines may write to. Locks and mapped pages of two of them are not the same.
+    private static let remote: [UInt64: String] = [
         0x6969: "NFS",
         0x0102_1997: "9p",
         0xff53_4d42: "CIFS",
         0xfe53_4d42: "SMB2",
+        0x517b: "SMB",
+        0x00c3_6400: "Ceph",
+        0x5346_414f: "AFS",
+    ]
+
+    /// Others, by the names that people know them by.
+    private static let others: [UInt64: String] = [
+        0x6573_5546: "FUSE",
+        0x794c_7630: "overlayfs",
         0x4d44: "FAT",
         0x2011_bab0: "exFAT",
         0x2fc1_2fc1: "ZFS",
@@ -34,12 +41,15 @@ package struct FileSystemKind: RawRepresentable, Hashable, Sendable {
 
     /// Whether it is known to report every write of every process. Of the others, some do.
     package var reportsWrites: Bool { Self.local[rawValue] != nil }
+
+    /// Whether other machines may have it too, so that processes cannot rely on its locks and on pages that they map.
+    package var isRemote: Bool { Self.remote[rawValue] != nil }
 }
 
 extension FileSystemKind: CustomStringConvertible {
     /// Its name, or its number where the name is not known.
     package var description: String {
-        Self.local[rawValue] ?? Self.others[rawValue] ?? "a file system of type 0x" + String(rawValue, radix: 16)
+        Self.local[rawValue] ?? Self.remote[rawValue] ?? Self.others[rawValue] ?? "a file system of type 0x" + String(rawValue, radix: 16)
     }
 }
 

@@ -68,10 +68,15 @@ package struct SalvagedGroup: Sendable {
 
         mutating func open(_ generation: UInt64) {
             let name = GroupDirectory.journalName(generation)
+            let file: OpenFile
+            do throws(SystemCallError) {
+                file = try OpenFile(name, in: directory, .read)
+            } catch {
+                // Removed since the names were read, as journals are that a newer one has replaced.
+                if !error.isAbsent { findings.append("\(name) cannot be opened: \(error.text).") }
+                return
+            }
             do throws(SharedCoreError) {
-                let file = try SharedCoreError.wrapping { () throws(SystemCallError) in
-                    try OpenFile(name, in: directory, .read)
-                }
                 let journal = try Journal(file, isReadOnly: true, versions: JournalHeader.salvagedVersions)
                 if journal.generation == generation {
                     journals[generation] = journal

@@ -27,9 +27,16 @@ extension GroupDirectory {
         guard found.isDirectory else {
             throw SharedCoreError(.invalidArgument, "Something else than a directory stands there.", at: path)
         }
-        let (directory, status) = try SharedCoreError.wrapping { () throws(SystemCallError) in
+        let (directory, status, kind) = try SharedCoreError.wrapping { () throws(SystemCallError) in
             let directory = try Directory(path: path)
-            return (directory, try directory.status())
+            return (directory, try directory.status(), try directory.fileSystemKind())
+        }
+        guard !kind.isRemote, !FailPoint.fails("directory.remote") else {
+            throw SharedCoreError(
+                .unsupported,
+                "The directory is on \(kind), whose locks and mapped pages other machines do not share. Choose one on a "
+                    + "local file system, or a hub.",
+                at: path)
         }
         if access == .readOnly {
             guard status.permissions & 0o022 == 0 else {
