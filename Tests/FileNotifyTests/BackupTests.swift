@@ -104,17 +104,46 @@ struct BackupTests {
         }
     }
 
-    @Test("S16: restoring in the year 2100 and restarting the machine after it, the group can be read")
-    func highRevisions() async throws {
+    @Test(
+        "S16: a restoration that the disk did not confirm has an unknown outcome, and one that failed before it has none"
+    )
+    func failed() async throws {
+        _ = try await backUp(path, to: backup)
+        for (place, code) in [
+            ("build.synchronize:fail", "system"), ("build.synchronize:fail@2", "outcomeUnknown"),
+        ] {
+            let restoring = try await PeerProcess.joining(directory.path(of: "elsewhere"))
+            try await restoring.tell("arm \(place)")
+            try restoring.send("restore \(backup) \(path)")
+            let answer = try await restoring.answer()
+            #expect(answer.hasPrefix("error \(code)"), "\(place): \(answer)")
+            let newcomer = try await PeerProcess.joining(path)
+            try await newcomer.tell("put key 1")
+        }
+    }
+
+    @Test("S16: a damaged group in the backup's place is refused with the way out")
+    func damagedTarget() async throws {
+        _ = try await backUp(path, to: backup)
+        try OpenFile(path: path + "/journal-1", .write).write(Array("XXXXXXXX".utf8), at: 4100)
+        let error = #expect(throws: SharedCoreError.self) { try restore(backup, into: path) }
+        #expect(error?.code == .corrupt && error?.message.contains("move its directory away") == true)
+    }
+
+    @Test(
+        "S16: restoring in the year 2100, or by a clock beyond all years, and restarting the machine after it, epochs are left",
+        arguments: [4_102_444_800, UInt64.max])
+    func highRevisions(unixSeconds: UInt64) async throws {
         let group = try await FileGroup.open(directory: path)
         try await group.put("key", text: "kept")
         _ = try await group.backUp(to: backup)
         await group.close()
         _ = try FileGroup.restore(
-            SalvagedGroup(readingFrom: backup), into: path, unixSeconds: 4_102_444_800, options: FileGroupOptions())
+            SalvagedGroup(readingFrom: backup), into: path, unixSeconds: unixSeconds, options: FileGroupOptions())
         for _ in 0..<2 {
             let restarted = try await FileGroup.open(directory: path, options: FileGroupOptions(clock: ManualClock()))
             #expect(try await restarted.text("key") == "kept")
+            #expect(try await restarted.put("key", text: "kept").rawValue < 1 << 63)
             await restarted.close()
         }
     }
@@ -161,8 +190,14 @@ struct BackupTests {
         try await restoring.tell("arm \(place):kill")
         try restoring.send("restore \(backup) \(path)")
         try await restoring.ended()
-        try await expectAgreement(in: path, key: "key", value: place == "build.afterRename" ? "old" : "new")
-        _ = try restore(backup, into: path)
+        let between = try await FileGroup.open(directory: path)
+        #expect(try await between.text("key") == (place == "build.afterRename" ? "old" : "new"))
+        let last = try await between.put("key", text: "between")
+        await between.close()
+        // By a clock that was set back.
+        let restored = try FileGroup.restore(
+            SalvagedGroup(readingFrom: backup), into: path, unixSeconds: 1, options: FileGroupOptions())
+        #expect(restored.revision > last)
         try await expectAgreement(in: path, key: "key", value: "old")
     }
 

@@ -18,7 +18,7 @@ struct BackupCommand: HostCommand {
     var directory: String
 
     func run(in context: CommandContext) async throws {
-        let path = try context.resolution.absolutePath(directory)
+        let path = try context.path(ofBackup: directory)
         let place = try context.directoryOfFiles(for: "backup")
         try context.requirePresentGroup()
         let group: FileGroup

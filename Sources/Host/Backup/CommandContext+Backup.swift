@@ -32,6 +32,12 @@ extension CommandContext {
         }
     }
 
+    /// The absolute path of a directory that an argument names.
+    func path(ofBackup text: String) throws(CommandFailure) -> String {
+        guard !text.isEmpty else { throw .usage("the directory is empty, as an unset variable is") }
+        return try resolution.absolutePath(text)
+    }
+
     /// Runs what blocks on files, on a thread of its own.
     func onFiles<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SharedCoreError) -> Value

@@ -20,7 +20,7 @@ struct RestoreCommand: HostCommand {
     var directory: String
 
     func run(in context: CommandContext) async throws {
-        let path = try context.resolution.absolutePath(directory)
+        let path = try context.path(ofBackup: directory)
         let place = try context.directoryOfFiles(for: "restore")
         let summary = try await context.onFiles { () throws(SharedCoreError) in
             try FileGroup.restore(SalvagedGroup(readingFrom: path), into: place)

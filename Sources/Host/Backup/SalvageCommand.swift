@@ -22,8 +22,8 @@ struct SalvageCommand: HostCommand {
     var into: String?
 
     func run(in context: CommandContext) async throws {
-        let path = try context.resolution.absolutePath(directory)
-        let target = try into.map { text throws(CommandFailure) in try context.resolution.absolutePath(text) }
+        let path = try context.path(ofBackup: directory)
+        let target = try into.map { text throws(CommandFailure) in try context.path(ofBackup: text) }
         let salvaged = try await context.onFiles { () throws(SharedCoreError) in
             let salvaged = try SalvagedGroup(readingFrom: path)
             if let target { _ = try salvaged.write(to: target) }

@@ -49,7 +49,8 @@ package struct FileSystemKind: RawRepresentable, Hashable, Sendable {
 extension FileSystemKind: CustomStringConvertible {
     /// Its name, or its number where the name is not known.
     package var description: String {
-        Self.local[rawValue] ?? Self.remote[rawValue] ?? Self.others[rawValue] ?? "a file system of type 0x" + String(rawValue, radix: 16)
+        Self.local[rawValue] ?? Self.remote[rawValue] ?? Self.others[rawValue] ?? "a file system of type 0x"
+            + String(rawValue, radix: 16)
     }
 }
 

@@ -143,12 +143,9 @@ struct RecordReader {
     }
 
     /// A place in the order. The upper half of the numbers is out of reach, so that counting on never overflows.
-    /// What is counted on from: 65,536 restarts of the machine lie above it.
-    private static var highestRevision: UInt64 { .max - 1 << 48 }
-
     private mutating func place() throws(ByteCodingError) -> Revision {
         let revision = try bytes.integer()
-        guard revision <= Self.highestRevision else { throw .malformed }
+        guard revision <= UInt64.max / 2 else { throw .malformed }
         return Revision(rawValue: revision)
     }
 

@@ -18,26 +18,39 @@ enum GroupCopy {
         let directory = try GroupDirectory(path: path)
         FailPoint.hit("copy.beforeJournal")
         let start = GroupStart(directory: directory, options: FileGroupOptions())
-        guard try start.place(state, as: 1, incarnation: incarnation) else {
-            throw SharedCoreError(.unavailable, "Another process writes to the directory.", at: path)
-        }
-        let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try Directory(path: parent.isEmpty ? "/" : parent).synchronizeNames()
+        do throws(SharedCoreError) {
+            guard try start.place(state, as: 1, incarnation: incarnation) else {
+                throw SharedCoreError(.unavailable, "Another process writes to the directory.", at: path)
+            }
+        } catch {
+            // So that it can be tried again.
+            _ = try? directory.directory.remove(GroupDirectory.journalName(1))
+            throw error
         }
         return GroupSummary(state)
     }
 
-    /// Whether nothing stands at a path, or only what a backup that was not finished has left.
+    /// Whether nothing stands at a path, or only what a backup that was not finished has left, which is removed.
     private static func isFree(_ path: String) throws(SharedCoreError) -> Bool {
         do throws(SystemCallError) {
-            return try Directory(path: path).names().allSatisfy {
-                $0 == GroupPage.fileName || $0.hasSuffix(JournalBuilder.nameEnding)
+            let directory = try Directory(path: path)
+            let journal = GroupDirectory.journalName(1)
+            let names = try directory.names().filter {
+                $0 != GroupPage.fileName && !$0.hasSuffix(JournalBuilder.nameEnding)
             }
+            guard names == [journal], try isUnfinished(directory) else { return names.isEmpty }
+            try directory.remove(journal)
+            return true
         } catch {
             guard error.isAbsent else { throw SharedCoreError(error) }
             return true
         }
+    }
+
+    /// Whether the journal in a directory was never made the one from which the group is to be read.
+    private static func isUnfinished(_ directory: Directory) throws(SystemCallError) -> Bool {
+        let page = try OpenFile(GroupPage.fileName, in: directory, .read).read(count: MappedPage.byteCount, at: 0)
+        return GroupPage.floor(ofPage: page) == 0
     }
 }
 

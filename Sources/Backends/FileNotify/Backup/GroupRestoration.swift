@@ -22,31 +22,67 @@ extension FileGroup {
             throw SharedCoreError(
                 .corrupt,
                 "The backup is not whole: \(finding) “sharedcore salvage” writes what is left of it as a whole one.",
-                at: path)
+                at: backup.path)
         }
-        let directory = try GroupDirectory(path: path)
+        let directory: GroupDirectory
+        let present: SurvivingRecords
+        do throws(SharedCoreError) {
+            directory = try GroupDirectory(path: path)
+            let start = GroupStart(directory: directory, options: options)
+            let floor = try start.journal()
+            guard try !start.isOpen() else { throw busy(path) }
+            present = try SurvivingRecords(from: floor, limits: options.limits) { generation throws(SharedCoreError) in
+                try directory.survivingJournal(generation)
+            }
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            throw SharedCoreError(
+                .corrupt,
+                "The group that stands there is damaged. End its processes, move its directory away, and restore again.",
+                at: path, cause: error.message)
+        }
         let start = GroupStart(directory: directory, options: options)
-        let floor = try start.journal()
-        guard try !start.isOpen() else { throw busy(path) }
-        let present = try SurvivingRecords(from: floor, limits: options.limits) { generation throws(SharedCoreError) in
-            try directory.survivingJournal(generation)
-        }
         // Before the seal: a process that joins after it makes the journal of this number, and one of the two gets its name.
         let generation = max(try directory.generations().last ?? 0, present.position.journal.generation) + 1
         var state = backup.state
-        let last = max(state.revision, present.state.revision).rawValue
         state.apply(
             Effect(
-                revision: Revision(rawValue: max(last + 1 << 32, unixSeconds << 32)), time: options.clock.now(),
-                body: .restarted(options.clock.bootID)))
+                revision: try revision(after: max(state.revision, present.state.revision), unixSeconds, at: path),
+                time: options.clock.now(), body: .restarted(options.clock.bootID)))
         FailPoint.hit("restore.beforeSeal")
         // A process that has joined since the look has written to the journal, and keeps the group.
         guard present.seal() else { throw busy(path) }
         FailPoint.hit("restore.afterSeal")
         let incarnation = max(backup.incarnation, present.incarnation) + 1
-        guard try start.place(state, as: generation, incarnation: incarnation) else { throw busy(path) }
+        let isPlaced: Bool
+        do throws(SharedCoreError) {
+            isPlaced = try start.place(state, as: generation, incarnation: incarnation)
+        } catch {
+            guard (try? directory.journal(generation)) != nil else { throw error }
+            throw SharedCoreError(
+                .outcomeUnknown, "The backup has its place, and the disk did not confirm it. Restore it again.",
+                at: path,
+                cause: error.message)
+        }
+        guard isPlaced else { throw busy(path) }
         directory.removeObsolete()
         return GroupSummary(state)
+    }
+
+    /// The revision with which a restored group begins: of all that may have been given out, only what was in the second of
+    /// the same restoration elsewhere is not below it.
+    private static func revision(
+        after last: Revision, _ unixSeconds: UInt64, at path: String
+    ) throws(SharedCoreError) -> Revision {
+        // Epochs are below 2^63, and each restart of the machine takes 2^32 more.
+        let highest = UInt64(1) << 63 - UInt64(1) << 48
+        let byClock = min(unixSeconds, UInt64(UInt32.max)) << 31
+        let revision = max(last.rawValue + 1 << 32, min(byClock, highest))
+        guard revision <= highest else {
+            throw SharedCoreError(
+                .limitExceeded, "The revisions of the group, or of the backup, are used up.", at: path)
+        }
+        return Revision(rawValue: revision)
     }
 
     private static func busy(_ path: String) -> SharedCoreError {

@@ -10,6 +10,8 @@ internal import StoreEngine
 package struct SalvagedGroup: Sendable {
     let state: StoreState
     let incarnation: UInt64
+    /// Where it was read.
+    let path: String
     /// What is missing or cannot be proved, a sentence each; empty for a group that is whole.
     package let findings: [String]
 
@@ -42,6 +44,7 @@ package struct SalvagedGroup: Sendable {
         reader.judge(records, of: generations)
         state = records.state
         incarnation = records.incarnation
+        self.path = path
         findings = reader.findings
     }
 
@@ -118,8 +121,7 @@ package struct SalvagedGroup: Sendable {
             let tail = records.word.tail
             if tail > records.position.offset {
                 findings.append(
-                    "\(name) is damaged at byte \(records.position.offset): "
-                        + "\(tail - records.position.offset) bytes of records behind it are missing.")
+                    "\(name) is damaged at byte \(records.position.offset): what was published behind it is missing.")
             } else if records.word.isSealed, !generations.contains(last + 1) {
                 findings.append(
                     "\(name) is ended, and its successor \(GroupDirectory.journalName(last + 1)) is not there: what it held, "

@@ -88,12 +88,17 @@ extension GroupDirectory {
     }
 
     private static func create(_ path: String) throws(SystemCallError) {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let parent = slash > path.startIndex ? String(path[..<slash]) : "/"
+        var isNew: Bool
         do throws(SystemCallError) {
-            _ = try Directory.create(path: path, permissions: 0o700)
+            isNew = try Directory.create(path: path, permissions: 0o700)
         } catch {
-            guard error.isAbsent, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw error }
-            try create(String(path[..<slash]))
-            _ = try Directory.create(path: path, permissions: 0o700)
+            guard error.isAbsent, parent != "/" else { throw error }
+            try create(parent)
+            isNew = try Directory.create(path: path, permissions: 0o700)
         }
+        // Without power, what stands in it would be gone with its name.
+        if isNew { try Directory(path: parent).synchronizeNames() }
     }
 }

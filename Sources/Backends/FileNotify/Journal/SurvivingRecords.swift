@@ -29,14 +29,38 @@ struct SurvivingRecords: Sendable {
                 state.apply(effect)
                 return true
             }
-            guard let next, let continuation, continuation.predecessorTail == position.offset else { break }
-            word = next.word
-            position = JournalFollower.Position(
-                journal: next, offset: continuation.offset, chain: JournalChain(salt: continuation.chain))
+            guard let next else { break }
+            if let continuation {
+                guard continuation.predecessorTail == position.offset else { break }
+                word = next.word
+                position = JournalFollower.Position(
+                    journal: next, offset: continuation.offset, chain: JournalChain(salt: continuation.chain))
+            } else {
+                // A new incarnation, which has all of it: its maker was ended before it raised the floor.
+                guard word.isSealed, next.header.hasSnapshot, let begun = try Self.snapshot(of: next, limits: limits)
+                else {
+                    break
+                }
+                word = next.word
+                (state, position) = begun
+            }
         }
         self.state = state
         self.position = position
         self.word = word
+    }
+
+    /// What a journal begins with; nil when that is not whole.
+    private static func snapshot(
+        of journal: Journal, limits: Limits
+    ) throws(SharedCoreError) -> (StoreState, JournalFollower.Position)? {
+        do throws(SharedCoreError) {
+            return try JournalFollower.snapshot(
+                of: journal, limits: limits, historyByteCount: 0, to: try journal.byteCount())
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            return nil
+        }
     }
 
     /// The incarnation of the last journal.
