@@ -7,22 +7,58 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-int clinux_start_attended(
-    const char *path, char *const *arguments, char *const *environment, const int *defaults, int count) {
+// The C library keeps two signals (32 and 33) to itself: its functions neither tell nor change what becomes of them, and
+// posix_spawn has children ignore them. So the kernel is asked.
+
+/// What the kernel takes for an action. Only the handler is read or set here.
+struct kernel_action {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+static uint64_t started_ignored, started_blocked;
+
+/// Notes what this process was started with, before anything in it changes that.
+__attribute__((constructor)) static void note_signals(void) {
+    for (int signal = 1; signal <= CLINUX_SIGNAL_COUNT; signal++) {
+        struct kernel_action action = {0};
+        if (syscall(SYS_rt_sigaction, signal, NULL, &action, sizeof action.mask) == 0 && action.handler == SIG_IGN) {
+            started_ignored |= UINT64_C(1) << (signal - 1);
+        }
+    }
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &started_blocked, sizeof started_blocked);
+}
+
+void clinux_started_signals(uint64_t *ignored, uint64_t *blocked) {
+    *ignored = started_ignored;
+    *blocked = started_blocked;
+}
+
+void clinux_set_signals(uint64_t ignored, uint64_t blocked) {
+    for (int signal = 1; signal <= CLINUX_SIGNAL_COUNT; signal++) {
+        struct kernel_action action = {0};
+        action.handler = ignored >> (signal - 1) & 1 ? SIG_IGN : SIG_DFL;
+        // Two cannot be changed, SIGKILL and SIGSTOP.
+        syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof action.mask);
+    }
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, NULL, sizeof blocked);
+}
+
+int clinux_start_attended(const char *path, char *const *arguments, char *const *environment) {
     posix_spawnattr_t attributes;
     int error = posix_spawnattr_init(&attributes);
     if (error != 0) return -error;
-    sigset_t none, reset;
+    sigset_t none;
     sigemptyset(&none);
-    sigemptyset(&reset);
-    for (int index = 0; index < count; index++) sigaddset(&reset, defaults[index]);
     pid_t process = 0;
     error = posix_spawnattr_setsigmask(&attributes, &none);
-    if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &reset);
-    if (error == 0) error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (error == 0) error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     if (error == 0) error = posix_spawn(&process, path, NULL, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     return error == 0 ? process : -error;
@@ -44,7 +80,7 @@ int clinux_become(const char *name, char *const *arguments) {
     return -errno;
 }
 
-bool clinux_ignores_signal(int signal) {
+static bool ignores_signal(int signal) {
     struct sigaction action;
     return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
@@ -70,7 +106,7 @@ int clinux_report_signals(const int *signals, int count, int descriptor) {
     sigfillset(&action.sa_mask);
     for (int index = 0; index < count; index++) {
         // What whoever started us wanted ignored stays so, for the program that is started too.
-        if (clinux_ignores_signal(signals[index])) continue;
+        if (ignores_signal(signals[index])) continue;
         if (sigaction(signals[index], &action, NULL) < 0) return -errno;
     }
     return 0;

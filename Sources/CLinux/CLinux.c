@@ -238,7 +238,8 @@ int clinux_set_timer(int timer, uint64_t first, uint64_t interval) {
 static int set_attributes(posix_spawnattr_t *attributes, bool own_session) {
     sigset_t none, all;
     sigemptyset(&none);
-    sigfillset(&all);
+    // Also the two that the C library keeps to itself, and otherwise has children ignore: sigfillset leaves them out.
+    memset(&all, 0xff, sizeof all);
     short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
     if (own_session) flags |= POSIX_SPAWN_SETSID;
     int error = posix_spawnattr_setsigmask(attributes, &none);

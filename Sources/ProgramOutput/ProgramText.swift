@@ -1,7 +1,8 @@
 /// Bytes that a program was given as text: an argument, a variable of its environment or a path.
 ///
 /// Swift replaces what is not UTF-8 by U+FFFD, and then two different names are one. The programs read bytes instead, and
-/// refuse what must be text and is not (contract S2).
+/// refuse what must be text and is not (contract S2). What comes from outside is shown escaped: nothing in it ends a line or
+/// commands a terminal (contract E2).
 package enum ProgramText {
     /// The error for bytes that are not UTF-8.
     package struct NotText: Error, Hashable, Sendable, CustomStringConvertible {
@@ -26,8 +27,7 @@ package enum ProgramText {
         while true {
             switch parser.parseScalar(from: &input) {
             case .valid(let encoded):
-                let scalar = Unicode.UTF8.decode(encoded)
-                line += scalar.properties.generalCategory == .control ? scalar.escaped(asASCII: true) : "\(scalar)"
+                line += Unicode.UTF8.decode(encoded).shown
                 position += encoded.count
             case .error(let length):
                 for byte in bytes[position..<(position + length)] { line += "\\x" + String(byte, radix: 16) }
@@ -36,4 +36,61 @@ package enum ProgramText {
             }
         }
     }
+
+    /// The longest line of a message or of the log, in bytes.
+    package static let maximumLineByteCount = 4 << 10
+
+    /// Returns a text as one line for people, in which no character acts on a terminal or on a reader of lines.
+    ///
+    /// - Parameter count: How many bytes it may have. Behind a longer one stands how much of the text is left out.
+    package static func oneLine(_ text: String, upTo count: Int = .max) -> String {
+        guard text.utf8.count > count || text.unicodeScalars.contains(where: \.isCommand) else { return text }
+        var line = ""
+        for index in text.unicodeScalars.indices {
+            let shown = text.unicodeScalars[index].shown
+            guard line.utf8.count + shown.utf8.count <= count else {
+                return line + "… (\(text.utf8.distance(from: index, to: text.endIndex)) bytes more)"
+            }
+            line += shown
+        }
+        return line
+    }
+
+    /// Returns a text of several lines, in which no character but its line breaks, its tabs and the given sequences acts on a
+    /// terminal.
+    ///
+    /// - Parameter sequences: The escape sequences of this program's own.
+    package static func lines(_ text: String, keeping sequences: [String] = []) -> String {
+        guard text.unicodeScalars.contains(where: { $0.isCommand && $0 != "\n" && $0 != "\t" }) else { return text }
+        var lines = ""
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.first {
+            if let own = sequences.first(where: { rest.starts(with: $0.unicodeScalars) }) {
+                lines += own
+                rest.removeFirst(own.unicodeScalars.count)
+                continue
+            }
+            lines += scalar == "\n" || scalar == "\t" ? "\(scalar)" : scalar.shown
+            rest.removeFirst()
+        }
+        return lines
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether a terminal or a reader of lines acts on the character: a control character (C0, DEL, C1), a separator of lines,
+    /// or one that changes the direction of the text around it.
+    ///
+    /// Source: Unicode Standard Annex 9, section 2; Unicode Technical Report 36, section 2.
+    var isCommand: Bool {
+        switch self {
+        case "\u{0}"..."\u{1f}", "\u{7f}"..."\u{9f}", "\u{61c}", "\u{200e}"..."\u{200f}", "\u{2028}"..."\u{202e}",
+            "\u{2066}"..."\u{2069}":
+            true
+        default: false
+        }
+    }
+
+    /// The character as people see it.
+    fileprivate var shown: String { isCommand ? escaped(asASCII: true) : "\(self)" }
 }

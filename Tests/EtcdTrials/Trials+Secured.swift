@@ -1,6 +1,7 @@
 #if Etcd
     internal import CoreAPI
     internal import EtcdBackend
+    internal import Glibc
     internal import Platform
     internal import TestSupport
 
@@ -67,10 +68,35 @@
                     try expect(start.duration(to: .now) < .seconds(15), "\(what): after \(start.duration(to: .now))")
                 }
             }
+            try await refusedKeys(certificates, at: secured, door)
             let sessions = try await keeper.sessions().map(\.name)
             try expect(sessions == ["keeper"], "there are sessions of \(sessions)")
             await keeper.close()
             return attempts.count
+        }
+
+        /// A key that others may read is refused before any member is asked, and taken again when it is the user's own.
+        private func refusedKeys(
+            _ certificates: Certificates, at secured: TrialCluster, _ door: EtcdPlace.Endpoint
+        ) async throws {
+            let security = certificates.security(showing: "client")
+            let key = certificates.key("client")
+            for (mode, code) in [(0o640, .forbidden), (0o604, .forbidden), (0o600, nil)]
+                as [(mode_t, SharedCoreError.Code?)]
+            {
+                try expect(chmod(key, mode) == 0, "the mode of \(key) is changed")
+                var refusal: SharedCoreError?
+                do throws(SharedCoreError) {
+                    // Another place than the keeper's, whose connection has looked at the key already.
+                    let place = try EtcdPlace([door, door], security: security)
+                    try await EtcdGroup.open(place, group: secured.group).close()
+                } catch {
+                    refusal = error
+                }
+                try expect(
+                    refusal?.code == code,
+                    "a key of mode \(String(mode, radix: 8)): \(refusal?.description ?? "taken")")
+            }
         }
 
         /// Plays a command of the program on the secured members.

@@ -141,6 +141,45 @@ extension ZMQTests {
         }
 
         @Test(
+            "a client talks to no hub whose socket another user has made, or may have",
+            .enabled(if: getuid() == 0, "it takes root to give a file away"),
+            arguments: ["the directory is theirs", "the socket is theirs", "others may write there"])
+        func strangersHub(way: String) async throws {
+            let stage = try HubStage()
+            let place = stage.directory.path(of: "place")
+            let endpoint = HubEndpoint.ipc(path: place + "/hub")
+            let hub = try await stage.hub(at: [endpoint])
+            let changed =
+                switch way {
+                case "the directory is theirs": chown(place, 65534, 65534)
+                case "the socket is theirs": chown(place + "/hub", 65534, 65534)
+                default: chmod(place, 0o722)
+                }
+            #expect(changed == 0)
+            let error = await #expect(throws: SharedCoreError.self) { _ = try await stage.client(at: endpoint) }
+            #expect(error?.code == .forbidden)
+            let problem = way.hasPrefix("others") ? "722" : "user 65534"
+            #expect(error?.message.contains(problem) == true, "\(error?.message ?? "")")
+            #expect(chown(place, 0, 0) == 0 && chown(place + "/hub", 0, 0) == 0 && chmod(place, 0o700) == 0)
+            try await stage.client(at: endpoint).close()
+            await hub.stop()
+        }
+
+        @Test("E2: a refusal quotes no more of a client's text than a name may have")
+        func longName() async throws {
+            let stage = try HubStage()
+            let reported = Box<[String]>([])
+            let hub = try await stage.hub(onRefusal: { error in reported.update { $0.append("\(error)") } })
+            let error = await #expect(throws: SharedCoreError.self) {
+                _ = try await ZMQGroup.open(stage.endpoint, group: String(repeating: "x", count: 1 << 20))
+            }
+            #expect(error?.code == .forbidden)
+            #expect((error?.message.utf8.count ?? .max) < 1_024)
+            #expect(reported.value.count == 1 && reported.value.allSatisfy { $0.utf8.count < 1_024 })
+            await hub.stop()
+        }
+
+        @Test(
             "E2: garbage, cut, replayed, endless and huge messages: the hub goes on serving, and keeps nothing of them")
         func garbage() async throws {
             let stage = try HubStage()

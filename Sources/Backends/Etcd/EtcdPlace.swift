@@ -1,5 +1,6 @@
 #if Etcd
     public import CoreAPI
+    internal import Platform
 
     /// Where a cluster is, and how its members are reached.
     public struct EtcdPlace: Hashable, Sendable {
@@ -57,6 +58,15 @@
                 self.authorities = authorities
                 self.certificate = certificate
                 self.key = key
+            }
+
+            /// Makes sure that this user alone can have read or written the key.
+            ///
+            /// - Throws: ``SharedCoreError/Code/forbidden`` when its file belongs to another user, is open to others or is a
+            ///   symbolic link, ``SharedCoreError/Code/invalidArgument`` when it is not there or is no regular file.
+            func requireOwnKey() throws(SharedCoreError) {
+                guard let key else { return }
+                _ = try GuardedFile.read(key, forbidding: 0o077, "A secret key", right: "600")
             }
         }
 

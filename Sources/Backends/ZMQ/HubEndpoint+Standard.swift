@@ -1,4 +1,5 @@
 public import CoreAPI
+internal import FileNotifyBackend
 internal import Platform
 
 extension HubEndpoint {
@@ -15,5 +16,15 @@ extension HubEndpoint {
     ) throws(SharedCoreError) -> HubEndpoint {
         let directory = RuntimeDirectory.path(ofGroup: groupDirectory, runtimeDirectory: runtimeDirectory)
         return try HubEndpoint("ipc://\(directory)/hub")
+    }
+
+    /// Makes sure that the hub at a socket of this machine is this user's, or root's: in a directory to which another user
+    /// may write, that user's program could listen in its place. A hub itself takes no directory but its own.
+    ///
+    /// - Throws: ``SharedCoreError/Code/forbidden`` when the directory or a socket is another user's or open to others.
+    func requireTrusted() throws(SharedCoreError) {
+        guard case .ipc(let path) = self else { return }
+        let (directory, name) = HubLock.parts(ofSocket: path)
+        try PrivateDirectory.requireTrusted(directory, [name, name + Self.streamSuffix])
     }
 }

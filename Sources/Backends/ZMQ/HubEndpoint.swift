@@ -14,7 +14,7 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
     /// The longest path: the system's own limit, less what the stream's name adds.
     public static let maximumPathByteCount = 107 - streamSuffix.utf8.count
 
-    private static let streamSuffix = ".news"
+    static let streamSuffix = ".news"
 
     /// Reads an endpoint such as `ipc:///run/user/1000/chat/hub`, `tcp://127.0.0.1:5555` or `inproc://chat`.
     ///

@@ -180,10 +180,15 @@ int clinux_take_ready(int set, uint64_t *keys, int count);
 
 // Programs that a process attends to.
 
-/// Starts a program with this process's streams, directory and process group. No signal is blocked in it, and those of
-/// `defaults` do what they do by default. Gives the process number.
-int clinux_start_attended(
-    const char *path, char *const *arguments, char *const *environment, const int *defaults, int count);
+/// How many signals there are.
+#define CLINUX_SIGNAL_COUNT 64
+/// The signals that were ignored and blocked when this process began, the first one in the lowest bit.
+void clinux_started_signals(uint64_t *ignored, uint64_t *blocked);
+/// Has signals ignored and blocked, and all others do what they do by default. For what is about to become another program.
+void clinux_set_signals(uint64_t ignored, uint64_t blocked);
+/// Starts a program with this process's streams, directory and process group. No signal is blocked in it. Gives the process
+/// number.
+int clinux_start_attended(const char *path, char *const *arguments, char *const *environment);
 /// Waits until a child has ended, and leaves its number to it.
 int clinux_wait_for_end(pid_t process);
 /// Has the kernel kill this process when the thread that started it is gone. Gives -ESRCH when it is gone already.
@@ -192,7 +197,6 @@ int clinux_end_with_parent(pid_t parent);
 void clinux_share_heap(void);
 /// Becomes another program, which is looked for where the shell looks. Returns only when that fails.
 int clinux_become(const char *name, char *const *arguments);
-bool clinux_ignores_signal(int signal);
 /// Writes two bytes to the descriptor for each of these signals that comes, unless it is ignored: its number, and whether
 /// the kernel sent it.
 int clinux_report_signals(const int *signals, int count, int descriptor);

@@ -17,9 +17,16 @@ public struct SessionDescription: Hashable, Sendable {
         self.name = Self.cut(name)
     }
 
-    private static func cut(_ text: String) -> String {
-        var text = text
-        while text.utf8.count > maximumNameByteCount { text.removeLast() }
-        return text
+    /// Returns as many characters of a text as a name may have.
+    package static func cut(_ text: String) -> String {
+        guard text.utf8.count > maximumNameByteCount else { return text }
+        // From the front: a text from outside may be longer by far than what is kept of it.
+        var end = text.startIndex
+        while end < text.endIndex {
+            let next = text.index(after: end)
+            if text.utf8.distance(from: text.startIndex, to: next) > maximumNameByteCount { break }
+            end = next
+        }
+        return String(text[..<end])
     }
 }

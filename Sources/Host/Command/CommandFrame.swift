@@ -9,6 +9,13 @@ internal import ServiceLifecycle
 internal import Synchronization
 internal import UnixSignals
 
+/// The log's way to standard error, where each message is one line, also one that quotes several.
+private struct LogStream: TextOutputStream, Sendable {
+    mutating func write(_ line: String) {
+        StandardError.write(line.hasSuffix("\n") ? String(line.dropLast()) : line)
+    }
+}
+
 /// Runs one command from its options to its exit status.
 struct CommandFrame: Sendable {
     let global: GlobalOptions
@@ -39,7 +46,7 @@ struct CommandFrame: Sendable {
     private func makeContext() throws(CommandFailure) -> CommandContext {
         let level = global.logLevel
         LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
+            var handler = StreamLogHandler(label: label, stream: LogStream())
             handler.logLevel = level
             return handler
         }

@@ -57,8 +57,11 @@ struct SharedCoreCommand: AsyncParsableCommand {
             guard !(error is ExitCode) else { exit(withError: error) }
             let refusal = error as? CommandFailure
             guard refusal != nil || exitCode(for: error) == .validationFailure else { exit(withError: error) }
-            StandardError.write(
-                refusal?.message.map { "sharedcore: \($0)" } ?? arguments.message(fullMessage(for: error)))
+            if let message = refusal?.message {
+                StandardError.write("sharedcore: \(message)")
+            } else {
+                StandardError.write(lines: arguments.message(fullMessage(for: error)))
+            }
             // Wrong usage of a command that passes on the exit status of another one is told apart from what that one says.
             let isExclusive = ExclusiveCommand.isNamed(in: arguments.texts)
             exit(withError: ExitCode(isExclusive ? ExclusiveStatus.refusal : ExitStatus.usage.rawValue))

@@ -17,24 +17,28 @@ enum StartGate {
         case own
     }
 
-    /// The first argument that leads here; the number of the parent, the way, whether it is held, and the words follow. Not
-    /// for people.
+    /// The first argument that leads here; the number of the parent, the way, whether it is held, the signals, and the words
+    /// follow. Not for people.
     static let name = "start-gate"
 
     private static let held = "held"
     private static let free = "free"
 
-    /// - Parameter isHeld: Whether it waits for a byte on its standard input (``OwnProcess/waitForLeave()``).
+    /// - Parameters:
+    ///   - isHeld: Whether it waits for a byte on its standard input (``OwnProcess/waitForLeave()``).
+    ///   - signals: What the other program has ignored and blocked; nil leaves that as it is.
     static func arguments(
-        for words: [String], as way: Way, of parent: Int32 = ProcessIdentity.current.pid, isHeld: Bool = false
+        for words: [String], as way: Way, of parent: Int32 = ProcessIdentity.current.pid, isHeld: Bool = false,
+        signals: OwnProcess.Signals? = nil
     ) -> [String] {
-        [name, String(parent), way.rawValue, isHeld ? held : free] + words
+        let numbers = signals.map { "\($0.ignored),\($0.blocked)" } ?? "-"
+        return [name, String(parent), way.rawValue, isHeld ? held : free, numbers] + words
     }
 
     /// Goes through; returns only where this program goes on, with the arguments that then are its own.
     static func pass(_ arguments: inout [[UInt8]]) {
-        let words = arguments.prefix(4).map { String(decoding: $0, as: UTF8.self) }
-        guard arguments.count > 4, let parent = Int32(words[1]), let way = Way(rawValue: words[2]) else {
+        let words = arguments.prefix(5).map { String(decoding: $0, as: UTF8.self) }
+        guard arguments.count > 5, let parent = Int32(words[1]), let way = Way(rawValue: words[2]) else {
             StandardError.write("sharedcore: “\(name)” is for sharedcore itself")
             _exit(ExclusiveStatus.refusal)
         }
@@ -42,7 +46,7 @@ enum StartGate {
         guard OwnProcess.endsWith(parent: parent), words[3] != held || OwnProcess.waitForLeave() else {
             _exit(ExclusiveStatus.refusal)
         }
-        arguments.removeFirst(4)
+        arguments.removeFirst(5)
         switch way {
         case .own: return
         case .command: break
@@ -50,6 +54,8 @@ enum StartGate {
             guard let mark = ExecutorMark(of: .current, startedBy: parent) else { _exit(ExclusiveStatus.refusal) }
             OwnProcess.set(ExecutorMark.variable, to: mark.text)
         }
+        let numbers = words[4].split(separator: ",").compactMap { UInt64($0) }
+        if numbers.count == 2 { OwnProcess.set(OwnProcess.Signals(ignored: numbers[0], blocked: numbers[1])) }
         let error = OwnProcess.become(arguments[0], Array(arguments.dropFirst()))
         StandardError.write(
             "sharedcore: “\(ProgramText.escaped(arguments[0]))” cannot be executed: \(error.text)")

@@ -36,11 +36,49 @@ struct ConfigurationSearch {
 
     /// The bytes of a file, no more of them than a configuration can have and one; nil when it is not there.
     private func content(of path: String) throws(CommandFailure) -> [UInt8]? {
+        let problem: String
         do throws(SystemCallError) {
-            return try SmallFile.read(path, upTo: ConfigurationFile.maximumByteCount + 1)
+            let link = try FileStatus(ofPath: path)
+            let isOwnDescriptor = Self.descriptors.contains { path.hasPrefix($0) }
+            // A FIFO in the file's place could keep its reader waiting for ever.
+            let file = try SmallFile.open(path, waiting: isOwnDescriptor)
+            guard let found = Self.problem(with: try file.status(), behind: link, at: path, isOwnDescriptor) else {
+                return try SmallFile.read(file, upTo: ConfigurationFile.maximumByteCount + 1)
+            }
+            problem = found
         } catch {
             if error.isAbsent { return nil }
             throw .configuration("\(path): cannot be read: \(error.text).")
+        }
+        throw .configuration("\(path): \(problem)")
+    }
+
+    /// What is named in place of a file where none is to be read.
+    static let nothing = "/dev/null"
+
+    /// The names of what the caller has opened itself, such as the shell's `<(...)`.
+    private static let descriptors = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"]
+
+    /// Says why a file is not read. A configuration names programs to run and sockets to talk to, so its writer acts as this
+    /// user: it is the user's own, or root's, and other users may not write it.
+    private static func problem(
+        with status: FileStatus, behind link: FileStatus, at path: String, _ isOwnDescriptor: Bool
+    ) -> String? {
+        if isOwnDescriptor && status.isPipe || path == Self.nothing { return nil }
+        let user = FileStatus.currentUser
+        var objection = status.objection(owners: [user, 0], forbidding: 0o022)
+        if link.isSymbolicLink, ![user, 0].contains(link.owner) { objection = .foreign(owner: link.owner) }
+        switch objection {
+        case nil: return nil
+        case .notRegular:
+            return "is no regular file, as a configuration file must be; remove it, or name another one with --config."
+        case .foreign(let owner):
+            return
+                "belongs to user \(owner), who could have any program run by it; a configuration file must belong to "
+                + "user \(user) or to root. Copy it, remove it, or name another one with --config."
+        case .open(let permissions):
+            return "has mode \(String(permissions, radix: 8)), so that others could have any program run by it; a "
+                + "configuration file must be its owner's alone to write: “chmod go-w \(path)”."
         }
     }
 }

@@ -33,7 +33,7 @@ extension Resolution {
     /// a process resolves is what stands here. It is the one way in which settings reach a process that reads them;
     /// ``SlimExecutor`` is for the program that does not.
     func variables() throws(CommandFailure) -> [String: String] {
-        var variables = [EnvironmentLayer.fileVariable: "/dev/null"]
+        var variables = [EnvironmentLayer.fileVariable: ConfigurationSearch.nothing]
         for row in try overview() where row.origin != .fallback {
             guard let setting = Settings.all.first(where: { $0.name == row.key }) else { continue }
             variables[setting.environmentName] = row.value

@@ -20,8 +20,10 @@ extension Resolution {
 
     /// Where the host tells its figures; nil for nowhere.
     func metricsPlace() throws(CommandFailure) -> MetricsPlace? {
-        guard let place = try optional(Settings.metricsListen) else { return nil }
-        guard case .path(let path) = place else { return place }
+        guard let given = try optional(Settings.metricsListen) else {
+            return .path(try runtimeDirectory() + "/metrics")
+        }
+        guard case .path(let path) = given else { return given }
         return .path(try absolutePath(path, of: Settings.metricsListen.erased))
     }
 

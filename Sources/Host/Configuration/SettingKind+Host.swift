@@ -6,10 +6,11 @@ extension SettingKind where Value == Int {
         parse: { text in Int(text).flatMap { (1...10_000).contains($0) ? $0 : nil } })
 }
 
-extension SettingKind where Value == MetricsPlace {
-    /// A port or the path of a socket.
+extension SettingKind where Value == MetricsPlace? {
+    /// A port, the path of a socket, or nowhere.
     static let metricsPlace = SettingKind(
-        name: "port or path", expectation: MetricsPlace.expectation, parse: { MetricsPlace($0) })
+        name: "port or path", expectation: MetricsPlace.expectation,
+        parse: { $0 == "none" ? .some(nil) : MetricsPlace($0).map { .some($0) } })
 }
 
 extension SettingKind where Value == [String] {

@@ -98,8 +98,9 @@ enum Settings {
         "push.capacity", .count, default: .text("10000"),
         "The most pushes that the group keeps, waiting or being served; what comes beyond is refused.")
     static let metricsListen = Setting(
-        "metrics.listen", .metricsPlace, default: .none,
-        "Where the host tells its figures to Prometheus: a port of 127.0.0.1, or the path of a socket.")
+        "metrics.listen", .metricsPlace, default: .derived("“metrics” in the group's runtime directory"),
+        "Where the host tells its figures to Prometheus: the path of a socket, for this user alone, a port of 127.0.0.1, for "
+            + "every process of the machine, or “none”.")
     static let inboxLifetime = Setting(
         "inbox.lifetime", .positiveDuration, default: .text("5m"),
         "How long a received message is kept for whoever asks for it.")

@@ -39,7 +39,6 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
     }
 
     func run() async throws {
-        _ = ExclusiveProgram.ignoredPipe
         let status = ExclusiveStatus()
         do {
             try await CommandFrame(global: global).run(until: []) { try await run(in: $0, status) }

@@ -36,10 +36,9 @@ final class ExclusiveProgram: Sendable {
         }
         guard isFirst else { throw CommandFailure(.unavailable, "the command has run already") }
         do {
-            let program = try await AttendedProgram.start(
-                OwnProgram.path, StartGate.arguments(for: [], as: .command).map { Array($0.utf8) } + command,
-                // Ignored here, so that a closed pipe shows as an error.
-                defaults: Self.ignoredPipe ? [] : [SIGPIPE])
+            // Such as SIGPIPE, which is ignored here, so that a closed pipe shows as an error.
+            let gate = StartGate.arguments(for: [], as: .command, signals: OwnProcess.startedSignals)
+            let program = try await AttendedProgram.start(OwnProgram.path, gate.map { Array($0.utf8) } + command)
             let missed = state.withLock { state in
                 defer { state = .running(program) }
                 if case .starting(let signals) = state { return signals }
@@ -105,7 +104,4 @@ final class ExclusiveProgram: Sendable {
             }
         }
     }
-
-    /// Whether whoever started this process wanted SIGPIPE ignored. Read before this program ignores it.
-    static let ignoredPipe = OwnProcess.ignores(signal: SIGPIPE)
 }

@@ -5,7 +5,7 @@ enum MetricsPlace: Hashable, Sendable {
     /// The path of a socket.
     case path(String)
 
-    static let expectation = "a port of 127.0.0.1 such as 9464, or the path of a socket, with a “/”"
+    static let expectation = "a port of 127.0.0.1 such as 9464, the path of a socket, with a “/”, or none"
 
     /// Nil when a text is neither; a path stays as it is written.
     init?(_ text: String) {

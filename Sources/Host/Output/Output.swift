@@ -15,11 +15,13 @@ final class Output: Sendable {
         self.json = json
     }
 
-    /// Prints a result in the form that was asked for.
+    /// Prints a result in the form that was asked for. A text has lines, tabs and colours; other characters that act on a
+    /// terminal are escaped.
     ///
     /// - Throws: ``OutputClosed`` when nobody reads any more, ``OutputFailed`` when it cannot be written.
     func emit(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
-        try await write(Array(((json ? object().line : text()) + "\n").utf8))
+        let shown = json ? object().line : ProgramText.lines(text(), keeping: Paint.sequences)
+        try await write(Array((shown + "\n").utf8))
     }
 
     /// Prints the receipt of what was done, as ``emit(text:json:)`` prints results.

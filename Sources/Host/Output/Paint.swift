@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Colours for people at a terminal.
 struct Paint: Hashable, Sendable {
-    enum Color: Int, Hashable, Sendable {
+    enum Color: Int, CaseIterable, Hashable, Sendable {
         case plain = 39
         case red = 31
         case green = 32
@@ -23,10 +23,18 @@ struct Paint: Hashable, Sendable {
     }
 
     func `in`(_ color: Color, _ text: String) -> String {
-        isOn && color != .plain ? "\u{1b}[\(color.rawValue)m\(text)\u{1b}[0m" : text
+        isOn && color != .plain ? Self.sequence(color.rawValue) + text + Self.sequence(Self.reset) : text
     }
 
     func dim(_ text: String) -> String {
-        isOn ? "\u{1b}[2m\(text)\u{1b}[0m" : text
+        isOn ? Self.sequence(Self.faint) + text + Self.sequence(Self.reset) : text
     }
+
+    private static let faint = 2
+    private static let reset = 0
+
+    /// All that paints, which change nothing but colours.
+    static let sequences = ([faint, reset] + Color.allCases.map(\.rawValue)).map(sequence)
+
+    private static func sequence(_ number: Int) -> String { "\u{1b}[\(number)m" }
 }

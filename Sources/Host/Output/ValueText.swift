@@ -11,8 +11,7 @@ enum ValueText {
         return ("valueBase64", .text(Data(value).base64EncodedString()))
     }
 
-    /// The value in one line of a terminal: control characters are escaped, so that no value can end a line or
-    /// command the terminal.
+    /// The value in one line of a terminal, as ``ProgramText/oneLine(_:upTo:)`` shows texts.
     static func oneLine(_ value: [UInt8]) -> String {
         guard let text = String(validating: value, as: UTF8.self) else {
             return "base64:" + Data(value).base64EncodedString()
@@ -21,12 +20,5 @@ enum ValueText {
     }
 
     /// A text in one line of a terminal.
-    static func oneLine(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: \.isControl) else { return text }
-        return text.unicodeScalars.map { $0.isControl ? $0.escaped(asASCII: true) : "\($0)" }.joined()
-    }
-}
-
-extension Unicode.Scalar {
-    fileprivate var isControl: Bool { properties.generalCategory == .control }
+    static func oneLine(_ text: String) -> String { ProgramText.oneLine(text) }
 }

@@ -74,8 +74,10 @@ struct HostRun: Sendable {
     }
 
     private static func metrics(of registry: PrometheusRegistry, in context: CommandContext) throws -> RequestServer? {
-        guard let place = try context.resolution.metricsPlace() else { return nil }
-        return try listening(by: Settings.metricsListen.erased, in: context.resolution) {
+        let resolution = context.resolution
+        guard let place = try resolution.metricsPlace() else { return nil }
+        if try resolution.find(Settings.metricsListen.erased) == nil { try resolution.makeRuntimeDirectory() }
+        return try listening(by: Settings.metricsListen.erased, in: resolution) {
             () throws(SystemCallError) in
             try MetricsServer.start(at: place, registry)
         }

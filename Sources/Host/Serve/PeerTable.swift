@@ -32,13 +32,21 @@ struct PeerTable {
     /// When the first of them must have said it.
     var nextDeadline: BootInstant? { peers.values.compactMap(\.deadline).min() }
 
+    /// Takes a peer in, where each has one request also in place of the one that has been silent the longest.
+    ///
     /// - Returns: Whether there is a place.
     mutating func add(_ connection: StreamConnection, until deadline: BootInstant) -> Bool {
-        guard peers.count < rules.peerCount else { return false }
+        if peers.count >= rules.peerCount {
+            guard !rules.isPersistent, let silent = firstSilent else { return false }
+            peers[silent] = nil
+        }
         count += 1
         peers[count] = Peer(connection: connection, deadline: deadline)
         return true
     }
+
+    /// Of the peers whose requests are not complete, the one that came first.
+    private var firstSilent: Int? { peers.filter { $0.value.deadline != nil }.keys.min() }
 
     /// Takes what a peer has sent.
     ///

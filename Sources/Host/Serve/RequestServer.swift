@@ -5,7 +5,9 @@ internal import Synchronization
 /// Answers short requests through a socket, on a thread of its own that never waits for a peer.
 ///
 /// Whatever a peer does, it costs no more than its place: requests are bounded, each has a time within which it must be
-/// complete, a peer that does not read its answers is let go, and so is one of another user.
+/// complete, a peer that does not read its answers is let go, and so is one of another user. Where each peer has one request,
+/// one more than there may be takes the place of the one that has been silent the longest: a crowd that asks for nothing
+/// keeps no other out.
 final class RequestServer: Sendable {
     /// What peers may do.
     struct Rules: Sendable {
@@ -23,7 +25,7 @@ final class RequestServer: Sendable {
         let user: UInt32?
         /// The answer to a request that is too long.
         let tooLong: [UInt8]
-        /// The answer to one more peer than there may be.
+        /// The answer to one more peer than there may be, where none has to go for it.
         let busy: [UInt8]
     }
 
@@ -32,6 +34,8 @@ final class RequestServer: Sendable {
         var isStopped = false
     }
 
+    /// How many peers are let in before those that are in are heard again: a crowd cannot push out a peer that has asked.
+    private static let admissionCount = 8
     /// How long it waits for a free descriptor.
     private static let pause = Duration.milliseconds(100)
 
@@ -91,10 +95,11 @@ final class RequestServer: Sendable {
         }
     }
 
-    /// - Returns: Whether all who wait are in, or told that they cannot be.
+    /// - Returns: Whether the system had a descriptor for each.
     private func accept(into table: inout PeerTable) -> Bool {
         do throws(SystemCallError) {
-            while let connection = try listener.accept() {
+            for _ in 0..<Self.admissionCount {
+                guard let connection = try listener.accept() else { return true }
                 if let user = rules.user, connection.peerUser != user { continue }
                 guard table.add(connection, until: clock.now().advanced(by: rules.patience)) else {
                     _ = connection.send(rules.busy)

@@ -22,6 +22,8 @@ package struct FileStatus: Hashable, Sendable {
     package let isRegularFile: Bool
     package let isSymbolicLink: Bool
     package let isSocket: Bool
+    /// Whether it is a pipe, with a name or without.
+    package let isPipe: Bool
 
     init(_ status: stat) {
         identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
@@ -34,6 +36,7 @@ package struct FileStatus: Hashable, Sendable {
         isRegularFile = status.st_mode & S_IFMT == S_IFREG
         isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK
         isSocket = status.st_mode & S_IFMT == S_IFSOCK
+        isPipe = status.st_mode & S_IFMT == S_IFIFO
     }
 }
 
@@ -42,6 +45,13 @@ extension FileStatus {
     package init(ofPath path: String) throws(SystemCallError) {
         var status = stat()
         _ = try SystemCall.run("lstat", at: path) { lstat(path, &status) }
+        self.init(status)
+    }
+
+    /// Looks at what a path leads to, through symbolic links.
+    package init(behindPath path: String) throws(SystemCallError) {
+        var status = stat()
+        _ = try SystemCall.run("stat", at: path) { stat(path, &status) }
         self.init(status)
     }
 

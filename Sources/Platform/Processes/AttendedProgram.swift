@@ -20,24 +20,21 @@ package final class AttendedProgram: Sendable {
     /// - Parameters:
     ///   - path: The program's path.
     ///   - arguments: What it is given, byte by byte and without its own name.
-    ///   - defaults: The signals that do what they do by default there, though they are ignored here.
     package static func start(
-        _ path: String, _ arguments: [[UInt8]], defaults: [Int32] = []
+        _ path: String, _ arguments: [[UInt8]]
     ) async throws(SystemCallError) -> AttendedProgram {
         try await OwnedThread.start("command") { () throws(SystemCallError) in
-            AttendedProgram(pid: try spawn(path, arguments, defaults))
+            AttendedProgram(pid: try spawn(path, arguments))
         } then: { program in
             program.attend()
         }
     }
 
-    private static func spawn(
-        _ path: String, _ arguments: [[UInt8]], _ defaults: [Int32]
-    ) throws(SystemCallError) -> Int32 {
+    private static func spawn(_ path: String, _ arguments: [[UInt8]]) throws(SystemCallError) -> Int32 {
         let words = ([Array(path.utf8)] + arguments).map(\.duplicatedCString)
         defer { for word in words { free(word) } }
         return try SystemCall.negated("posix_spawn", at: path) {
-            clinux_start_attended(path, words + [nil], environ, defaults, Int32(defaults.count))
+            clinux_start_attended(path, words + [nil], environ)
         }
     }
 

@@ -82,9 +82,27 @@ package enum OwnProcess {
         return path.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
     }
 
-    /// Whether whoever started this process wanted a signal ignored, as long as nothing here has changed it.
-    package static func ignores(signal: Int32) -> Bool {
-        clinux_ignores_signal(signal)
+    /// The signals that a process has ignored and blocked, the first one in the lowest bit.
+    package struct Signals: Hashable, Sendable {
+        package let ignored: UInt64
+        package let blocked: UInt64
+
+        package init(ignored: UInt64, blocked: UInt64) {
+            self.ignored = ignored
+            self.blocked = blocked
+        }
+    }
+
+    /// What this process was started with, also where it has changed since.
+    package static var startedSignals: Signals {
+        var (ignored, blocked): (UInt64, UInt64) = (0, 0)
+        clinux_started_signals(&ignored, &blocked)
+        return Signals(ignored: ignored, blocked: blocked)
+    }
+
+    /// Has signals ignored and blocked, and all others do what they do by default. Only before ``become(_:_:)``.
+    package static func set(_ signals: Signals) {
+        clinux_set_signals(signals.ignored, signals.blocked)
     }
 }
 

@@ -21,9 +21,15 @@ package final class MessageSocket: Sendable {
         file = OpenFile(owning: descriptor, path: path)
     }
 
-    /// Connects to whoever listens at a path.
+    /// Connects to the program that listens at a path, which must be this user's or root's.
+    ///
+    /// - Throws: Also `EACCES` when it is another user's.
     package convenience init(connectingTo path: String) throws(SystemCallError) {
         self.init(try SystemCall.negated("connect", at: path) { clinux_connect_for_messages(path) }, path: path)
+        let owner = try peer().user
+        guard owner == FileStatus.currentUser || owner == 0 else {
+            throw SystemCallError("connect", number: EACCES, at: path)
+        }
     }
 
     /// Listens at a path, at which nothing may stand yet.

@@ -11,8 +11,8 @@ enum JSONString {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            // Control characters must be escaped, and what follows them here ends a line for some readers of lines.
-            case "\u{0}"..."\u{1f}", "\u{7f}"..."\u{9f}", "\u{2028}", "\u{2029}":
+            // Control characters must be escaped; others act on readers of lines and terminals.
+            case _ where scalar.isCommand:
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: text.unicodeScalars.append(scalar)

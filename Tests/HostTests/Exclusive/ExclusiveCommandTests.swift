@@ -126,6 +126,20 @@ struct ExclusiveCommandTests {
         }
     }
 
+    @Test(
+        "The command begins with the signals ignored and blocked that sharedcore was started with",
+        arguments: ["", "env --ignore-signal=USR1 --ignore-signal=PIPE --ignore-signal=HUP --block-signal=USR2"])
+    func dispositions(surroundings: String) async throws {
+        let look = "grep -E '^Sig(Ign|Blk)' /proc/self/status"
+        // Without those that glibc keeps for itself, which what has started this test may have ignored.
+        let plain = "env --default-signal " + surroundings
+        let ended = try await HostProgram().shell(
+            "\(plain) \(look); \(plain) sharedcore exclusive --role main -- \(look)")
+        let lines = ended.output.split(separator: "\n")
+        #expect(ended.status == 0 && lines.count == 4, "\(ended.output) \(ended.errors)")
+        #expect(lines.prefix(2) == lines.suffix(2))
+    }
+
     @Test("SIGINT and SIGTERM reach the command, which decides", arguments: [2, 15])
     func signals(number: Int32) async throws {
         let program = try HostProgram()

@@ -39,6 +39,36 @@ struct HubCommandTests {
         }
     }
 
+    @Test(
+        "hub --stop signals no process that a lock names and that does not hold it",
+        .enabled(if: getuid() == 0, "it takes root to act as another user"),
+        arguments: [
+            ("setpriv --reuid 65534 --regid 65534 --clear-groups", 78, "belongs to user 65534"),
+            ("", 69, "does not hold it"),
+        ])
+    func strangersLock(user: String, status: Int32, problem: String) async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_BACKEND"] = "zmq"
+        program.environment["SHAREDCORE_ZMQ_STORAGE"] = "memory"
+        program.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "ipc://\(program.directory.path)/place/hub"
+        let ended = try await program.shell(
+            """
+            chmod 755 .; mkdir -m 700 place
+            [ -z "\(user)" ] || chown 65534:65534 place
+            \(user) "$(command -v sharedcore)" hub 2>said & hub=$!
+            until grep -q listens said; do kill -0 $hub || exit 1; sleep 0.02; done
+            sleep 600 & victim=$!
+            read -r _ _ boot _ <place/hub.lock
+            echo "$victim $(cut -d ' ' -f 22 /proc/$victim/stat) $boot +" >place/hub.lock
+            timeout 30 sharedcore hub --stop; echo "status $?"
+            grep -o 'State:.*[a-z]' /proc/$victim/status
+            kill $victim $hub
+            """)
+        #expect(ended.output.contains("status \(status)\n"), "\(ended.output) \(ended.errors)")
+        #expect(ended.output.contains("sleeping"), "the process that the lock names: \(ended.output)")
+        #expect(ended.errors.contains(problem), "\(ended.errors)")
+    }
+
     @Test("A hundred clients at once start one hub")
     func crowd() async throws {
         try await HostProgram.using("zmq") { program in

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import CoreMetrics
+internal import Glibc
 internal import Platform
 internal import Subprocess
 internal import TestSupport
@@ -65,6 +66,46 @@ struct MetricsTests {
             "exec 3<>/dev/tcp/127.0.0.1/\(port); head -c 8196 /dev/zero | tr '\\0' x >&3; cat <&3")
         #expect(long.output.hasPrefix("HTTP/1.1 431 "))
         server.stop()
+    }
+
+    @Test(
+        "Another user's connections that ask for nothing hold up no scrape, however many they are",
+        .enabled(if: getuid() == 0, "it takes root to act as another user"))
+    func crowd() async throws {
+        let server = try MetricsServer.start(at: .port(0), PrometheusRegistry())
+        let port = try #require(server.location.split(separator: ":").last)
+        let ended = try await HostProgram().shell(
+            """
+            exec 9< <(exec setpriv --reuid 65534 --regid 65534 --clear-groups bash -c '
+                for number in $(seq 40); do exec {held}<>/dev/tcp/127.0.0.1/\(port); printf GET >&$held; done
+                echo held; exec sleep 600')
+            crowd=$!
+            read -u 9
+            for number in $(seq 5); do
+                exec 3<>/dev/tcp/127.0.0.1/\(port)
+                printf 'GET /metrics HTTP/1.1\\r\\n\\r\\n' >&3
+                timeout 20 head -n 1 <&3
+            done
+            kill $crowd
+            """)
+        #expect(ended.output == String(repeating: "HTTP/1.1 200 OK\r\n", count: 5), "\(ended.output)\(ended.errors)")
+        server.stop()
+    }
+
+    @Test("Without a word of configuration the figures are told at a socket of the user's own; or nowhere")
+    func standard() async throws {
+        var program = try HostProgram()
+        let path = program.directory.path(of: "state/sharedcore/default/metrics")
+        try await ServingHost.serve(program) { _ in
+            let permissions = try FileStatus(ofPath: path).permissions
+            #expect(permissions == 0o600)
+            let text = try await ToldFigures.at(path)
+            #expect(text.contains("sharedcore_executors_running 0"))
+        }
+        program.environment["SHAREDCORE_METRICS_LISTEN"] = "none"
+        try await ServingHost.serve(program) { _ in
+            #expect(throws: SystemCallError.self) { try FileStatus(ofPath: path) }
+        }
     }
 
     @Test("The host tells what it did")

@@ -193,7 +193,7 @@ struct PushSocketTests {
             let killed = try await program.running("serve", "--json") { running in
                 let host = ServingHost(program: started, running: running)
                 try await host.until("it serves") { $0["event"] == .text("serving") }
-                let found = try await started.shell("find run -type s")
+                let found = try await started.shell("find run -type s -name push")
                 let path = started.directory.path(of: found.output.split(separator: "\n").first.map(String.init) ?? "")
                 #expect(try FileStatus(ofPath: path).permissions == 0o600)
                 let client = try Client(path)

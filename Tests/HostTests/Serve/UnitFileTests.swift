@@ -32,6 +32,25 @@ struct UnitFileTests {
         let wrong = try await verify(text.replacing("WatchdogSec", with: "WatchdogSex"))
         #expect(wrong.problems.contains("WatchdogSex"), "\(wrong.problems)")
     }
+
+    @Test(
+        "The unit leaves the host no more than it needs, as systemd rates it, and the rating notices when that changes",
+        .enabled(if: access(analyzer, X_OK) == 0, "the package systemd is not installed"))
+    func exposure() async throws {
+        let text = try String(contentsOf: URL(filePath: Self.unit), encoding: .utf8)
+        let open = text.split(separator: "\n", omittingEmptySubsequences: false)
+            .filter { !$0.hasPrefix("SystemCallFilter") && !$0.hasPrefix("Restrict") }.joined(separator: "\n")
+        for (unit, end) in [(text, ChildProcess.End.exited(0)), (open, .exited(1))] {
+            let directory = try TemporaryDirectory()
+            let path = directory.path(of: "sharedcore.service")
+            try Data(unit.utf8).write(to: URL(filePath: path))
+            // In tenths.
+            let check = try ChildProcess(
+                Self.analyzer, ["security", "--user", "--offline=yes", "--threshold=70", "--no-pager", path],
+                environment: ["XDG_RUNTIME_DIR": directory.path])
+            #expect(await check.end() == end, "\(check.lines.suffix(1))")
+        }
+    }
 }
 
 extension String {

@@ -104,6 +104,33 @@ extension KeeperTests {
             #expect(try await visit(as: "0").contains("connected"))
         }
 
+        @Test(
+            "A keeper of another user is not talked to, also where its socket would let one in",
+            .enabled(
+                if: Glibc.access(setpriv, X_OK) == 0 && getuid() == 0, "it takes root and setpriv to be another user"))
+        func strangersKeeper() async throws {
+            let open = try TemporaryDirectory()
+            let theirs = open.path(of: "theirs")
+            #expect(chmod(open.path, 0o755) == 0 && mkdir(theirs, 0o700) == 0 && chown(theirs, 65534, 65534) == 0)
+            // Where another user finds it, wherever it was built.
+            let program = open.path(of: "keeper")
+            let copy = try ChildProcess("cp", [try ChildProcess.built("sharedcore-keeper"), program])
+            #expect(await copy.end() == .exited(0) && chmod(program, 0o755) == 0)
+            let place = KeeperPlace(directory: theirs)
+            let stage = try KeeperStage(in: open, place: place)
+            let keeper = try ChildProcess(
+                Self.setpriv,
+                ["--reuid", "65534", "--regid", "65534", "--clear-groups", program, "--directory", theirs]
+                    + ["--", "sleep", "60"])
+            try await eventually("it listens, and its Main has the lock") {
+                (try? FileStatus(ofPath: place.socket)) != nil && stage.mainPid != nil
+            }
+            let error = #expect(throws: SystemCallError.self) { _ = try MessageSocket(connectingTo: place.socket) }
+            #expect(error?.number == EACCES)
+            keeper.signal(SIGKILL)
+            _ = await keeper.end()
+        }
+
         private static let setpriv = "/usr/bin/setpriv"
 
         private func openFiles() throws -> Int {

@@ -20,6 +20,7 @@
 
         init(_ place: EtcdPlace) throws(SharedCoreError) {
             self.place = place
+            try place.security?.requireOwnKey()
             chosen = Mutex(try Member(at: 0, of: place))
         }
 

@@ -10,4 +10,42 @@ package enum PrivateDirectory {
     package static func open(_ path: String) throws(SharedCoreError) -> Directory {
         try GroupDirectory.secureDirectory(path, access: .participant)
     }
+
+    /// Makes sure that what stands in a directory was put there by this user or by root. Nothing is made; a path where
+    /// nothing stands passes.
+    ///
+    /// - Parameter names: The files that have to be theirs as well.
+    /// - Throws: `forbidden` when the directory or one of the files belongs to another user, or others may write to the
+    ///   directory.
+    package static func requireTrusted(_ path: String, _ names: [String]) throws(SharedCoreError) {
+        guard let directory = try status(of: path, following: true) else { return }
+        let trusted = [FileStatus.currentUser, 0]
+        func refuse(_ what: String, _ owner: UInt32, at place: String) -> SharedCoreError {
+            SharedCoreError(
+                .forbidden, "The \(what) belongs to user \(owner), and this is user \(FileStatus.currentUser).",
+                at: place)
+        }
+        guard trusted.contains(directory.owner) else { throw refuse("directory", directory.owner, at: path) }
+        guard directory.permissions & 0o022 == 0 else {
+            throw SharedCoreError(
+                .forbidden,
+                "Others may write to the directory: its mode is \(String(directory.permissions, radix: 8)). Set it to 700.",
+                at: path)
+        }
+        for name in names {
+            let place = path + "/" + name
+            guard let file = try status(of: place, following: false), !trusted.contains(file.owner) else { continue }
+            throw refuse("file", file.owner, at: place)
+        }
+    }
+
+    /// What stands under a path; nil when nothing does.
+    private static func status(of path: String, following: Bool) throws(SharedCoreError) -> FileStatus? {
+        do throws(SystemCallError) {
+            return following ? try FileStatus(behindPath: path) : try FileStatus(ofPath: path)
+        } catch {
+            if error.isAbsent || error.isNotDirectory { return nil }
+            throw SharedCoreError(error)
+        }
+    }
 }

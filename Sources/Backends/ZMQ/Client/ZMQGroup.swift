@@ -52,7 +52,8 @@ public final class ZMQGroup: SharedGroup {
     ///   - description: What the participant says of itself.
     ///   - options: How it uses the hub.
     /// - Throws: ``SharedCoreError/Code/unavailable`` when no hub answers in time,
-    ///   ``SharedCoreError/Code/forbidden`` when it does not let this client in or serves another group,
+    ///   ``SharedCoreError/Code/forbidden`` when it does not let this client in or serves another group, and when its socket
+    ///   or the directory of that is another user's or open to others,
     ///   ``SharedCoreError/Code/incompatible`` for another version of the protocol,
     ///   ``SharedCoreError/Code/unsupported`` when a requirement is not met, and what the backend behind the hub throws.
     public static func open(
@@ -60,7 +61,10 @@ public final class ZMQGroup: SharedGroup {
         options: ZMQGroupOptions = ZMQGroupOptions()
     ) async throws(SharedCoreError) -> ZMQGroup {
         try TimeNamespace.requireKnown()
+        try endpoint.requireTrusted()
         if let launcher = options.launcher { try await launcher.launch(at: endpoint, within: options.openTimeout) }
+        // What was not there before may be another user's by now.
+        try endpoint.requireTrusted()
         let link = try HubLink(to: endpoint, group: group, as: description, options: options)
         let starting = options.launcher.map { launcher in Task { await launcher.keepLaunched(at: endpoint) } }
         defer { starting?.cancel() }

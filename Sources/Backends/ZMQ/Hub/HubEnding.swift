@@ -1,4 +1,5 @@
 package import CoreAPI
+internal import FileNotifyBackend
 internal import Platform
 
 /// Ends a hub that runs in another process of this machine.
@@ -9,7 +10,8 @@ package enum HubEnding {
     /// How long a port is tried that no hub of this group's files has.
     private static let portPatience = Duration.seconds(2)
 
-    /// Asks the hub to end, and returns when it has.
+    /// Asks the hub to end, and returns when it has. Only the process that holds the lock is asked, and only where no other
+    /// user can have put the lock there.
     ///
     /// - Parameters:
     ///   - endpoint: Where it listens.
@@ -17,11 +19,16 @@ package enum HubEnding {
     /// - Returns: The process that was ended; nil when there is none.
     /// - Throws: ``SharedCoreError/Code/unavailable`` when it does not end, or cannot be reached from here; also when
     ///   something else listens at the port, as a hub does that has no files here.
+    ///   ``SharedCoreError/Code/forbidden`` when the lock or its directory is another user's or open to others.
     package static func stop(
         at endpoint: HubEndpoint, ofGroup directory: String
     ) async throws(SharedCoreError) -> ProcessIdentity? {
+        let lock =
+            if case .ipc(let path) = endpoint { HubLock.path(ofSocket: path) } else { HubLock.path(ofGroup: directory) }
+        let place = HubLock.parts(ofSocket: lock)
         let look = { () throws(SharedCoreError) in
-            if case .ipc(let path) = endpoint { try HubSeat.ofSocket(path) } else { try HubSeat.ofGroup(directory) }
+            try PrivateDirectory.requireTrusted(place.directory, [place.name])
+            return try HubSeat.ofLock(lock)
         }
         try await wait("A hub is there that does not answer yet.", at: endpoint) { () throws(SharedCoreError) in
             try look() != .taken
@@ -40,11 +47,27 @@ package enum HubEnding {
             throw SharedCoreError(
                 .unavailable, "The hub cannot be reached from here: it runs in another container.", at: "\(endpoint)")
         }
+        try requireHolder(process, of: lock)
         _ = try SharedCoreError.wrapping { () throws(SystemCallError) in try process.signal(.terminate) }
         try await wait("The hub does not end. Is it stopped?", at: endpoint) { () throws(SharedCoreError) in
             process.hasEnded
         }
         return identity
+    }
+
+    /// Makes sure that a process holds the lock that names it, unless it has ended. The handle keeps its number from meaning
+    /// another process meanwhile.
+    private static func requireHolder(_ process: ProcessHandle, of lock: String) throws(SharedCoreError) {
+        do throws(SharedCoreError) {
+            if try HubLock.isHeld(at: lock, by: process.identity.pid) { return }
+        } catch {
+            guard process.hasEnded else { throw error }
+        }
+        guard !process.hasEnded else { return }
+        throw SharedCoreError(
+            .unavailable,
+            "The lock names process \(process.identity.pid), which does not hold it. Nothing was signalled; end the hub "
+                + "where it was started.", at: lock)
     }
 
     private static func isTaken(_ host: String, _ port: UInt16) async -> Bool {

@@ -12,7 +12,13 @@ final class HubLock: Sendable {
 
     static let lockedByte = 0
     /// The name of the lock in a group's directory.
-    static let groupName = "hub.lock"
+    private static let groupName = "hub.lock"
+    private static let suffix = ".lock"
+
+    /// Where the lock of a socket's path is.
+    static func path(ofSocket path: String) -> String { path + suffix }
+    /// Where the lock of a group's directory is.
+    static func path(ofGroup directory: String) -> String { directory + "/" + groupName }
 
     private init(_ file: OpenFile) throws(SystemCallError) {
         identity = try file.status().identity
@@ -23,7 +29,7 @@ final class HubLock: Sendable {
     /// without a word also from a hub that lives, which the lock excludes.
     static func ofSocket(_ path: String) throws(SharedCoreError) -> HubLock {
         let (directory, name) = try place(ofSocket: path)
-        let lock = try take(name + ".lock", in: directory, serving: path)
+        let lock = try take(name + suffix, in: directory, serving: path)
         for left in [path, path + ".news"] { try removeSocket(left) }
         return lock
     }
@@ -50,9 +56,30 @@ final class HubLock: Sendable {
 
     /// The directory of a socket, which is made when it is not there, and the socket's name in it.
     static func place(ofSocket path: String) throws(SharedCoreError) -> (Directory, name: String) {
+        let parts = parts(ofSocket: path)
+        return (try PrivateDirectory.open(parts.directory), parts.name)
+    }
+
+    /// The path of a file's directory, and the file's name in it.
+    static func parts(ofSocket path: String) -> (directory: String, name: String) {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
-        let directory = try PrivateDirectory.open(slash > path.startIndex ? String(path[..<slash]) : "/")
-        return (directory, String(path[path.index(after: slash)...]))
+        return (slash > path.startIndex ? String(path[..<slash]) : "/", String(path[path.index(after: slash)...]))
+    }
+
+    /// Whether a process has the lock of a file. What the file says proves nothing.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` where the locks of the process cannot be seen.
+    static func isHeld(at path: String, by process: Int32) throws(SharedCoreError) -> Bool {
+        do throws(SystemCallError) {
+            let file = try OpenFile(path: path, .write)
+            // A lock of its own tells the file from others: behind the hub's, one for each process that asks.
+            _ = try file.tryLock(byteAt: lockedByte + 1 + Int(ProcessIdentity.current.pid))
+            return try ProcessLocks.holds(lockedByte, ofFileOf: file, process: process)
+        } catch {
+            throw SharedCoreError(
+                .unavailable, "The locks of process \(process) cannot be seen from here.", at: path,
+                cause: "\(error.call): \(error.text)")
+        }
     }
 
     /// The lock of a group's directory; nil when it is one of those that this hub has already, because the socket is in

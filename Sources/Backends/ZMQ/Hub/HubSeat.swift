@@ -11,15 +11,11 @@ package enum HubSeat: Hashable, Sendable {
 
     /// Looks at a socket's path.
     package static func ofSocket(_ path: String) throws(SharedCoreError) -> HubSeat {
-        try ofLock(path + ".lock")
+        try ofLock(HubLock.path(ofSocket: path))
     }
 
-    /// Looks at a group's directory.
-    package static func ofGroup(_ directory: String) throws(SharedCoreError) -> HubSeat {
-        try ofLock(directory + "/" + HubLock.groupName)
-    }
-
-    private static func ofLock(_ path: String) throws(SharedCoreError) -> HubSeat {
+    /// Looks at the path of a lock.
+    static func ofLock(_ path: String) throws(SharedCoreError) -> HubSeat {
         do throws(SystemCallError) {
             let file = try OpenFile(path: path, .read)
             guard try file.isLocked(byteAt: HubLock.lockedByte) else { return .free }

@@ -162,7 +162,8 @@ extension HubService {
     ) async throws(SharedCoreError) -> Reply.Welcome {
         guard hello.group == options.group else {
             throw SharedCoreError(
-                .forbidden, "This hub serves the group “\(options.group)”, not “\(hello.group)”.",
+                .forbidden,
+                "This hub serves the group “\(options.group)”, not “\(SessionDescription.cut(hello.group))”.",
                 at: "\(doors[address.door].endpoint)")
         }
         if let process = peer.process, process.user != FileStatus.currentUser {

@@ -3,8 +3,6 @@ internal import Platform
 
 /// The files in which keys are kept.
 public enum KeyFile {
-    private static let maximumByteCount = 1 << 20
-
     /// Reads the secret key of a file that nobody but its owner may read.
     ///
     /// - Throws: ``SharedCoreError/Code/forbidden`` when it belongs to somebody else or is open to others,
@@ -70,42 +68,6 @@ public enum KeyFile {
     private static func read(
         _ path: String, forbidding bits: UInt32, _ what: String, right: String
     ) throws(SharedCoreError) -> String {
-        let (status, content) = try wrapping(path) { () throws(SystemCallError) in
-            let file = try OpenFile(path: path, .read)
-            let status = try file.status()
-            return (
-                status, status.isRegularFile ? try file.read(count: min(status.byteCount, maximumByteCount), at: 0) : []
-            )
-        }
-        guard status.isRegularFile else {
-            throw SharedCoreError(.invalidArgument, "\(what) is kept in a regular file, this is none.", at: path)
-        }
-        guard status.owner == FileStatus.currentUser else {
-            throw SharedCoreError(
-                .forbidden,
-                "\(what) is kept in a file of one's own. This one belongs to user \(status.owner), and this is user "
-                    + "\(FileStatus.currentUser).", at: path)
-        }
-        guard status.permissions & bits == 0 else {
-            throw SharedCoreError(
-                .forbidden,
-                "\(what) is kept from others: the file's mode is \(String(status.permissions, radix: 8)). Set it to "
-                    + "\(right).", at: path)
-        }
-        return String(decoding: content, as: UTF8.self)
-    }
-
-    private static func wrapping<Value>(
-        _ path: String, _ body: () throws(SystemCallError) -> Value
-    ) throws(SharedCoreError) -> Value {
-        do throws(SystemCallError) {
-            return try body()
-        } catch {
-            if error.isAbsent { throw SharedCoreError(.invalidArgument, "There is no such file.", at: path) }
-            if error.isNotDirectory {
-                throw SharedCoreError(.forbidden, "A symbolic link is not followed to keys.", at: path)
-            }
-            throw SharedCoreError(error)
-        }
+        String(decoding: try GuardedFile.read(path, forbidding: bits, what, right: right), as: UTF8.self)
     }
 }

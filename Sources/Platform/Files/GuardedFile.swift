@@ -1,0 +1,78 @@
+package import CoreAPI
+
+extension FileStatus {
+    /// What speaks against a file that only certain users may have written, or read.
+    package enum Objection: Hashable, Sendable {
+        /// It is a FIFO, a device, a directory or a socket.
+        case notRegular
+        /// It belongs to a user that is none of them.
+        case foreign(owner: UInt32)
+        /// Its mode gives others what they may not have.
+        case open(permissions: UInt32)
+    }
+
+    /// Returns what speaks against the file; nil when nothing does.
+    ///
+    /// - Parameters:
+    ///   - owners: The users that it may belong to.
+    ///   - bits: The permissions that its mode may not have.
+    package func objection(owners: [UInt32], forbidding bits: UInt32) -> Objection? {
+        guard isRegularFile else { return .notRegular }
+        guard owners.contains(owner) else { return .foreign(owner: owner) }
+        return permissions & bits == 0 ? nil : .open(permissions: permissions)
+    }
+}
+
+/// Reads files of keys, which belong to this user alone.
+package enum GuardedFile {
+    private static let maximumByteCount = 1 << 20
+
+    /// Reads a file, at most its first MiB.
+    ///
+    /// - Parameters:
+    ///   - bits: The permissions that the file's mode may not have.
+    ///   - what: What the file holds, as the beginning of a sentence.
+    ///   - right: The mode that would be right.
+    /// - Throws: ``SharedCoreError/Code/forbidden`` when it belongs to another user, its mode has one of `bits` or it is a
+    ///   symbolic link, ``SharedCoreError/Code/invalidArgument`` when it is not there or is no regular file.
+    package static func read(
+        _ path: String, forbidding bits: UInt32, _ what: String, right: String
+    ) throws(SharedCoreError) -> [UInt8] {
+        let (status, content) = try wrapping(path) { () throws(SystemCallError) in
+            let file = try OpenFile(path: path, .read)
+            let status = try file.status()
+            return (
+                status, status.isRegularFile ? try file.read(count: min(status.byteCount, maximumByteCount), at: 0) : []
+            )
+        }
+        switch status.objection(owners: [FileStatus.currentUser], forbidding: bits) {
+        case nil: return content
+        case .notRegular:
+            throw SharedCoreError(.invalidArgument, "\(what) is kept in a regular file, this is none.", at: path)
+        case .foreign(let owner):
+            throw SharedCoreError(
+                .forbidden,
+                "\(what) is kept in a file of one's own. This one belongs to user \(owner), and this is user "
+                    + "\(FileStatus.currentUser).", at: path)
+        case .open(let permissions):
+            throw SharedCoreError(
+                .forbidden,
+                "\(what) is kept from others: the file's mode is \(String(permissions, radix: 8)). Set it to \(right).",
+                at: path)
+        }
+    }
+
+    private static func wrapping<Value>(
+        _ path: String, _ body: () throws(SystemCallError) -> Value
+    ) throws(SharedCoreError) -> Value {
+        do throws(SystemCallError) {
+            return try body()
+        } catch {
+            if error.isAbsent { throw SharedCoreError(.invalidArgument, "There is no such file.", at: path) }
+            if error.isNotDirectory {
+                throw SharedCoreError(.forbidden, "A symbolic link is not followed to keys.", at: path)
+            }
+            throw SharedCoreError(error)
+        }
+    }
+}

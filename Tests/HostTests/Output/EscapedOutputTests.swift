@@ -1,0 +1,55 @@
+internal import Testing
+
+@testable internal import sharedcore
+
+/// Foreign texts command no terminal: not by error messages, not by the log, not by results.
+@Suite("What reaches a terminal (contract E2)")
+struct EscapedOutputTests {
+    /// Erases the screen, paints, begins a line, and turns the direction of what follows.
+    private static let hostile = "a\u{1b}[2J\u{9b}31m\u{7}\r\u{85}\u{2028}\u{2029}\u{202e}\u{2066}\u{200f}b"
+
+    private func expectHarmless(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        let controls = text.unicodeScalars.filter { scalar in
+            let isFormat =
+                ["\u{200e}", "\u{200f}", "\u{2028}", "\u{2029}"].contains(scalar)
+                || ("\u{202a}"..."\u{202e}").contains(scalar) || ("\u{2066}"..."\u{2069}").contains(scalar)
+            return isFormat || (scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t")
+        }
+        #expect(controls.isEmpty, "\(text.debugDescription)", sourceLocation: sourceLocation)
+    }
+
+    @Test("An error message shows control characters escaped")
+    func errors() async throws {
+        let ended = try await HostProgram().run("--backend", Self.hostile, "store", "list")
+        #expect(ended.status == 78 && ended.errors.contains("\\u{1B}"))
+        expectHarmless(ended.errors)
+        #expect(ended.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test("A line of the log is one line, without control characters, and of bounded length")
+    func log() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_\(Self.hostile)\nforged"] = "1"
+        program.environment["SHAREDCORE_" + String(repeating: "X", count: 100_000)] = "1"
+        let ended = try await program.run("config", "show")
+        #expect(ended.status == 0)
+        expectHarmless(ended.errors)
+        let lines = ended.errors.split(separator: "\n")
+        #expect(lines.count == 2 && lines.allSatisfy { $0.contains("unknown variable SHAREDCORE_") })
+        #expect(lines.allSatisfy { $0.utf8.count < 5_000 })
+        #expect(lines.contains { $0.contains("bytes more") })
+    }
+
+    @Test("A stored key and value are shown escaped, and a JSON line has them whole and harmless")
+    func results() async throws {
+        let program = try HostProgram()
+        #expect(try await program.run("store", "put", "k\(Self.hostile)", Self.hostile).status == 0)
+        for arguments in [["store", "list"], ["store", "list", "--json"]] {
+            let ended = try await program.run(arguments)
+            expectHarmless(ended.output)
+            #expect(ended.output.split(separator: "\n").count == 1)
+        }
+        let value = try await program.run("store", "list", "--json").objects().first?["value"]
+        #expect(value == .text(Self.hostile))
+    }
+}
