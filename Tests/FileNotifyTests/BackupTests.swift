@@ -119,15 +119,23 @@ struct BackupTests {
             #expect(answer.hasPrefix("error \(code)"), "\(place): \(answer)")
             let newcomer = try await PeerProcess.joining(path)
             try await newcomer.tell("put key 1")
+            newcomer.killNow()
+            try await newcomer.ended()
         }
     }
 
     @Test("S16: a damaged group in the backup's place is refused with the way out")
     func damagedTarget() async throws {
-        _ = try await backUp(path, to: backup)
-        try OpenFile(path: path + "/journal-1", .write).write(Array("XXXXXXXX".utf8), at: 4100)
-        let error = #expect(throws: SharedCoreError.self) { try restore(backup, into: path) }
-        #expect(error?.code == .corrupt && error?.message.contains("move its directory away") == true)
+        let group = try await FileGroup.open(directory: path)
+        for number in 0..<50 { try await group.put(Key("key\(number)"), text: "\(number)") }
+        _ = try await group.backUp(to: backup)
+        await group.close()
+        // In what was written since the snapshot, and in the snapshot.
+        for offset in [4096 + 1500, 4100] {
+            try OpenFile(path: path + "/journal-1", .write).write(Array("XXXXXXXX".utf8), at: offset)
+            let error = #expect(throws: SharedCoreError.self) { try restore(backup, into: path) }
+            #expect(error?.code == .corrupt && error?.message.contains("move its directory away") == true)
+        }
     }
 
     @Test(
@@ -159,10 +167,10 @@ struct BackupTests {
         try await peer.tell("put key 2")
     }
 
-    @Test("S16: whoever joins during a restoration keeps the group, and the restoration is refused")
+    @Test("S16: a process that joins during a restoration keeps the group, and the restoration is refused")
     func joinedMeanwhile() async throws {
         _ = try await backUp(path, to: backup)
-        for place in ["restore.beforeSeal", "restore.afterSeal"] {
+        for place in ["restore.afterRecords", "restore.beforeSeal", "restore.afterSeal"] {
             let restoring = try await PeerProcess.joining(directory.path(of: "elsewhere"))
             try await restoring.tell("arm \(place):stop")
             try restoring.send("restore \(backup) \(path)")
@@ -174,6 +182,8 @@ struct BackupTests {
             #expect(try await peer.tell("get key") == "value \(place)")
             try await peer.tell("put key again")
             try await expectAgreement(in: path, key: "key", value: "again")
+            peer.killNow()
+            try await peer.ended()
         }
     }
 
@@ -218,9 +228,33 @@ struct BackupTests {
     @Test("S16: a directory with anything in it is not written over")
     func keepsOthers() async throws {
         _ = try await backUp(path, to: backup)
-        for place in [backup, path] {
+        let other = directory.path(of: "other")
+        _ = try await backUp(path, to: other)
+        // As our own messages ask where the file is damaged.
+        try Directory(path: other).remove("sessions")
+        for place in [backup, path, other] {
+            let names = try Directory(path: place).names().sorted()
             await #expect(throws: SharedCoreError.self) { try await backUp(path, to: place) }
+            #expect(try Directory(path: place).names().sorted() == names)
         }
+    }
+
+    @Test("S10: a group is made below a parent that a symbolic link leads to, or that may be entered and not read")
+    func linkedParent() async throws {
+        try Directory.create(path: directory.path(of: "real"), permissions: 0o711)
+        #expect(symlink("real", directory.path(of: "link")) == 0)
+        let linked = try await FileGroup.open(directory: directory.path(of: "link/group"))
+        try await linked.put("key", text: "kept")
+        await linked.close()
+        guard getuid() == 0 else { return }
+        // The parent is root's, and another user finds a directory of their own below it.
+        chmod(directory.path, 0o711)
+        let other = directory.path(of: "real/others")
+        _ = try Directory.create(path: other, permissions: 0o733)
+        chmod(other, 0o1733)
+        let peer = try PeerProcess(through: ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"])
+        _ = try await peer.answer()
+        try await peer.tell("open \(other)/group")
     }
 
     @Test("S11, S16: of a damaged directory the newest state that is proved is told, with what is missing")

@@ -1,4 +1,5 @@
 public import CoreAPI
+internal import Glibc
 internal import Platform
 
 /// Kills processes of this machine through a descriptor of the kernel that cannot come to mean another process.
@@ -27,6 +28,8 @@ public struct LocalProcessControl: ProcessControl {
         if let reason = await doubt() {
             return handle.hasEnded || process.isExiting ? .gone : .impossible(reason)
         }
+        // Whatever a record says: no participant of a group is another user's.
+        if let user = handle.user, user != getuid() { return .impossible("its process is user \(user)'s") }
         do throws(SystemCallError) {
             return try handle.signal(.kill) ? .signalled : .gone
         } catch {

@@ -20,7 +20,7 @@ struct BackupCommand: HostCommand {
     func run(in context: CommandContext) async throws {
         let path = try context.path(ofBackup: directory)
         let place = try context.directoryOfFiles(for: "backup")
-        try context.requirePresentGroup()
+        try context.requirePresentGroup(at: place)
         let group: FileGroup
         do throws(SharedCoreError) {
             group = try await FileGroup.open(

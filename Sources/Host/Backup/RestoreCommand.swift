@@ -15,7 +15,7 @@ struct RestoreCommand: HostCommand {
     @OptionGroup var global: GlobalOptions
 
     @Argument(
-        help: "The directory of the backup, or of a copy of a group's directory that was made while nobody wrote.",
+        help: "The directory of the backup, or of a copy of a group's directory that was made while no process wrote.",
         completion: .directory)
     var directory: String
 

@@ -69,7 +69,11 @@ struct CommandContext: Sendable {
                 return
             }
         #endif
-        let directory = try resolution.groupDirectory()
+        try requirePresentGroup(at: try resolution.groupDirectory())
+    }
+
+    /// Refuses a group whose directory is not there.
+    func requirePresentGroup(at directory: String) throws(CommandFailure) {
         guard !FileGroup.isPresent(in: directory) else { return }
         let name = try resolution.value(Settings.group)
         throw CommandFailure(.no, "there is no such group: “\(name)” has no directory \(directory)")

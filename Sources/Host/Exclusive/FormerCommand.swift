@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Glibc
 internal import Platform
 internal import ProgramOutput
 
@@ -39,6 +40,11 @@ enum FormerCommand {
         let command = ProcessIdentity(bootID: bootID, pid: Int32(clamping: numbers[3]), startTime: numbers[4])
         // Whoever was killed lets go of its session before it is quite gone.
         guard owner.isExiting, let handle = try? ProcessHandle(command), !handle.hasEnded else { return }
+        // A record can name any process: one of another user is not this command, or has to be ended by that user.
+        if let user = handle.user, user != getuid() {
+            throw CommandFailure(
+                .unavailable, "the former command (pid \(command.pid)) still runs as user \(user): end it first")
+        }
         do throws(SystemCallError) {
             try handle.signal(.kill)
         } catch {

@@ -76,10 +76,18 @@ struct HostRun: Sendable {
     private static func metrics(of registry: PrometheusRegistry, in context: CommandContext) throws -> RequestServer? {
         let resolution = context.resolution
         guard let place = try resolution.metricsPlace() else { return nil }
-        if try resolution.find(Settings.metricsListen.erased) == nil { try resolution.makeRuntimeDirectory() }
-        return try listening(by: Settings.metricsListen.erased, in: resolution) {
-            () throws(SystemCallError) in
-            try MetricsServer.start(at: place, registry)
+        let isStandard = try resolution.find(Settings.metricsListen.erased) == nil
+        do throws(CommandFailure) {
+            if isStandard { try resolution.makeRuntimeDirectory() }
+            return try listening(by: Settings.metricsListen.erased, in: resolution) {
+                () throws(SystemCallError) in
+                try MetricsServer.start(at: place, registry)
+            }
+        } catch {
+            // A host whose figures were not asked for serves without them.
+            guard isStandard else { throw error }
+            context.logger.warning("the host's figures are told nowhere: \(error.message ?? "")")
+            return nil
         }
     }
 

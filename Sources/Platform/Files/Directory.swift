@@ -46,6 +46,20 @@ package final class Directory: Sendable {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Has the names in the directory at a path on the disk, also behind a symbolic link. One that may not be read is left
+    /// to the system.
+    package static func synchronizeNames(atPath path: String) throws(SystemCallError) {
+        let descriptor: Int32
+        do throws(SystemCallError) {
+            descriptor = try SystemCall.run("open", at: path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        } catch {
+            guard error.number == EACCES else { throw error }
+            return
+        }
+        defer { Glibc.close(descriptor) }
+        _ = try SystemCall.run("fsync", at: path) { fsync(descriptor) }
+    }
+
     /// Removes an empty directory.
     package static func remove(path: String) throws(SystemCallError) {
         _ = try SystemCall.run("rmdir", at: path) { rmdir(path) }

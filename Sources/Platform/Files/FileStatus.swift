@@ -12,6 +12,8 @@ package struct FileStatus: Hashable, Sendable {
     package let byteCount: Int
     /// The user that it belongs to.
     package let owner: UInt32
+    /// The group that it belongs to.
+    package let group: UInt32
     /// Who may do what, as the lower twelve bits of the mode.
     package let permissions: UInt32
     /// Whether the last name of the file is gone. Who has it open can use it, and nobody else can find it.
@@ -29,6 +31,7 @@ package struct FileStatus: Hashable, Sendable {
         identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
         byteCount = Int(status.st_size)
         owner = status.st_uid
+        group = status.st_gid
         permissions = status.st_mode & 0o7777
         isRemoved = status.st_nlink == 0
         nameCount = Int(status.st_nlink)

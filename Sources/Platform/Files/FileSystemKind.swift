@@ -28,6 +28,7 @@ package struct FileSystemKind: RawRepresentable, Hashable, Sendable {
         0x517b: "SMB",
         0x00c3_6400: "Ceph",
         0x5346_414f: "AFS",
+        0x6b41_4653: "AFS",
     ]
 
     /// Others, by the names that people know them by.

@@ -15,11 +15,13 @@ extension FileStatus {
     ///
     /// - Parameters:
     ///   - owners: The users that it may belong to.
-    ///   - bits: The permissions that its mode may not have.
+    ///   - bits: The permissions that its mode may not have. The group may write where it is the owner's alone.
     package func objection(owners: [UInt32], forbidding bits: UInt32) -> Objection? {
         guard isRegularFile else { return .notRegular }
         guard owners.contains(owner) else { return .foreign(owner: owner) }
-        return permissions & bits == 0 ? nil : .open(permissions: permissions)
+        // Where each user has a group of their own, by the same number, its members are that user.
+        let others = group == owner ? bits & ~0o020 : bits
+        return permissions & others == 0 ? nil : .open(permissions: permissions)
     }
 }
 

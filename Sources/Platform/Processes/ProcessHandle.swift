@@ -39,6 +39,17 @@ package final class ProcessHandle: Sendable {
         Glibc.close(descriptor)
     }
 
+    /// The user on whose behalf the process runs, also when its program's file has given it other rights; nil when that
+    /// cannot be seen.
+    package var user: UInt32? {
+        guard
+            let status = try? OpenFile(path: "/proc/\(identity.pid)/status", .read).read(count: 4096, at: 0),
+            let line = String(decoding: status, as: UTF8.self).split(separator: "\n")
+                .first(where: { $0.hasPrefix("Uid:") })
+        else { return nil }
+        return line.split(separator: "\t").dropFirst().first.flatMap { UInt32($0) }
+    }
+
     /// Whether the process has ended. A zombie has.
     package var hasEnded: Bool {
         Poll.wait(for: [descriptor], timeout: .zero)[0]

@@ -44,6 +44,25 @@ struct LocalProcessControlTests {
         #expect(child.ended == nil)
     }
 
+    @Test(
+        "C3: a process of another user is left alone",
+        .enabled(if: getuid() == 0, "needs root to act as another user"))
+    func leavesOtherUsersAlone() async throws {
+        let child = try ChildProcess(
+            "/usr/bin/setpriv", ["--reuid", "65534", "--regid", "65534", "--clear-groups", "sleep", "600"])
+        let identity = try #require(ProcessIdentity(of: child.pid))
+        try await eventually("it is another user's") {
+            let handle = try ProcessHandle(identity)
+            return handle.user == 65_534
+        }
+
+        let outcome = await LocalProcessControl().kill(identity) { nil }
+
+        #expect(outcome == .impossible("its process is user 65534's"))
+        child.signal(SIGSTOP)
+        try await eventually("it stands still") { child.isStopped }
+    }
+
     @Test("C15: a process runs nothing any more when it was killed, also before anybody has waited for it")
     func seesTheEnd() async throws {
         let child = try ChildProcess("/bin/sleep", ["600"])

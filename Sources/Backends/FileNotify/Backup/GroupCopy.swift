@@ -18,39 +18,22 @@ enum GroupCopy {
         let directory = try GroupDirectory(path: path)
         FailPoint.hit("copy.beforeJournal")
         let start = GroupStart(directory: directory, options: FileGroupOptions())
-        do throws(SharedCoreError) {
-            guard try start.place(state, as: 1, incarnation: incarnation) else {
-                throw SharedCoreError(.unavailable, "Another process writes to the directory.", at: path)
-            }
-        } catch {
-            // So that it can be tried again.
-            _ = try? directory.directory.remove(GroupDirectory.journalName(1))
-            throw error
+        guard try start.place(state, as: 1, incarnation: incarnation) else {
+            throw SharedCoreError(.unavailable, "Another process writes to the directory.", at: path)
         }
         return GroupSummary(state)
     }
 
-    /// Whether nothing stands at a path, or only what a backup that was not finished has left, which is removed.
+    /// Whether nothing stands at a path, or only what comes before a journal.
     private static func isFree(_ path: String) throws(SharedCoreError) -> Bool {
         do throws(SystemCallError) {
-            let directory = try Directory(path: path)
-            let journal = GroupDirectory.journalName(1)
-            let names = try directory.names().filter {
-                $0 != GroupPage.fileName && !$0.hasSuffix(JournalBuilder.nameEnding)
+            return try Directory(path: path).names().allSatisfy {
+                $0 == GroupPage.fileName || $0.hasSuffix(JournalBuilder.nameEnding)
             }
-            guard names == [journal], try isUnfinished(directory) else { return names.isEmpty }
-            try directory.remove(journal)
-            return true
         } catch {
             guard error.isAbsent else { throw SharedCoreError(error) }
             return true
         }
-    }
-
-    /// Whether the journal in a directory was never made the one from which the group is to be read.
-    private static func isUnfinished(_ directory: Directory) throws(SystemCallError) -> Bool {
-        let page = try OpenFile(GroupPage.fileName, in: directory, .read).read(count: MappedPage.byteCount, at: 0)
-        return GroupPage.floor(ofPage: page) == 0
     }
 }
 

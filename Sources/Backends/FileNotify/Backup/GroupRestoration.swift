@@ -30,9 +30,20 @@ extension FileGroup {
             directory = try GroupDirectory(path: path)
             let start = GroupStart(directory: directory, options: options)
             let floor = try start.journal()
-            guard try !start.isOpen() else { throw busy(path) }
             present = try SurvivingRecords(from: floor, limits: options.limits) { generation throws(SharedCoreError) in
                 try directory.survivingJournal(generation)
+            }
+            FailPoint.hit("restore.afterRecords")
+            // Behind the look at the commit word: a process that joins from now on changes it.
+            guard try !start.isOpen() else { throw busy(path) }
+            let last = present.position.journal
+            // Otherwise a part of what was published would be sealed as the whole.
+            guard present.word.tail <= present.position.offset else {
+                throw SharedCoreError(
+                    .corrupt, "The journal is damaged at byte \(present.position.offset).", at: last.file.path)
+            }
+            guard try directory.generations().last == last.generation else {
+                throw SharedCoreError(.corrupt, "A journal does not go on from what is before it.", at: path)
             }
         } catch {
             guard error.code == .corrupt else { throw error }
@@ -42,8 +53,8 @@ extension FileGroup {
                 at: path, cause: error.message)
         }
         let start = GroupStart(directory: directory, options: options)
-        // Before the seal: a process that joins after it makes the journal of this number, and one of the two gets its name.
-        let generation = max(try directory.generations().last ?? 0, present.position.journal.generation) + 1
+        // A process that joins behind the seal makes the journal of this number too, and one of the two gets its name.
+        let generation = present.position.journal.generation + 1
         var state = backup.state
         state.apply(
             Effect(

@@ -2,8 +2,8 @@ package import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// The newest state that a directory's files prove, whatever happened to them. Nothing in the directory is changed, and
-/// nobody is kept from writing there.
+/// The newest state that a directory's files prove, also after damage. Nothing in the directory is changed, and no process
+/// is kept from writing there.
 ///
 /// The files may be those of a group that is used, of a backup, of a copy that was made of either, or what a damaged disk
 /// has left; also those of an earlier version of the layout.
@@ -26,6 +26,10 @@ package struct SalvagedGroup: Sendable {
     ///
     /// - Throws: `unavailable` for a directory that is not there, `corrupt` when no journal in it has a whole snapshot.
     package init(readingFrom path: String) throws(SharedCoreError) {
+        try self.init(readingFrom: path, attemptCount: 10)
+    }
+
+    private init(readingFrom path: String, attemptCount: Int) throws(SharedCoreError) {
         let directory: Directory
         let generations: [UInt64]
         do throws(SystemCallError) {
@@ -40,12 +44,32 @@ package struct SalvagedGroup: Sendable {
         var reader = Reader(directory: directory)
         let floor = reader.floor()
         for generation in generations { reader.open(generation) }
-        let records = try reader.newestRecords(notBelow: floor)
-        reader.judge(records, of: generations)
+        do throws(SharedCoreError) {
+            let records = try reader.newestRecords(notBelow: floor)
+            reader.findMissing(behind: records, of: generations)
+            self.init(records, findings: reader.findings, path: path)
+            guard findings.isEmpty || attemptCount <= 1 || !Self.hasMoved(from: floor, in: directory) else {
+                self = try Self(readingFrom: path, attemptCount: attemptCount - 1)
+                return
+            }
+        } catch {
+            guard error.code == .corrupt, attemptCount > 1, Self.hasMoved(from: floor, in: directory)
+            else { throw error }
+            self = try Self(readingFrom: path, attemptCount: attemptCount - 1)
+        }
+    }
+
+    /// Whether the group's processes have replaced a journal since: then what was missing may be in another.
+    private static func hasMoved(from floor: UInt64, in directory: Directory) -> Bool {
+        var reader = Reader(directory: directory)
+        return reader.floor() > floor
+    }
+
+    private init(_ records: SurvivingRecords, findings: [String], path: String) {
         state = records.state
         incarnation = records.incarnation
+        self.findings = findings
         self.path = path
-        findings = reader.findings
     }
 
     private struct Reader {
@@ -115,7 +139,7 @@ package struct SalvagedGroup: Sendable {
         }
 
         /// Tells what lies behind the last of the records and is not among them.
-        mutating func judge(_ records: SurvivingRecords, of generations: [UInt64]) {
+        mutating func findMissing(behind records: SurvivingRecords, of generations: [UInt64]) {
             let last = records.position.journal.generation
             let name = GroupDirectory.journalName(last)
             let tail = records.word.tail

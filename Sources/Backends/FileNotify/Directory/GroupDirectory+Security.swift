@@ -27,16 +27,9 @@ extension GroupDirectory {
         guard found.isDirectory else {
             throw SharedCoreError(.invalidArgument, "Something else than a directory stands there.", at: path)
         }
-        let (directory, status, kind) = try SharedCoreError.wrapping { () throws(SystemCallError) in
+        let (directory, status) = try SharedCoreError.wrapping { () throws(SystemCallError) in
             let directory = try Directory(path: path)
-            return (directory, try directory.status(), try directory.fileSystemKind())
-        }
-        guard !kind.isRemote, !FailPoint.fails("directory.remote") else {
-            throw SharedCoreError(
-                .unsupported,
-                "The directory is on \(kind), whose locks and mapped pages other machines do not share. Choose one on a "
-                    + "local file system, or a hub.",
-                at: path)
+            return (directory, try directory.status())
         }
         if access == .readOnly {
             guard status.permissions & 0o022 == 0 else {
@@ -99,6 +92,6 @@ extension GroupDirectory {
             isNew = try Directory.create(path: path, permissions: 0o700)
         }
         // Without power, what stands in it would be gone with its name.
-        if isNew { try Directory(path: parent).synchronizeNames() }
+        if isNew { try Directory.synchronizeNames(atPath: parent) }
     }
 }

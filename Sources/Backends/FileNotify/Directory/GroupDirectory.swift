@@ -17,7 +17,16 @@ final class GroupDirectory: Sendable {
     /// Opens the directory of a group, and makes it when it is not there and may be made.
     init(path: String, access: FileGroupOptions.Access = .participant) throws(SharedCoreError) {
         self.access = access
-        directory = try Self.secureDirectory(path, access: access)
+        let opened = try Self.secureDirectory(path, access: access)
+        let kind = try SharedCoreError.wrapping { () throws(SystemCallError) in try opened.fileSystemKind() }
+        guard !kind.isRemote, !FailPoint.fails("directory.remote") else {
+            throw SharedCoreError(
+                .unsupported,
+                "The directory is on \(kind), whose locks and mapped pages other machines do not share. Choose one on a "
+                    + "local file system, or a hub.",
+                at: path)
+        }
+        directory = opened
         page = try GroupPage(in: directory, access: access)
     }
 

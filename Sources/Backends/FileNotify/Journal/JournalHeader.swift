@@ -34,7 +34,7 @@ struct JournalHeader: Hashable, Sendable {
     static let magic: UInt64 = 0x314c_4e4a_4353_4853
     /// What all processes of a group have to agree on: also which bell is whose.
     static let layoutVersion: UInt64 = 4
-    /// The versions whose records this program reads where nobody writes any more; see ``SalvagedGroup``.
+    /// The versions whose records this program reads where no process writes any more; see ``SalvagedGroup``.
     static let salvagedVersions: ClosedRange<UInt64> = 3...layoutVersion
     /// The numbers of journals, and of incarnations: what can be counted on from without end.
     static let numbers: ClosedRange<UInt64> = 1...(1 << 62 - 1)

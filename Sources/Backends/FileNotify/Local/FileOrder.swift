@@ -65,6 +65,8 @@ package final class FileOrder: LocalOrder {
 
     package func setServing(_ isServing: Bool) {
         local.isHub.store(isServing, ordering: .sequentiallyConsistent)
+        // The next hub may begin a run of the machine as soon as this one has stopped.
+        if !isServing { local.sessionLocks.release(lockedByte) }
         // For whose end somebody else waits now, or has to.
         local.news()
     }

@@ -157,6 +157,8 @@ struct GroupStart {
                 continue
             }
             records.state.apply(records.state.restarting(in: bootID, at: options.clock.now()))
+            // A process that has joined before the records were read, and behind the look above.
+            guard try !isOpen() else { throw damage }
             // Another process may do the same, and has the same state; one that has written meanwhile wins.
             guard records.seal() || records.position.journal.word.isSealed else {
                 return

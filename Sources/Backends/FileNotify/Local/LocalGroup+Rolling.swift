@@ -59,13 +59,13 @@ extension LocalGroup {
         let whole = SpareSpace.rollAndCompaction(of: snapshot) + SpareSpace.coordinationByteCount
         if keepSpareSpace(whole, for: journal) { return }
         // Space for content comes last.
-        defer { replica.wake() }
         _ = try? withLock { journal throws(SharedCoreError) in
             let standing = try self.replica.change { state throws(SharedCoreError) in try self.follower.catchUp(&state)
             }
             guard case .current = standing, self.position.journal === journal else { return }
             _ = try journal.giveBackSpace(behind: journal.word.tail)
         }
+        replica.wake()
         // As much as there is: of what is kept for others than content, any part is of use.
         let least = SpareSpace.compaction(of: snapshot)
         for size in stride(from: whole, through: least, by: -SpareSpace.stepByteCount)

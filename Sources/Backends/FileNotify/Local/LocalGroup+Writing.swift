@@ -123,7 +123,7 @@ extension LocalGroup {
             damage = try self.damage(of: journal)
             return damage == nil ? try body(journal) : nil
         }
-        // Whoever waits is resumed under no lock.
+        // Those who wait are resumed under no lock.
         if let damage { throw lose(with: damage) }
         return value ?? nil
     }

@@ -71,6 +71,8 @@ public final class ZMQGroup: SharedGroup {
         let (welcome, replica) = try await link.join()
         let capabilities = welcome.promises(through: endpoint)
         do throws(SharedCoreError) {
+            // Nor what answered, where nothing was until now.
+            try endpoint.requireTrusted()
             try capabilities.satisfy(options.requirements)
         } catch {
             await link.close()
@@ -214,5 +216,13 @@ extension Reply.Welcome {
         return Capabilities(
             backend: "zmq", features: features, durability: capabilities.durability, limits: capabilities.limits,
             wakeUp: .direct)
+    }
+}
+
+extension ZMQGroup: SessionProver {
+    package func doubt(that process: ProcessIdentity, has session: SessionID) async -> String? {
+        // The hub has it from the system, or it is one of no run of this machine.
+        replica.read { $0.sessions[session]?.session.process } == process
+            ? nil : "the hub has seen another process in its session"
     }
 }

@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import FileNotifyBackend
+internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -73,7 +74,9 @@ final class HubLock: Sendable {
         do throws(SystemCallError) {
             let file = try OpenFile(path: path, .write)
             // A lock of its own tells the file from others: behind the hub's, one for each process that asks.
-            _ = try file.tryLock(byteAt: lockedByte + 1 + Int(ProcessIdentity.current.pid))
+            guard try file.tryLock(byteAt: lockedByte + 1 + Int(ProcessIdentity.current.pid)) else {
+                throw SystemCallError("fcntl(F_OFD_SETLK)", number: EAGAIN, at: path)
+            }
             return try ProcessLocks.holds(lockedByte, ofFileOf: file, process: process)
         } catch {
             throw SharedCoreError(

@@ -210,7 +210,7 @@ extension HubService {
         let seen = process?.identity ?? (isHere ? .current : nil)
         let opening = SessionOpening(
             process: seen.map { ProcessIdentity(bootID: order.clock.bootID, pid: $0.pid, startTime: $0.startTime) }
-                ?? hello.process,
+                ?? hello.process.unproved,
             description: hello.description, backendData: mark.bytes)
         let recorded = try await order.record { state, now in
             let effect = state.opening(opening, at: now)
@@ -241,6 +241,14 @@ extension HubService {
         guard let found = peer.process, hello.process.bootID == ProcessIdentity.current.bootID else { return nil }
         return try? ProcessHandle(
             ProcessIdentity(bootID: hello.process.bootID, pid: found.pid, startTime: hello.process.startTime))
+    }
+}
+
+extension ProcessIdentity {
+    /// What a client says of itself and nothing proves: to processes of this machine's run it is one of another.
+    fileprivate var unproved: ProcessIdentity {
+        guard bootID == ProcessIdentity.current.bootID else { return self }
+        return ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: pid, startTime: startTime)
     }
 }
 

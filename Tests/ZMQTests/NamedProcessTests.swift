@@ -1,0 +1,60 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Glibc
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@testable import Coordination
+@testable import ZMQBackend
+
+extension ZMQTests {
+    /// What a record says of a process proves nothing: a participant can write any number.
+    @Suite("Records that name a stranger")
+    struct NamedProcessTests {
+        private struct IdleCore: Core {
+            func start(in context: CoreContext) async throws {}
+            func iterate(in context: CoreContext) async throws { try await Task.sleep(for: .seconds(3600)) }
+            func stop() async {}
+        }
+
+        @Test(
+            "C3: a Main fences an owner whose record names a process that the hub has not seen, and kills nobody",
+            arguments: [false, true])
+        func fenced(isOverNetwork: Bool) async throws {
+            var stage = try HubStage()
+            stage.keys = (try CurveKeyPair.generate(), try CurveKeyPair.generate())
+            let hub = try await stage.hub(at: [stage.endpoint, .tcp(host: "127.0.0.1", port: 0)])
+            let victim = try ChildProcess("/bin/sleep", ["600"])
+            let named = try #require(ProcessIdentity(of: victim.pid))
+            let intruder = try await stage.client(at: hub.endpoints[isOverNetwork ? 1 : 0]) {
+                if !isOverNetwork { $0.keys = nil }
+            }
+            #expect(
+                (intruder.session.process == .current) == !isOverNetwork,
+                "what nothing proves is of no run of this machine")
+            let record = OwnerRecord(
+                role: .executor, state: .running, name: "intruder", process: named, since: SystemClock().now(),
+                processNamespace: ProcessIdentity.currentNamespace)
+            try await intruder.put(OwnershipKey.owner, record.bytes, lifetime: .session)
+
+            let client = try await ZMQGroup.open(
+                hub.endpoints[0], group: "group", as: SessionDescription(role: .main),
+                options: ZMQGroupOptions(openTimeout: Patience.usual, requestTimeout: Patience.usual))
+            var options = CoordinationOptions(
+                handoverDeadline: .milliseconds(100), handoverHardMaximum: .milliseconds(200),
+                stopBound: .milliseconds(100))
+            options.answerBound = .milliseconds(100)
+            let main = try MainParticipant(of: client, options: options) { IdleCore() }
+            try await within(Patience.usual, "it owns") { try await main.start() }
+
+            // Only what lives can be stopped.
+            victim.signal(SIGSTOP)
+            try await eventually("the stranger lives") { victim.isStopped }
+            await main.stop()
+            await client.close()
+            await intruder.close()
+            await hub.stop()
+        }
+    }
+}
