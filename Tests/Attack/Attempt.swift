@@ -79,6 +79,7 @@ final class Attempt: Sendable {
         let errors = errorPath()
         let child = try start(arguments, through: prefix, errors: errors)
         if let killedAfter {
+            // The moment of the kill is what is tried.
             try await Task.sleep(for: killedAfter)
             if child.ended == nil { countFaults() }
             child.signal(SIGKILL)

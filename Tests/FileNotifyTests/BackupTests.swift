@@ -170,7 +170,7 @@ struct BackupTests {
     @Test("S16: a process that joins during a restoration keeps the group, and the restoration is refused")
     func joinedMeanwhile() async throws {
         _ = try await backUp(path, to: backup)
-        for place in ["restore.afterRecords", "restore.beforeSeal", "restore.afterSeal"] {
+        for place in ["restore.beforeRecords", "restore.beforeSeal", "restore.afterSeal"] {
             let restoring = try await PeerProcess.joining(directory.path(of: "elsewhere"))
             try await restoring.tell("arm \(place):stop")
             try restoring.send("restore \(backup) \(path)")

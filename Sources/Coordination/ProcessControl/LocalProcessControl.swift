@@ -28,7 +28,7 @@ public struct LocalProcessControl: ProcessControl {
         if let reason = await doubt() {
             return handle.hasEnded || process.isExiting ? .gone : .impossible(reason)
         }
-        // Whatever a record says: no participant of a group is another user's.
+        // A record can name any process, and no participant of a group is another user's.
         if let user = handle.user, user != getuid() { return .impossible("its process is user \(user)'s") }
         do throws(SystemCallError) {
             return try handle.signal(.kill) ? .signalled : .gone

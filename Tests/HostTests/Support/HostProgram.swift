@@ -59,7 +59,7 @@ struct HostProgram: Sendable {
     /// Writes a file into the program's directory.
     func write(_ content: String, to name: String) throws {
         try Data(content.utf8).write(to: URL(filePath: directory.path(of: name)))
-        // Whatever the mask of the tests is: a configuration that others can have written is refused.
+        // Also where the mask of the tests lets a group write: a configuration that others can have written is refused.
         chmod(directory.path(of: name), 0o644)
     }
 

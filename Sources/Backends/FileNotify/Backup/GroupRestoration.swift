@@ -25,15 +25,16 @@ extension FileGroup {
                 at: backup.path)
         }
         let directory: GroupDirectory
+        let start: GroupStart
         let present: SurvivingRecords
         do throws(SharedCoreError) {
             directory = try GroupDirectory(path: path)
-            let start = GroupStart(directory: directory, options: options)
+            start = GroupStart(directory: directory, options: options)
             let floor = try start.journal()
+            FailPoint.hit("restore.beforeRecords")
             present = try SurvivingRecords(from: floor, limits: options.limits) { generation throws(SharedCoreError) in
                 try directory.survivingJournal(generation)
             }
-            FailPoint.hit("restore.afterRecords")
             // Behind the look at the commit word: a process that joins from now on changes it.
             guard try !start.isOpen() else { throw busy(path) }
             let last = present.position.journal
@@ -52,7 +53,6 @@ extension FileGroup {
                 "The group that stands there is damaged. End its processes, move its directory away, and restore again.",
                 at: path, cause: error.message)
         }
-        let start = GroupStart(directory: directory, options: options)
         // A process that joins behind the seal makes the journal of this number too, and one of the two gets its name.
         let generation = present.position.journal.generation + 1
         var state = backup.state

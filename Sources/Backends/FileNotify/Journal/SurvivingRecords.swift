@@ -18,7 +18,7 @@ struct SurvivingRecords: Sendable {
         var (state, position) = try JournalFollower.snapshot(
             of: first, limits: limits, historyByteCount: 0, to: try first.byteCount())
         while true {
-            // Where the next journal begins, this one ends, whatever a writer that came too late has left behind it.
+            // Where the next journal begins, this one ends: what a writer that came too late has left behind it does not count.
             let next = try journal(position.journal.generation + 1)
             let continuation = next?.header.continuation
             let end = try position.journal.byteCount()
