@@ -9,8 +9,8 @@
     /// |---|---|---|
     /// | `zmq.endpoint` | where the hub is | a socket of the group's directory, see `HubEndpoint` |
     /// | `zmq.hub` | `none` starts no hub where none is | `auto` |
-    /// | `zmq.secretKey` | the path of the file with this client's secret key | no keys |
-    /// | `zmq.hubKey` | the public key of the hub | no keys |
+    /// | `zmq.secretKey` | the path of the file with this client's secret key, over `tcp` | on loopback that of the group's directory |
+    /// | `zmq.hubKey` | the public key of the hub, over `tcp` | on loopback that of the group's directory |
     ///
     /// A configuration's durability is what the hub must promise.
     public struct ZMQFactory: BackendFactory {
@@ -53,14 +53,16 @@
                 runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
         }
 
-        /// The keys of a connection over a network. Beyond this machine there is none without.
+        /// The keys of a connection over a network; on loopback those of the group's directory, unless others are given.
         private static func keys(
             of configuration: BackendConfiguration, for endpoint: HubEndpoint
         ) throws(SharedCoreError) -> CurveClientKeys? {
             guard case .tcp = endpoint else { return nil }
             switch (configuration.settings["zmq.secretKey"], configuration.settings["zmq.hubKey"]) {
             case (let path?, let hub?): return try CurveClientKeys(own: KeyFile.secretKey(at: path), hub: hub)
-            case (nil, nil) where endpoint.isLocal: return nil
+            case (nil, nil) where endpoint.isLocal:
+                let pair = try KeyFile.pair(ofGroup: configuration.groupDirectory)
+                return try CurveClientKeys(own: pair, hub: pair.publicKey)
             default:
                 throw SharedCoreError(
                     .invalidArgument,

@@ -208,6 +208,11 @@ int clinux_add_edges(int set, int descriptor, uint64_t key) {
     return result(epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event));
 }
 
+int clinux_add_stream(int set, int descriptor, uint64_t key) {
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data = {.u64 = key}};
+    return result(epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event));
+}
+
 int clinux_wait_ready(int set, uint64_t *keys, int count) {
     struct epoll_event events[16];
     int found = result(epoll_wait(set, events, count < 16 ? count : 16, -1));

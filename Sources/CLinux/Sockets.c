@@ -3,7 +3,10 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -30,6 +33,11 @@ static int set_address(struct sockaddr_un *address, socklen_t *length, const cha
     address->sun_family = AF_UNIX;
     memcpy(address->sun_path, path, count);
     *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + count + 1);
+    if (path[0] == '@') {
+        address->sun_path[0] = 0;
+        // An abstract name is all its bytes, without a zero at its end.
+        *length -= 1;
+    }
     return 0;
 }
 
@@ -63,6 +71,55 @@ int clinux_listen_on_loopback(uint16_t port, uint16_t *chosen) {
     if (getsockname(listener, (struct sockaddr *)&address, &length) < 0) return give_up(listener);
     *chosen = ntohs(address.sin_port);
     return listener;
+}
+
+/// Makes a socket that listens at an address; closes it where that fails.
+static int listen_on(const struct addrinfo *place) {
+    int listener = socket(place->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (listener < 0) return -errno;
+    int on = 1, off = 0;
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (place->ai_family == AF_INET6) setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (bind(listener, place->ai_addr, place->ai_addrlen) < 0) return give_up(listener);
+    if (listen(listener, 1024) < 0) return give_up(listener);
+    return listener;
+}
+
+int clinux_listen_on(const char *host, uint16_t port, uint16_t *chosen) {
+    struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
+    char service[8];
+    snprintf(service, sizeof service, "%u", port);
+    struct addrinfo *places = NULL;
+    // The address of all is one of both families, where the system has both.
+    if (strcmp(host, "*") == 0) {
+        hints.ai_family = AF_INET6;
+        host = NULL;
+    }
+    if (getaddrinfo(host, service, &hints, &places) != 0) return -EADDRNOTAVAIL;
+    int listener = -EADDRNOTAVAIL;
+    for (struct addrinfo *place = places; place != NULL && listener < 0; place = place->ai_next) {
+        listener = listen_on(place);
+    }
+    freeaddrinfo(places);
+    if (listener == -EAFNOSUPPORT && host == NULL) return clinux_listen_on("0.0.0.0", port, chosen);
+    if (listener < 0) return listener;
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    if (getsockname(listener, (struct sockaddr *)&address, &length) < 0) return give_up(listener);
+    *chosen = ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+                                                  : ((struct sockaddr_in *)&address)->sin_port);
+    return listener;
+}
+
+int clinux_accept_from(int listener, char *text, size_t count) {
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    int connection = accept4(listener, (struct sockaddr *)&address, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (connection < 0) return -errno;
+    int on = 1;
+    setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (getnameinfo((struct sockaddr *)&address, length, text, count, NULL, 0, NI_NUMERICHOST) != 0) text[0] = 0;
+    return connection;
 }
 
 int clinux_accept(int listener) {
@@ -102,11 +159,6 @@ int clinux_send_datagram(const char *address, const void *bytes, size_t count, i
     socklen_t length;
     int error = set_address(&target, &length, address);
     if (error < 0) return error;
-    if (address[0] == '@') {
-        target.sun_path[0] = 0;
-        // An abstract name is all its bytes, without a zero at its end.
-        length -= 1;
-    }
     int sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (sender < 0) return -errno;
     struct timeval patience = {.tv_sec = seconds};

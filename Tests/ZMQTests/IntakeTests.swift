@@ -88,10 +88,12 @@ extension ZMQTests {
                 order: order,
                 options: HubOptions(
                     group: "group", storage: .memory(MemorySpace()),
-                    endpoints: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint], lease: .seconds(1)))
+                    endpoints: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint],
+                    keys: CurveHubKeys(own: stage.keys.hub, clients: [stage.keys.client.publicKey]),
+                    lease: .seconds(1)))
             let endpoints = try await service.start()
             let client = try await stage.client()
-            let leased = try RawClient(at: endpoints[0])
+            let leased = try RawClient(at: endpoints[0], keys: stage.clientKeys(for: endpoints[0]))
             let hello = Request.Hello(
                 group: "group", process: .current, description: SessionDescription(),
                 token: [UInt8](repeating: 1, count: Wire.tokenByteCount), resumed: nil)

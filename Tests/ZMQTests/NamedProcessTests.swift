@@ -22,14 +22,11 @@ extension ZMQTests {
             "C3: a Main fences an owner whose record names a process that the hub has not seen, and kills nobody",
             arguments: [false, true])
         func fenced(isOverNetwork: Bool) async throws {
-            var stage = try HubStage()
-            stage.keys = (try CurveKeyPair.generate(), try CurveKeyPair.generate())
+            let stage = try HubStage()
             let hub = try await stage.hub(at: [stage.endpoint, .tcp(host: "127.0.0.1", port: 0)])
             let victim = try ChildProcess("/bin/sleep", ["600"])
             let named = try #require(ProcessIdentity(of: victim.pid))
-            let intruder = try await stage.client(at: hub.endpoints[isOverNetwork ? 1 : 0]) {
-                if !isOverNetwork { $0.keys = nil }
-            }
+            let intruder = try await stage.client(at: hub.endpoints[isOverNetwork ? 1 : 0])
             #expect(
                 (intruder.session.process == .current) == !isOverNetwork,
                 "what nothing proves is of no run of this machine")

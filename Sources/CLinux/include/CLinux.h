@@ -166,6 +166,8 @@ int clinux_add_readiness(int set, int descriptor, uint64_t key);
 int clinux_remove_readiness(int set, int descriptor);
 /// Reports, with the key and to one thread that waits, each time that the descriptor becomes readable anew.
 int clinux_add_edges(int set, int descriptor, uint64_t key);
+/// Adds a connection: each time that it becomes readable or writable, or ends, is reported.
+int clinux_add_stream(int set, int descriptor, uint64_t key);
 /// The keys of what became readable; waits until there is one.
 int clinux_wait_ready(int set, uint64_t *keys, int count);
 

@@ -69,7 +69,14 @@
                 } catch {
                     throw .configuration("the hub's keys: \(error.sentence)")
                 }
-            case (nil, nil) where endpoint.isLocal: return nil
+            case (nil, nil) where endpoint.isLocal:
+                let directory = try groupDirectory()
+                do throws(SharedCoreError) {
+                    let pair = try KeyFile.pair(ofGroup: directory, making: true)
+                    return try CurveHubKeys(own: pair, clients: [pair.publicKey])
+                } catch {
+                    throw CommandFailure(error)
+                }
             default:
                 throw .configuration(
                     "a hub that listens to \(endpoint) needs zmq.secretKey, the file of its own key, and zmq.clientKeys, "

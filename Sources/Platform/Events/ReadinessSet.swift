@@ -26,6 +26,13 @@ package final class ReadinessSet: Sendable {
         try SystemCall.negated("epoll_ctl", at: "readiness set") { clinux_add_edges(descriptor, added, key) }
     }
 
+    /// Waits for a connection: ``wait()`` reports each time that it becomes readable or writable, or ends.
+    package func add(_ connection: StreamConnection, key: UInt64) throws(SystemCallError) {
+        try SystemCall.negated("epoll_ctl", at: "readiness set") {
+            clinux_add_stream(descriptor, connection.descriptor, key)
+        }
+    }
+
     /// Waits for the next report, of which any number of threads may do so: each report wakes one of them. Blocks.
     ///
     /// - Returns: The keys of what has become readable, none when a signal came; nil when there is nothing to wait for any

@@ -115,6 +115,13 @@ package final class OpenFile: Sendable {
         return FileStatus(status)
     }
 
+    /// How many descriptors this process may have.
+    package static var limit: Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+        return Int(clamping: limit.rlim_cur)
+    }
+
     /// Lets this process have as many files open as the system allows it.
     package static func raiseLimit() {
         var limit = rlimit()

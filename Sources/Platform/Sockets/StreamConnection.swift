@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// One end of a connection between programs of this machine. It never waits.
+/// One end of a connection between programs. It never waits.
 package final class StreamConnection: Sendable {
     /// What came.
     package enum Reception: Hashable, Sendable {
@@ -19,7 +19,7 @@ package final class StreamConnection: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Connects to who listens at a path.
+    /// Connects to the program that listens at a path, or at an abstract name, which begins with `@`.
     package init(to path: String) throws(SystemCallError) {
         descriptor = try SystemCall.negated("connect", at: path) { clinux_connect_to(path) }
     }
@@ -43,6 +43,30 @@ package final class StreamConnection: Sendable {
             if received == -EINTR { continue }
             if received == -EAGAIN { return .nothing }
             return received <= 0 ? .end : .bytes(Array(buffer[..<Int(received)]))
+        }
+    }
+
+    /// Takes what has come into a buffer.
+    ///
+    /// - Returns: How many bytes came; nil when there is nothing yet, 0 at the end.
+    package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        while true {
+            let received = clinux_receive(descriptor, buffer.baseAddress, buffer.count)
+            if received == -EINTR { continue }
+            if received == -EAGAIN { return nil }
+            return max(Int(received), 0)
+        }
+    }
+
+    /// Sends the first of these bytes that the system takes now.
+    ///
+    /// - Returns: How many they were; nil when the connection has ended.
+    package func sendSome(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        while true {
+            let sent = clinux_send(descriptor, bytes.baseAddress, bytes.count)
+            if sent == -EINTR { continue }
+            if sent == -EAGAIN { return 0 }
+            return sent < 0 ? nil : Int(sent)
         }
     }
 

@@ -1,13 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// A socket that programs of this machine connect to. It never waits.
+/// A socket that programs connect to. It never waits.
 package final class StreamListener: Sendable {
     /// The descriptor to poll for reading: readable when somebody connects.
     package let descriptor: Int32
     /// Where it listens, for people.
     package let location: String
-    /// The port, for one of the loopback interface.
+    /// The port, for one that has a port.
     package let port: UInt16?
 
     private let path: String?
@@ -43,6 +43,21 @@ package final class StreamListener: Sendable {
         identity = nil
     }
 
+    /// Listens at a port of a host; at any free one for 0.
+    ///
+    /// - Parameter host: An address, a name, or `*` for every address. A name is looked up, which may wait.
+    package init(host: String, port number: UInt16) throws(SystemCallError) {
+        var chosen: UInt16 = 0
+        let name = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+        descriptor = try SystemCall.negated("bind", at: "\(host):\(number)") {
+            clinux_listen_on(name, number, &chosen)
+        }
+        location = "\(host):\(chosen)"
+        port = chosen
+        path = nil
+        identity = nil
+    }
+
     deinit {
         // Another one may have taken its place.
         if let path, let identity, (try? FileStatus(ofPath: path))?.identity == identity { unlink(path) }
@@ -59,6 +74,21 @@ package final class StreamListener: Sendable {
             if number == -EAGAIN { return nil }
             if number < 0 { throw SystemCallError("accept4", number: -number, at: location) }
             return StreamConnection(owning: number)
+        }
+    }
+
+    /// The next program that has connected over TCP, with its address; nil when nobody waits.
+    ///
+    /// - Throws: As ``accept()``.
+    package func acceptWithAddress() throws(SystemCallError) -> (connection: StreamConnection, address: String)? {
+        var text = [CChar](repeating: 0, count: 64)
+        while true {
+            let number = clinux_accept_from(descriptor, &text, text.count)
+            if number == -EINTR || number == -ECONNABORTED { continue }
+            if number == -EAGAIN { return nil }
+            if number < 0 { throw SystemCallError("accept4", number: -number, at: location) }
+            let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            return (StreamConnection(owning: number), String(decoding: bytes, as: UTF8.self))
         }
     }
 }

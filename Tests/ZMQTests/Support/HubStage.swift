@@ -9,10 +9,17 @@ internal import ZMQBackend
 struct HubStage {
     let directory: TemporaryDirectory
     var lease = Duration.seconds(3)
-    var keys: (hub: CurveKeyPair, client: CurveKeyPair)?
+    /// The keys of those who meet at a port.
+    var keys: (hub: CurveKeyPair, client: CurveKeyPair)
 
     init() throws {
         directory = try TemporaryDirectory()
+        keys = (try CurveKeyPair.generate(), try CurveKeyPair.generate())
+    }
+
+    func clientKeys(for endpoint: HubEndpoint) throws -> CurveClientKeys? {
+        guard case .tcp = endpoint else { return nil }
+        return try CurveClientKeys(own: keys.client, hub: keys.hub.publicKey)
     }
 
     var endpoint: HubEndpoint { .ipc(path: directory.path(of: "hub")) }
@@ -27,7 +34,7 @@ struct HubStage {
         try await Hub.start(
             HubOptions(
                 group: "group", storage: .files(directory: files, options), endpoints: endpoints ?? [endpoint],
-                keys: keys.map { try CurveHubKeys(own: $0.hub, clients: [$0.client.publicKey]) }, lease: lease,
+                keys: CurveHubKeys(own: keys.hub, clients: [keys.client.publicKey]), lease: lease,
                 effectByteCount: effectByteCount, onRefusal: onRefusal))
     }
 
@@ -51,7 +58,7 @@ struct HubStage {
             "hub", (endpoint ?? self.endpoint).description, storage ?? files,
             String(lease.clampedNanoseconds / 1_000_000),
         ]
-        if let keys { arguments += [keys.hub.secretKey, keys.client.publicKey] }
+        arguments += [keys.hub.secretKey, keys.client.publicKey]
         let command = words + [try ChildProcess.built("sharedcore-test-peer")] + arguments
         let child = try ChildProcess(
             command[0], Array(command.dropFirst()),
@@ -66,7 +73,9 @@ struct HubStage {
     func peer(at endpoint: HubEndpoint? = nil) async throws -> Peer {
         let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
         _ = try await peer.answer()
-        try await peer.tell("open zmq \(endpoint ?? self.endpoint)")
+        let place = endpoint ?? self.endpoint
+        let words = try clientKeys(for: place).map { " \($0.own.secretKey) \($0.hub)" } ?? ""
+        try await peer.tell("open zmq \(place)\(words)")
         return peer
     }
 
@@ -76,7 +85,7 @@ struct HubStage {
     ) async throws -> ZMQGroup {
         var options = ZMQGroupOptions(
             historyByteCount: 1 << 20, openTimeout: Patience.usual, requestTimeout: Patience.usual)
-        if let keys { options.keys = try CurveClientKeys(own: keys.client, hub: keys.hub.publicKey) }
+        options.keys = try clientKeys(for: endpoint ?? self.endpoint)
         change(&options)
         return try await ZMQGroup.open(endpoint ?? self.endpoint, group: "group", options: options)
     }

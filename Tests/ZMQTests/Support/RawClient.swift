@@ -8,8 +8,13 @@ final class RawClient {
     private let socket: Socket
     private var number: UInt64 = 0
 
-    init(at endpoint: HubEndpoint) throws {
+    init(at endpoint: HubEndpoint, keys: CurveClientKeys? = nil) throws {
         socket = try Socket(.dealer, for: endpoint.description)
+        if let keys {
+            try socket.set(.curveServerKey, keys.hub.utf8)
+            try socket.set(.curvePublicKey, keys.own.publicKey.utf8)
+            try socket.set(.curveSecretKey, keys.own.secretKey.utf8)
+        }
         try socket.connect()
     }
 

@@ -29,7 +29,7 @@ final class ScriptedHub {
     private var mark: [UInt8]?
 
     init(at endpoint: HubEndpoint) throws {
-        door = try Door(endpoint, keys: nil, domain: nil)
+        door = try Door(at: endpoint)
     }
 
     deinit {
@@ -58,7 +58,7 @@ final class ScriptedHub {
 
     /// The next request that has come and is no hello; nil when there is none.
     func receive() async throws -> Question? {
-        while let message = door.requests.receive(upTo: 3) {
+        while let message = door.next() {
             let question = Question(connection: message.frames[0], request: try Request(message.frames[1]))
             guard case .hello(let hello) = question.request.body else { return question }
             if let refusal {
@@ -113,7 +113,7 @@ final class ScriptedHub {
     /// Welcomes the client that comes next, and lets it hear the stream.
     func admit() async throws {
         try await eventually("the client says hello") {
-            guard let message = door.requests.receive(upTo: 3) else { return false }
+            guard let message = door.next() else { return false }
             let question = Question(connection: message.frames[0], request: try Request(message.frames[1]))
             guard case .hello(let hello) = question.request.body else { return false }
             answer(question, .welcome(try await welcome(hello)))
@@ -124,7 +124,7 @@ final class ScriptedHub {
 
     func answer(_ question: Question, _ body: Reply.Body, records: [[UInt8]] = []) {
         let reply = Reply(number: question.request.number, body: body)
-        _ = door.requests.send([question.connection, reply.bytes()] + records)
+        door.send([reply.bytes()] + records, to: question.connection)
     }
 
     private func welcome(_ hello: Request.Hello) async throws -> Reply.Welcome {

@@ -25,12 +25,14 @@ final class Stranger {
         case noise
         /// The whole handshake of a client without keys.
         case handshake
+        /// The greeting of a client with keys, and the beginning of a command that is said to have 16 MiB.
+        case largeCommand
 
         /// Whether the other side may refuse it at once: nonsense, or a handshake where it wants keys.
         fileprivate var isRefused: Bool {
             switch self {
             case .silence, .halfGreeting: false
-            case .noise, .handshake: true
+            case .noise, .handshake, .largeCommand: true
             }
         }
 
@@ -40,6 +42,9 @@ final class Stranger {
             case .halfGreeting: Array(Stranger.greeting.prefix(20))
             case .noise: Array("GET / HTTP/1.1\r\nHost: hub\r\n\r\n".utf8) + [UInt8](repeating: 0xFF, count: 100)
             case .handshake: Stranger.greeting + Stranger.ready
+            case .largeCommand:
+                Array(Stranger.greeting[..<12]) + Array("CURVE".utf8) + [UInt8](repeating: 0, count: 47)
+                    + [6, 0, 0, 0, 0, 1, 0, 0, 0] + [UInt8](repeating: 0, count: 1_000)
             }
         }
     }
@@ -71,6 +76,17 @@ final class Stranger {
     /// Sends a message of one frame.
     func send(_ frame: [UInt8]) {
         say([0, UInt8(frame.count)] + frame)
+    }
+
+    /// Sends as much of a large command as the other side takes without a wait, 16 MiB at most.
+    func pour() {
+        let bytes = [UInt8](repeating: 7, count: 64 << 10)
+        for _ in 0..<256 {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(socket.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
+            if count <= 0 { return }
+        }
     }
 
     /// Takes what has come.

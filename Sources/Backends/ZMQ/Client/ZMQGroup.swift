@@ -61,6 +61,11 @@ public final class ZMQGroup: SharedGroup {
         options: ZMQGroupOptions = ZMQGroupOptions()
     ) async throws(SharedCoreError) -> ZMQGroup {
         try TimeNamespace.requireKnown()
+        guard !endpoint.isOverNetwork || options.keys != nil else {
+            throw SharedCoreError(
+                .invalidArgument, "A hub at a port is reached with keys: one's own, and the public one of the hub.",
+                at: "\(endpoint)")
+        }
         try endpoint.requireTrusted()
         if let launcher = options.launcher { try await launcher.launch(at: endpoint, within: options.openTimeout) }
         // What was not there before may be another user's by now.

@@ -11,7 +11,7 @@ public struct ZMQGroupOptions: Sendable {
     /// How long a request waits for its answer, through losses of the connection. A commit whose answer does not come is
     /// ``SharedCoreError/Code/outcomeUnknown``.
     public var requestTimeout: Duration
-    /// The keys of a connection over a network; nil for one without.
+    /// The keys of a connection to a port; others have none.
     public var keys: CurveClientKeys?
     /// How a hub is started when there is none; nil does not start any.
     public var launcher: HubLauncher?

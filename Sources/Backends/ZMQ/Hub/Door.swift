@@ -1,57 +1,105 @@
 internal import CZMQ
 internal import CoreAPI
 internal import Glibc
+internal import Platform
 
-/// One endpoint of a hub: the socket of the requests and that of the stream.
-struct Door {
+/// One endpoint of a hub: where its requests arrive, and the socket of the stream. It belongs to the hub's actor.
+final class Door {
+    /// How requests come in.
+    private enum Entrance {
+        /// At one socket for all clients of this machine.
+        case shared(Socket)
+        /// Over a network, where each connection has a socket of its own.
+        case relayed(NetworkEntrance)
+    }
+
     let endpoint: HubEndpoint
-    let requests: Socket
     let stream: Socket
     /// The port of the stream, when the system chose it.
     let streamPort: UInt16?
+    private let entrance: Entrance
 
     /// How many messages wait for one client before more are dropped, which it notices.
-    private static let queueLimit = 1_000
+    static let queueLimit = 1_000
 
     /// Begins to listen. What was bound there by a hub that is gone is taken over.
-    ///
-    /// - Parameter domain: The domain in which the authenticator knows this hub's clients; nil without keys.
-    init(_ endpoint: HubEndpoint, keys: CurveHubKeys?, domain: String?) throws(MessagingError) {
-        requests = try Socket(.router, for: endpoint.bindable.description)
+    init(at endpoint: HubEndpoint) throws(MessagingError) {
+        let requests = try Socket(.router, for: endpoint.bindable.description)
         stream = try Socket(.publisher, for: endpoint.bindable.stream().description)
-        for socket in [requests, stream] {
-            try socket.set(.sendLimit, Self.queueLimit)
-            try socket.set(.receiveLimit, Self.queueLimit)
-            try socket.set(.handshakeInterval, 5_000)
-            try socket.set(.backlog, 1_024)
-            if case .tcp = endpoint {
-                try socket.set(.bothAddressFamilies, 1)
-                try socket.set(.heartbeatInterval, 5_000)
-                try socket.set(.heartbeatTimeout, 15_000)
-                if let keys, let domain {
-                    try socket.set(.domain, domain.utf8)
-                    try socket.set(.curveServer, 1)
-                    try socket.set(.curveSecretKey, keys.own.secretKey.utf8)
-                }
-            }
-        }
+        try Self.prepareStream(stream)
+        try requests.set(.sendLimit, Self.queueLimit)
+        try requests.set(.receiveLimit, Self.queueLimit)
         try requests.set(.messageByteLimit, Wire.requestByteLimit)
         // An answer that cannot be queued is reported instead of dropped in silence.
         try requests.set(.knownPeersOnly, 1)
-        // Subscribers only send their subscriptions, which are short, and their part of the handshake. Each subscription is
-        // seen, also the second of its kind.
-        try stream.set(.messageByteLimit, 4_096)
-        try stream.set(.verboseSubscriptions, 1)
-        try Self.bind(requests)
-        try Self.bind(stream)
-        guard case .tcp(let host, 0) = endpoint else {
+        for socket in [requests, stream] {
+            try socket.set(.handshakeInterval, 5_000)
+            try socket.set(.backlog, 1_024)
+            // Whoever is not let in is cut before anything that it says is read.
+            if case .ipc = endpoint { try socket.set(.onlyUser, Int(FileStatus.currentUser)) }
+            try Self.bind(socket)
+        }
+        self.endpoint = endpoint
+        streamPort = nil
+        entrance = .shared(requests)
+    }
+
+    /// Begins to listen at a port of a network.
+    init(at endpoint: HubEndpoint, through network: NetworkEntrance) {
+        stream = network.stream
+        entrance = .relayed(network)
+        guard case .tcp(let host, let port) = endpoint, port == 0 else {
             self.endpoint = endpoint
             streamPort = nil
             return
         }
-        let port = Self.port(of: try requests.boundEndpoint())
-        self.endpoint = .tcp(host: host, port: port)
-        streamPort = Self.port(of: try stream.boundEndpoint())
+        self.endpoint = .tcp(host: host, port: network.port)
+        streamPort = network.streamPort
+    }
+
+    /// Takes connections in, from now on.
+    func begin() throws(MessagingError) { try network?.begin() }
+
+    /// Where connections over a network come in; nil where none do.
+    var network: NetworkEntrance? { if case .relayed(let network) = entrance { network } else { nil } }
+
+    static func prepareStream(_ stream: Socket) throws(MessagingError) {
+        try stream.set(.sendLimit, queueLimit)
+        try stream.set(.receiveLimit, queueLimit)
+        // Subscribers only send their subscriptions, which are short, and their part of the handshake. Each subscription is
+        // seen, also the second of its kind.
+        try stream.set(.messageByteLimit, 4_096)
+        try stream.set(.verboseSubscriptions, 1)
+    }
+
+    /// The sockets that there are from the beginning.
+    var sockets: [Socket] {
+        if case .shared(let requests) = entrance { [stream, requests] } else { [stream] }
+    }
+
+    /// Takes the next request, with the connection's name in front; nil when none is there.
+    func next() -> IncomingMessage? {
+        switch entrance {
+        case .shared(let requests): requests.next(upTo: 3, peer: { $0.count > 1 && Request.isHello($0[1]) })
+        case .relayed(let network): network.next()
+        }
+    }
+
+    /// Requests are to be taken, or left where they are.
+    func want(_ isWanted: Bool) {
+        switch entrance {
+        case .shared(let requests): requests.isWanted = isWanted
+        case .relayed(let network): network.want(isWanted)
+        }
+    }
+
+    /// Sends an answer; tells whether it is on its way.
+    @discardableResult
+    func send(_ frames: [[UInt8]], to connection: [UInt8]) -> Bool {
+        switch entrance {
+        case .shared(let requests): requests.send([connection] + frames)
+        case .relayed(let network): network.send(frames, to: connection)
+        }
     }
 
     /// How often and how soon a place is asked for again that is taken: a socket of this process that was closed gives it
@@ -59,24 +107,28 @@ struct Door {
     private static let bindAttempts = 25
     private static let bindPause: UInt32 = 20_000
 
-    private static func bind(_ socket: Socket) throws(MessagingError) {
+    static func bind(_ socket: Socket) throws(MessagingError) {
+        try taking { () throws(MessagingError) in try socket.bind() }
+    }
+
+    /// Takes a place, which may be taken for a little while yet.
+    static func taking<Value>(_ body: () throws(MessagingError) -> Value) throws(MessagingError) -> Value {
         for _ in 1..<bindAttempts {
             do throws(MessagingError) {
-                return try socket.bind()
+                return try body()
             } catch {
                 guard error.number == EADDRINUSE else { throw error }
                 usleep(bindPause)
             }
         }
-        try socket.bind()
+        return try body()
     }
 
     func close() {
-        requests.close()
         stream.close()
-    }
-
-    private static func port(of endpoint: String) -> UInt16 {
-        endpoint.lastIndex(of: ":").flatMap { UInt16(endpoint[endpoint.index(after: $0)...]) } ?? 0
+        switch entrance {
+        case .shared(let requests): requests.close()
+        case .relayed(let network): network.close()
+        }
     }
 }

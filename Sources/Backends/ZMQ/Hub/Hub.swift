@@ -43,17 +43,17 @@ public final class Hub: Sendable {
     /// Starts a hub; clients can join when this returns.
     ///
     /// - Throws: ``SharedCoreError/Code/unavailable`` when another hub serves the group or listens there,
-    ///   ``SharedCoreError/Code/invalidArgument`` for an endpoint on a network without keys, and what opening the
+    ///   ``SharedCoreError/Code/invalidArgument`` for a port without keys, and what opening the
     ///   group's files throws.
     public static func start(_ options: HubOptions) async throws(SharedCoreError) -> Hub {
         guard !options.endpoints.isEmpty else {
             throw SharedCoreError(.invalidArgument, "A hub needs an endpoint to listen at.", at: "endpoints")
         }
-        for endpoint in options.endpoints where !endpoint.isLocal && options.keys == nil {
+        for endpoint in options.endpoints where endpoint.isOverNetwork && options.keys == nil {
             throw SharedCoreError(
                 .invalidArgument,
-                "A hub that listens to a network needs keys: its own and those of the clients that it lets in. "
-                    + "“sharedcore config keys” makes some. Without keys it listens to 127.0.0.1 or a path.",
+                "A hub that listens to a port needs keys: its own and those of the clients that it lets in. "
+                    + "“sharedcore config keys” makes some, KeyFile.pair(ofGroup:) those for this machine.",
                 at: "\(endpoint)")
         }
         guard options.lease >= HubOptions.shortestLease else {

@@ -20,7 +20,7 @@ public struct HubOptions: Sendable {
     public var storage: Storage
     /// Where the hub listens.
     public var endpoints: [HubEndpoint]
-    /// The keys for endpoints on a network. Without them the hub listens to this machine only.
+    /// The keys for endpoints at a port, without which there is none.
     public var keys: CurveHubKeys?
     /// How long a session of another machine lives without a message.
     public var lease: Duration

@@ -144,7 +144,7 @@ extension HubService {
     /// Sends an answer. One that cannot be sent is asked for again by the client, if there is one.
     func send(_ reply: Reply, _ records: [[UInt8]] = [], to address: HubAddress) {
         guard !isStopped else { return }
-        _ = doors[address.door].requests.send([address.connection, reply.bytes()] + records)
+        doors[address.door].send([reply.bytes()] + records, to: address.connection)
     }
 
     /// Reports a refusal, the first of each connection.

@@ -60,6 +60,31 @@ extension HubService {
         if let former = client.address { addresses[former] = nil }
         client.address = address
         addresses[address] = client
+        doors[address.door].network?.admit(address.connection)
+    }
+
+    // MARK: - Connections over a network
+
+    func lineOpened(_ connection: RelayedConnection, _ socket: Socket, at door: Int) {
+        guard !isStopped, (try? thread.watch(socket.descriptor)) != nil else { return }
+        duty.sockets.append(socket)
+        doors[door].network?.add(connection, socket)
+    }
+
+    func lineDrained(_ connection: RelayedConnection, at door: Int) {
+        guard !isStopped else { return }
+        doors[door].network?.drained(connection)
+    }
+
+    /// A connection is over, and with it what it was known for: its client comes again over another one, and says hello.
+    func lineClosed(_ connection: RelayedConnection, at door: Int) {
+        guard !isStopped else { return }
+        let address = HubAddress(door: door, connection: NetworkEntrance.name(of: connection))
+        reported.remove(address)
+        addresses.removeValue(forKey: address)?.address = nil
+        guard let socket = doors[door].network?.remove(connection) else { return }
+        thread.forget(socket.descriptor)
+        duty.sockets.removeAll { $0 === socket }
     }
 
     /// The process of a client has ended.

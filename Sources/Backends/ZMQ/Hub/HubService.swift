@@ -83,13 +83,11 @@ actor HubService {
         published = order.replica.read { $0.revision }
         takeOverSessions()
         if let keys = options.keys { try Authenticator.shared().allow(keys.clients, in: domain) }
-        for endpoint in options.endpoints {
-            do throws(MessagingError) {
-                doors.append(try Door(endpoint, keys: endpoint.isOverNetwork ? options.keys : nil, domain: domain))
-            } catch {
-                close()
-                throw SharedCoreError(error)
-            }
+        do throws(MessagingError) {
+            for endpoint in options.endpoints { doors.append(try door(at: endpoint)) }
+        } catch {
+            close()
+            throw SharedCoreError(error)
         }
         try listenToDoors()
         duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
@@ -100,8 +98,27 @@ actor HubService {
             guard let self else { return }
             thread.act { self.assumeIsolated { $0.publishNews() } }
         }
+        do throws(MessagingError) {
+            for door in doors { try door.begin() }
+        } catch {
+            close()
+            throw SharedCoreError(error)
+        }
         order.setServing(true)
         return doors.map(\.endpoint)
+    }
+
+    private func door(at endpoint: HubEndpoint) throws(MessagingError) -> Door {
+        guard case .tcp(let host, let port) = endpoint.bindable, let keys = options.keys else {
+            return try Door(at: endpoint)
+        }
+        let network = try NetworkEntrance(
+            host: host, port: port, keys: keys, domain: domain,
+            act: { [weak self] body in
+                guard let self else { return }
+                thread.act { self.assumeIsolated { body($0) } }
+            }, at: doors.count)
+        return Door(at: endpoint, through: network)
     }
 
     /// Stops listening. What was taken in is dropped: clients ask again.
@@ -145,9 +162,7 @@ actor HubService {
         for number in doors.indices {
             let index = (firstDoor + number) % doors.count
             let door = doors[index]
-            while !isIntakeFull,
-                let message = door.requests.next(upTo: 3, peer: { $0.count > 1 && Request.isHello($0[1]) })
-            { takeIn(message, at: index) }
+            while !isIntakeFull, let message = door.next() { takeIn(message, at: index) }
             var taken = 0
             while taken < Self.intakeLimit, let message = door.stream.next(upTo: 1) {
                 taken += 1
@@ -165,11 +180,11 @@ actor HubService {
         publishDueNews()
         sendBeacon()
         // Requests that nobody takes in are not waited for: they would not let the thread sleep.
-        duty.unwanted = isIntakeFull ? doors.map(\.requests) : []
+        for door in doors { door.want(!isIntakeFull) }
     }
 
     private func listenToDoors() throws(SharedCoreError) {
-        duty.sockets = doors.flatMap { [$0.stream, $0.requests] }
+        duty.sockets = doors.flatMap(\.sockets)
         do throws(SystemCallError) {
             try thread.watch(ends.descriptor)
             for socket in duty.sockets { try thread.watch(socket.descriptor) }

@@ -14,12 +14,6 @@ final class Authenticator: Sendable {
 
     private init() {}
 
-    /// Lets a socket pass to the thread that uses it from then on. `@unchecked Sendable`: the library allows it, and
-    /// whoever made the socket does not use it again.
-    private struct Handover: @unchecked Sendable {
-        let socket: Socket
-    }
-
     /// The authenticator of this process. Questions are answered as soon as it was there once.
     static func shared() throws(SharedCoreError) -> Authenticator {
         try instance.withLock { instance throws(SharedCoreError) in
@@ -28,7 +22,7 @@ final class Authenticator: Sendable {
             let handover = try SharedCoreError.wrapping { () throws(MessagingError) in
                 let socket = try Socket(.responder, for: address)
                 try socket.bind()
-                return Handover(socket: socket)
+                return SocketHandover(socket: socket)
             }
             try SharedCoreError.wrapping { () throws(SystemCallError) in
                 try OwnedThread.start("sc-zap") { authenticator.run(handover.socket) }

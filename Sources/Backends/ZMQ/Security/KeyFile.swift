@@ -1,4 +1,5 @@
 public import CoreAPI
+internal import FileNotifyBackend
 internal import Platform
 
 /// The files in which keys are kept.
@@ -39,6 +40,48 @@ public enum KeyFile {
             keys.insert(String(word))
         }
         return keys
+    }
+
+    /// The name, in a group's directory, of the file with the key for this machine.
+    static let groupName = "hub.key"
+
+    /// Reads the pair by which a hub on loopback and clients of the same user prove themselves to each other where no keys are
+    /// configured: both have the secret key, in the file `hub.key` of the group's directory.
+    ///
+    /// - Parameters:
+    ///   - directory: The absolute path of the group's directory.
+    ///   - isMade: Whether a pair is made, with the directory, where there is none, as hubs do.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when there is none; as ``secretKey(at:)``.
+    public static func pair(ofGroup directory: String, making isMade: Bool = false) throws(SharedCoreError) -> CurveKeyPair {
+        let path = directory + "/" + groupName
+        if isMade {
+            let place = try PrivateDirectory.open(directory)
+            let pair = try CurveKeyPair.generate()
+            try SharedCoreError.wrapping { () throws(SystemCallError) in
+                try makeWhole(groupName, Array((pair.secretKey + "\n").utf8), in: place)
+            }
+        } else if (try? FileStatus(ofPath: path)) == nil {
+            throw SharedCoreError(
+                .unavailable,
+                "No hub of this group has listened to a port of this machine, and no keys are configured.", at: path)
+        }
+        return try secretKey(at: path)
+    }
+
+    /// Makes a file that has its content from the beginning, unless there is one of that name.
+    private static func makeWhole(_ name: String, _ bytes: [UInt8], in directory: Directory) throws(SystemCallError) {
+        if let file = try OpenFile.unnamed(name, in: directory) {
+            try file.write(bytes, at: 0)
+            try file.synchronizeContent()
+            _ = try file.link(as: name, in: directory)
+        } else {
+            let temporary = "\(name).\(ProcessIdentity.current.pid)"
+            _ = try directory.remove(temporary)
+            let file = try OpenFile(temporary, in: directory, .createNew)
+            try file.write(bytes, at: 0)
+            try file.synchronizeContent()
+            if try !directory.rename(temporary, toFree: name) { _ = try directory.remove(temporary) }
+        }
     }
 
     /// Writes a secret key into a new file that nobody but its owner may read.

@@ -29,6 +29,11 @@ struct PeerAddress {
 
     init() {}
 
+    /// A peer of which only the address is known.
+    init(text: String) {
+        self.text = text
+    }
+
     init(of part: inout zmq_msg_t) {
         text = zmq_msg_gets(&part, "Peer-Address").map { String(cString: $0) }
         user = zmq_msg_gets(&part, "User-Id").map { String(cString: $0) }

@@ -35,7 +35,7 @@ final class Socket {
     enum NumberOption {
         case receiveLimit, sendLimit, messageByteLimit, reconnectInterval, reconnectMaximum, handshakeInterval
         case heartbeatInterval, heartbeatTimeout, verboseSubscriptions, onlyWhenConnected, knownPeersOnly, backlog
-        case curveServer, bothAddressFamilies
+        case curveServer, bothAddressFamilies, onlyUser
     }
 
     /// An option that takes bytes.
@@ -49,6 +49,8 @@ final class Socket {
     /// Where it is bound or connected, for messages.
     let endpoint: String
     private var isOpen = true
+    /// Whether its input is to be taken now. What is not wanted does not keep the thread from waiting.
+    var isWanted = true
     /// Whether the library was asked in vain, and by nothing else, since the descriptor last told of a change: then there
     /// is no message until it tells of another.
     private var isDrained = false
@@ -220,6 +222,7 @@ extension Socket.NumberOption {
         case .backlog: ZMQ_BACKLOG
         case .curveServer: ZMQ_CURVE_SERVER
         case .bothAddressFamilies: ZMQ_IPV6
+        case .onlyUser: ZMQ_IPC_FILTER_UID
         }
     }
 }
@@ -234,4 +237,10 @@ extension Socket.BytesOption {
         case .domain: ZMQ_ZAP_DOMAIN
         }
     }
+}
+
+/// Lets a socket pass to the thread that uses it from then on. `@unchecked Sendable`: the library allows it, and the thread that
+/// made the socket does not use it again.
+struct SocketHandover: @unchecked Sendable {
+    let socket: Socket
 }

@@ -20,8 +20,6 @@ final class SocketThread: SerialExecutor, Sendable {
     final class Duty {
         /// The sockets whose descriptors are watched.
         var sockets: [Socket] = []
-        /// Those among them whose input is not to be taken now.
-        var unwanted: [Socket] = []
         /// Called before each wait, to take whatever is there.
         var turn: () -> Void = {}
         /// Tells when to be called at the latest.
@@ -34,9 +32,7 @@ final class SocketThread: SerialExecutor, Sendable {
         /// So a socket is asked before each wait, unless that was done in vain since; `zmq_poll` would ask each four times.
         func hasInput() -> Bool {
             var hasInput = false
-            for socket in sockets where !unwanted.contains(where: { $0 === socket }) && socket.hasInput() {
-                hasInput = true
-            }
+            for socket in sockets where socket.isWanted && socket.hasInput() { hasInput = true }
             return hasInput
         }
     }

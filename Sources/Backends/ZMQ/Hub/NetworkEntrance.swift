@@ -1,0 +1,188 @@
+internal import CoreAPI
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// Where a hub's requests arrive over a network: at a socket of the library for each connection, to which the relay leads it. It
+/// belongs to the hub's actor.
+final class NetworkEntrance {
+    /// A connection and its socket.
+    private final class Line {
+        let connection: RelayedConnection
+        let socket: Socket
+        /// The bytes of answers that the other end may not have taken are those up to here.
+        var sentByteCount = 0
+
+        init(_ connection: RelayedConnection, _ socket: Socket) {
+            self.connection = connection
+            self.socket = socket
+        }
+
+        var waitingByteCount: Int { sentByteCount - connection.sent.load(ordering: .sequentiallyConsistent) }
+    }
+
+    /// The bytes of answers that may wait for one client. Then its requests are left alone, and answers to those that were taken
+    /// are dropped, which it notices.
+    static let answerByteLimit = 16 << 20
+    private static let handshakeMilliseconds = 2_000
+
+    let stream: Socket
+    private let relay: Relay
+    private var lines: [[UInt8]: Line] = [:]
+    /// In which order they have their turn.
+    private var names: [[UInt8]] = []
+    private var lastTurn = 0
+    private var isWanted = true
+
+    var port: UInt16 { relay.requestPort }
+    var streamPort: UInt16 { relay.streamPort }
+
+    /// Begins to listen.
+    ///
+    /// - Parameters:
+    ///   - domain: The domain in which the authenticator knows this hub's clients; also the local name of its sockets.
+    ///   - act: Does something for the hub with the entrance, where the entrance is known.
+    init(
+        host: String, port: UInt16, keys: CurveHubKeys, domain: String,
+        act: @escaping @Sendable (@escaping @Sendable (isolated HubService) -> Void) -> Void,
+        at door: Int
+    ) throws(MessagingError) {
+        let streamName = "@\(domain)-\(door)-news"
+        stream = try Self.socket(.publisher, named: streamName, keys, domain)
+        try Door.prepareStream(stream)
+        try Door.bind(stream)
+        let handlers = Relay.Handlers(
+            open: { connection in
+                guard connection.channel == .requests else { return streamName }
+                let name = "@\(domain)-\(door)-\(connection.number)"
+                let socket = try Self.socket(.dealer, named: name, keys, domain)
+                try socket.set(.sendLimit, Door.queueLimit)
+                try socket.set(.receiveLimit, Wire.windowCount)
+                try socket.set(.messageByteLimit, Wire.requestByteLimit)
+                try Door.bind(socket)
+                let handover = SocketHandover(socket: socket)
+                act { $0.lineOpened(connection, handover.socket, at: door) }
+                return name
+            },
+            drained: { connection in act { $0.lineDrained(connection, at: door) } },
+            closed: { connection in act { $0.lineClosed(connection, at: door) } })
+        relay = try Door.taking { () throws(MessagingError) in
+            do throws(SystemCallError) {
+                return try Relay(host: host, port: port, handlers: handlers)
+            } catch {
+                throw MessagingError(error.call, number: error.number, at: "tcp://\(host):\(port)")
+            }
+        }
+    }
+
+    private static func socket(
+        _ role: Socket.Role, named name: String, _ keys: CurveHubKeys, _ domain: String
+    ) throws(MessagingError) -> Socket {
+        let socket = try Socket(role, for: "ipc://\(name)")
+        try socket.set(.onlyUser, Int(FileStatus.currentUser))
+        try socket.set(.backlog, 1_024)
+        try socket.set(.handshakeInterval, handshakeMilliseconds)
+        try socket.set(.heartbeatInterval, 5_000)
+        try socket.set(.heartbeatTimeout, 15_000)
+        try socket.set(.domain, domain.utf8)
+        try socket.set(.curveServer, 1)
+        try socket.set(.curveSecretKey, keys.own.secretKey.utf8)
+        return socket
+    }
+
+    /// Takes connections in, from now on.
+    func begin() throws(MessagingError) {
+        do throws(SystemCallError) {
+            try relay.start()
+        } catch {
+            throw MessagingError(error.call, number: error.number, at: stream.endpoint)
+        }
+    }
+
+    func close() {
+        relay.stop()
+        for line in lines.values { line.socket.close() }
+        (lines, names) = ([:], [])
+    }
+
+    /// What the hub calls a connection.
+    static func name(of connection: RelayedConnection) -> [UInt8] {
+        withUnsafeBytes(of: connection.number.bigEndian) { Array($0) }
+    }
+
+    // MARK: - Connections
+
+    func add(_ connection: RelayedConnection, _ socket: Socket) {
+        let name = Self.name(of: connection)
+        lines[name] = Line(connection, socket)
+        names.append(name)
+    }
+
+    /// Closes the socket of a connection that is over.
+    ///
+    /// - Returns: The socket; nil when there was none.
+    func remove(_ connection: RelayedConnection) -> Socket? {
+        let name = Self.name(of: connection)
+        guard let line = lines.removeValue(forKey: name) else { return nil }
+        names.removeAll { $0 == name }
+        line.socket.close()
+        return line.socket
+    }
+
+    /// A connection is a client's: it may send what clients send.
+    func admit(_ name: [UInt8]) {
+        guard let connection = lines[name]?.connection else { return }
+        connection.isMember.store(true, ordering: .releasing)
+        relay.resume(connection)
+    }
+
+    // MARK: - Messages
+
+    /// Takes the next request, with the connection's name in front: one of each connection in turn.
+    func next() -> IncomingMessage? {
+        for _ in names.indices {
+            lastTurn = (lastTurn + 1) % names.count
+            let name = names[lastTurn]
+            guard let line = lines[name] else { continue }
+            look(at: line)
+            guard line.socket.isWanted, var message = line.socket.next(upTo: 2) else { continue }
+            if !line.socket.hasInput(), line.connection.settle() { relay.resume(line.connection) }
+            message.frames.insert(name, at: 0)
+            message.peer = PeerAddress(text: line.connection.address)
+            return message
+        }
+        return nil
+    }
+
+    func want(_ isWanted: Bool) {
+        guard self.isWanted != isWanted else { return }
+        self.isWanted = isWanted
+        for line in lines.values { look(at: line) }
+    }
+
+    /// The other end has taken more of what waits for it.
+    func drained(_ connection: RelayedConnection) {
+        if let line = lines[Self.name(of: connection)] { look(at: line) }
+    }
+
+    /// Decides whether requests of a connection are taken.
+    private func look(at line: Line) {
+        var isHeldBack = false
+        if line.waitingByteCount >= Self.answerByteLimit {
+            line.connection.isHeldBack.store(true, ordering: .sequentiallyConsistent)
+            // The other end may have taken enough just before.
+            isHeldBack = line.waitingByteCount >= Self.answerByteLimit
+        }
+        line.socket.isWanted = isWanted && !isHeldBack
+    }
+
+    func send(_ frames: [[UInt8]], to name: [UInt8]) -> Bool {
+        guard let line = lines[name] else { return false }
+        // What the library sends beside answers counts as taken as well.
+        let taken = line.connection.sent.load(ordering: .sequentiallyConsistent)
+        line.sentByteCount = max(line.sentByteCount, taken)
+        guard line.sentByteCount - taken < Self.answerByteLimit, line.socket.send(frames) else { return false }
+        line.sentByteCount += frames.reduce(0) { $0 + $1.count }
+        return true
+    }
+}

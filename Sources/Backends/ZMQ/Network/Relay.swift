@@ -1,0 +1,93 @@
+internal import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// Takes in connections over a network and passes their bytes on, each to a socket of the library that is its alone; on a thread
+/// of its own.
+///
+/// The library's sockets for many peers trust what a peer says of itself, and count messages, not bytes. Here each connection has
+/// limits of its own, and what one does ends nobody's but its own.
+///
+/// Source: decision 31.
+final class Relay: Sendable {
+    /// What the relay tells the hub, from its own thread.
+    struct Handlers: Sendable {
+        /// Makes the library ready for a connection; returns the local address at which it waits for it.
+        let open: @Sendable (RelayedConnection) throws -> String
+        /// The other end has taken much of what the hub held back for.
+        let drained: @Sendable (RelayedConnection) -> Void
+        let closed: @Sendable (RelayedConnection) -> Void
+    }
+
+    private let requests: StreamListener
+    private let stream: StreamListener
+    let requestPort: UInt16
+    let streamPort: UInt16
+    private let handlers: Handlers
+    private let wakeUp: EventCounter
+    private let timer: IntervalTimer
+    private let readiness: ReadinessSet
+    private let orders = Mutex(Orders())
+
+    /// What other threads want of the relay's.
+    private struct Orders {
+        var resumed: [UInt64] = []
+        var isOver = false
+    }
+
+    /// Begins to listen; connections are taken in after ``start()``.
+    ///
+    /// - Parameter port: The port of the requests; the stream's is the next. For 0 the system chooses both.
+    init(host: String, port: UInt16, handlers: Handlers) throws(SystemCallError) {
+        requests = try StreamListener(host: host, port: port)
+        requestPort = requests.port ?? port
+        stream = try StreamListener(host: host, port: port == 0 ? 0 : port + 1)
+        streamPort = stream.port ?? (port + 1)
+        self.handlers = handlers
+        wakeUp = try EventCounter()
+        timer = try IntervalTimer(countsSuspension: false)
+        readiness = try ReadinessSet()
+        try readiness.addEdges(of: requests.descriptor, key: RelayThread.requestsKey)
+        try readiness.addEdges(of: stream.descriptor, key: RelayThread.streamKey)
+        try readiness.addEdges(of: wakeUp.descriptor, key: RelayThread.wakeUpKey)
+        try readiness.addEdges(of: timer.descriptor, key: RelayThread.timerKey)
+    }
+
+    func start() throws(SystemCallError) {
+        try OwnedThread.start("sc-relay") { [self] in
+            var thread = RelayThread(requests: requests, stream: stream, readiness: readiness, handlers: handlers)
+            var isTimed = false
+            while let keys = readiness.wait() {
+                if keys.contains(RelayThread.wakeUpKey) { wakeUp.clear() }
+                if keys.contains(RelayThread.timerKey) {
+                    timer.clear()
+                    isTimed = false
+                }
+                let (resumed, isOver) = orders.withLock { orders in
+                    defer { orders.resumed = [] }
+                    return (orders.resumed, orders.isOver)
+                }
+                if isOver { break }
+                thread.serve(keys, resumed)
+                if thread.isUnfinished { wakeUp.raise() }
+                if thread.hasDeadlines, !isTimed {
+                    timer.set(first: RelayThread.lookInterval, interval: .zero)
+                    isTimed = true
+                }
+            }
+            thread.closeAll()
+        }
+    }
+
+    /// Goes on with a connection for which the hub has made room, or that has become a member's.
+    func resume(_ connection: RelayedConnection) {
+        orders.withLock { $0.resumed.append(connection.number) }
+        wakeUp.raise()
+    }
+
+    /// Closes all connections, soon.
+    func stop() {
+        orders.withLock { $0.isOver = true }
+        wakeUp.raise()
+    }
+}

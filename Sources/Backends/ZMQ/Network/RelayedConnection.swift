@@ -1,0 +1,45 @@
+internal import Synchronization
+
+/// A connection over a network, as the relay and the hub know it. The figures tell each of them how far the other is.
+final class RelayedConnection: Sendable {
+    /// What a client uses the connection for.
+    enum Channel {
+        case requests
+        case stream
+    }
+
+    /// Tells connections of one relay apart, also when they are over.
+    let number: UInt64
+    let channel: Channel
+    /// The other end's address.
+    let address: String
+    /// Whether a client's session uses it: the hub has accepted a hello. Until then a connection may send little.
+    let isMember = Atomic(false)
+    /// The bytes that were passed on to the library, and those of them that the hub is done with.
+    let received = Atomic(0)
+    let settled = Atomic(0)
+    /// The bytes that the other end's system has taken.
+    let sent = Atomic(0)
+    /// Whether the relay waits for the hub to be done with more of them, and the hub for the other end to take more.
+    let isStalled = Atomic(false)
+    let isHeldBack = Atomic(false)
+
+    init(number: UInt64, channel: Channel, address: String) {
+        self.number = number
+        self.channel = channel
+        self.address = address
+    }
+
+    /// The hub has taken a message, and found no other behind it: what came before is either dealt with or part of the next.
+    ///
+    /// - Returns: Whether the relay waits for that.
+    func settle() -> Bool {
+        settled.store(received.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
+        return isStalled.exchange(false, ordering: .sequentiallyConsistent)
+    }
+
+    /// The bytes that the hub is not done with.
+    var unsettled: Int {
+        received.load(ordering: .sequentiallyConsistent) - settled.load(ordering: .sequentiallyConsistent)
+    }
+}

@@ -1,0 +1,247 @@
+internal import CZMQ
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Glibc
+internal import InMemoryBackend
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@testable import ZMQBackend
+
+extension ZMQTests {
+    /// What a hub does with connections over a network: strangers, and clients that mean harm.
+    @Suite("A hub's ports")
+    struct NetworkDoorTests {
+        /// A name as the library makes them for connections: a zero, and a number that rises.
+        private static func ownName(_ number: UInt32) -> [UInt8] {
+            [0] + withUnsafeBytes(of: number.bigEndian) { Array($0) }
+        }
+
+        /// Where those numbers may begin: each socket draws two of those that `rand()` gives in a process that has set no seed.
+        private static let firstNumbers = {
+            srandom(1)
+            return (0..<6).map { _ in
+                let (low, high) = (UInt32(truncatingIfNeeded: random()), UInt32(truncatingIfNeeded: random()))
+                return low | high << 31
+            }
+        }()
+
+        private func connect(
+            _ stage: HubStage, to endpoint: HubEndpoint, named name: [UInt8]? = nil
+        ) throws -> Socket {
+            let socket = try Socket(.dealer, for: endpoint.description)
+            if let keys = try stage.clientKeys(for: endpoint) {
+                try socket.set(.curveServerKey, keys.hub.utf8)
+                try socket.set(.curvePublicKey, keys.own.publicKey.utf8)
+                try socket.set(.curveSecretKey, keys.own.secretKey.utf8)
+            }
+            if let name {
+                #expect(name.withUnsafeBytes { zmq_setsockopt(socket.handle, ZMQ_ROUTING_ID, $0.baseAddress, 5) } == 0)
+            }
+            try socket.connect()
+            return socket
+        }
+
+        /// Waits until the hub has answered something, so that the connection is there on both sides.
+        private func waitUntilHeard(_ socket: Socket) async throws {
+            let request = try Request(number: 1, body: .keepAlive).bytes()
+            try await eventually("the request is sent") { socket.send([request]) }
+            try await eventually("the hub answers") { socket.receive(upTo: 8) != nil }
+        }
+
+        @Test("a client with a key that takes the names which the library gives ends no hub, and no session")
+        func takenNames() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0))
+            let client = try await stage.client(at: hub.endpoint)
+            try await client.put("mine", [1], lifetime: .session)
+            let sockets = try Self.firstNumbers.flatMap { first in
+                try (0..<12 as Range<UInt32>).map { number in
+                    try connect(stage, to: hub.endpoint, named: Self.ownName(first &+ number))
+                }
+            }
+            for socket in sockets { try await waitUntilHeard(socket) }
+            for _ in 0..<12 {
+                let nameless = try connect(stage, to: hub.endpoint)
+                try await waitUntilHeard(nameless)
+                nameless.close()
+            }
+            for socket in sockets { socket.close() }
+            #expect(try await client.get("mine")?.value == [1])
+            #expect(try await client.sessions().map(\.id) == [client.session.id])
+            await client.close()
+            hub.process.signal(SIGKILL)
+        }
+
+        @Test("strangers at a port take 64 MiB at most, and keep no client out; each is let go")
+        func strangers() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0))
+            let client = try await stage.client(at: hub.endpoint)
+            try await client.put("k", [0])
+            let before = try ProcessUse(of: hub.process.pid)
+            var strangers: [Stranger] = []
+            var most = before
+            for wave in 1...5 as ClosedRange<UInt8> {
+                for number in 0..<400 {
+                    let openings = Stranger.Opening.allCases
+                    strangers.append(try Stranger(at: hub.endpoint, openings[number % openings.count]))
+                }
+                for stranger in strangers { stranger.pour() }
+                let guest = try await stage.client(at: hub.endpoint)
+                #expect(try await guest.put("k", [wave]).changed)
+                await guest.close()
+                #expect(try await client.get("k")?.value == [wave])
+                let use = try ProcessUse(of: hub.process.pid)
+                if use.residentByteCount > most.residentByteCount { most = use }
+            }
+            #expect(most.residentByteCount < before.residentByteCount + 64 << 20, "\(before) and \(most)")
+            try await eventually("the hub lets them go") {
+                try ProcessUse(of: hub.process.pid).descriptorCount <= before.descriptorCount + 8
+            }
+            await client.close()
+            hub.process.signal(SIGKILL)
+            withExtendedLifetime(strangers) {}
+        }
+
+        @Test("a client that never ends a message, and one that reads no answers, cost what is stated, and nobody else's time")
+        func endless() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0), storage: "memory")
+            let client = try await stage.client(at: hub.endpoint)
+            try await client.put("large", [UInt8](repeating: 1, count: 1 << 20))
+            let hello = Request.Hello(
+                group: "group", process: .current, description: SessionDescription(),
+                token: [UInt8](repeating: 1, count: Wire.tokenByteCount), resumed: nil)
+            let before = try ProcessUse(of: hub.process.pid)
+            let endless = try connect(stage, to: hub.endpoint)
+            let silent = try connect(stage, to: hub.endpoint)
+            var limit: Int32 = 1
+            zmq_setsockopt(silent.handle, ZMQ_RCVHWM, &limit, MemoryLayout<Int32>.size)
+            for (index, socket) in [endless, silent].enumerated() {
+                var hello = hello
+                hello.token[0] = UInt8(index)
+                let bytes = try Request(number: 1, body: .hello(hello)).bytes()
+                try await eventually("hello is sent") { socket.send([bytes]) }
+                try await eventually("the hub answers") { socket.receive(upTo: 8) != nil }
+            }
+            let part = [UInt8](repeating: 7, count: 64 << 10)
+            var parts = 0
+            var questions: UInt64 = 1
+            // As much as each could take: 128 MiB of one message, and 1 GiB of answers.
+            try await eventually("nothing more is taken of the two", within: Patience.long) {
+                let former = (parts, questions)
+                for _ in 0..<64 where parts < 2_048 {
+                    let sent = part.withUnsafeBytes {
+                        zmq_send(endless.handle, $0.baseAddress, $0.count, ZMQ_DONTWAIT | ZMQ_SNDMORE)
+                    }
+                    if sent > 0 { parts += 1 }
+                }
+                let bytes = try Request(number: questions + 1, body: .catchUp(after: nil)).bytes()
+                if questions < 1_024, silent.send([bytes]) { questions += 1 }
+                #expect(try await client.put("k", [UInt8(questions & 0xff)]).changed)
+                return former == (parts, questions)
+            }
+            let after = try ProcessUse(of: hub.process.pid)
+            #expect(
+                after.residentByteCount < before.residentByteCount + 96 << 20,
+                "\(parts) parts, \(questions) questions: from \(before) to \(after)")
+            endless.close()
+            silent.close()
+            await client.close()
+            hub.process.signal(SIGKILL)
+        }
+
+        @Test("a connection of the stream that subscribes without an end is cut")
+        func subscriptions() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0))
+            let client = try await stage.client(at: hub.endpoint)
+            let before = try ProcessUse(of: hub.process.pid)
+            guard case .tcp(let host, _) = hub.endpoint, let port = await client.link.streamPort else {
+                Issue.record("no port")
+                return
+            }
+            let stream = HubEndpoint.tcp(host: host, port: port)
+            let socket = try Socket(.subscriber, for: stream.description)
+            let keys = try #require(try stage.clientKeys(for: stream))
+            try socket.set(.curveServerKey, keys.hub.utf8)
+            try socket.set(.curvePublicKey, keys.own.publicKey.utf8)
+            try socket.set(.curveSecretKey, keys.own.secretKey.utf8)
+            try socket.connect()
+            for number in 0..<10_000 as Range<UInt32> {
+                try socket.set(.subscribe, Self.ownName(number) + [UInt8](repeating: 9, count: 4_000))
+            }
+            #expect(try await client.put("k", [1]).changed)
+            // It connects again and again, and says the same each time.
+            for round in 0..<100 as Range<UInt8> { try await client.put("k", [round]) }
+            let after = try ProcessUse(of: hub.process.pid)
+            #expect(after.residentByteCount < before.residentByteCount + 64 << 20, "from \(before) to \(after)")
+            socket.close()
+            await client.close()
+            hub.process.signal(SIGKILL)
+        }
+
+        @Test("16 strangers of one address and 256 of all have places; an old one gives its place to one that wants it")
+        func slots() {
+            var slots = StrangerSlots()
+            let begin = BootInstant(nanoseconds: 1_000_000_000)
+            for number in 1...16 as ClosedRange<UInt64> { #expect(slots.admit(number, from: "a", at: begin) == .admitted) }
+            #expect(slots.admit(17, from: "a", at: begin) == .mustWait)
+            #expect(slots.admit(18, from: "b", at: begin) == .admitted)
+            let later = begin.advanced(by: StrangerSlots.patience)
+            #expect(slots.admit(17, from: "a", at: later) == .admittedFor(1))
+            #expect(slots.leave(18) && !slots.leave(18) && !slots.leave(1))
+            for number in 100..<340 as Range<UInt64> {
+                #expect(slots.admit(number, from: "\(number / 16)", at: later) == .admitted)
+            }
+            #expect(slots.count == 256)
+            #expect(slots.admit(400, from: "new", at: later) == .mustWait)
+            // The place is taken from an address that has the most.
+            guard case .admittedFor = slots.admit(400, from: "new", at: later.advanced(by: StrangerSlots.patience))
+            else {
+                Issue.record("no place for another address")
+                return
+            }
+            #expect(slots.count == 256)
+        }
+
+        @Test("what a connection was known for ends with it: another one is asked for hello")
+        func forgotten() async throws {
+            let stage = try HubStage()
+            let order = MemorySpace().order(of: "group", effectByteCount: 1 << 20)
+            let service = try HubService(
+                order: order,
+                options: HubOptions(
+                    group: "group", storage: .memory(MemorySpace()), endpoints: [.tcp(host: "127.0.0.1", port: 0)],
+                    keys: CurveHubKeys(own: stage.keys.hub, clients: [stage.keys.client.publicKey])))
+            let endpoint = try await service.start()[0]
+            let client = try await stage.client(at: endpoint)
+            #expect(await service.addressCount == 1)
+            let raw = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            #expect(try await raw.ask(.close).body == .unknown)
+            #expect(try await client.sessions().map(\.id) == [client.session.id])
+            await client.close()
+            try await eventually("its connection is forgotten") { await service.addressCount == 0 }
+            await service.stop()
+        }
+
+        @Test("the pair of keys of a group is made once, for its user alone")
+        func groupKeys() async throws {
+            let directory = try TemporaryDirectory()
+            let group = directory.path(of: "group")
+            try await expect(.unavailable, from: "a client before any hub") { _ = try KeyFile.pair(ofGroup: group) }
+            let pair = try KeyFile.pair(ofGroup: group, making: true)
+            #expect(try KeyFile.pair(ofGroup: group, making: true) == pair)
+            #expect(try KeyFile.pair(ofGroup: group) == pair)
+            #expect(try FileStatus(ofPath: group + "/hub.key").permissions == 0o600)
+            #expect(chmod(group + "/hub.key", 0o640) == 0)
+            try await expect(.forbidden, from: "a key that others may read") { _ = try KeyFile.pair(ofGroup: group) }
+        }
+    }
+}
+
+extension HubService {
+    fileprivate var addressCount: Int { addresses.count }
+}
