@@ -292,10 +292,7 @@ struct BackupTests {
         let group = try await FileGroup.open(directory: path)
         try await group.put("key", text: "kept")
         await group.close()
-        // Versions 3 and 4 differ in the words that change and in records that version 3 did not have.
-        for name in ["sessions", "journal-1"] {
-            try OpenFile(path: path + "/" + name, .write).write([3], at: 8)
-        }
+        try writeInLayout3(path)
         let error = await #expect(throws: SharedCoreError.self) { try await FileGroup.open(directory: path) }
         #expect(error?.code == .incompatible)
         #expect(error?.message.contains("sharedcore salvage") == true)

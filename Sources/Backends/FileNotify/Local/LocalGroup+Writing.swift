@@ -186,9 +186,10 @@ extension LocalGroup {
                 at: position.journal.file.path)
         }
         let journal = position.journal
+        let touched = Bells(of: effect)
         var after = position
-        let frame = after.chain.frame(payload)
-        after.offset += frame.count
+        let frame = after.chain.frame(payload, interest: touched.interestMask)
+        after.pass(position.offset + JournalChain.headerByteCount..<position.offset + frame.count)
         do throws(SharedCoreError) {
             try journal.reserveSpace(for: frame.count, at: position.offset, keeping: effect.claim.journalByteCount)
             try requireSpareSpace(for: effect, in: journal, endingAt: after.offset)
@@ -214,7 +215,7 @@ extension LocalGroup {
         } catch {
             throw SharedCoreError(error)
         }
-        if Defect.earlyRing.isPresent { announce(Bells(of: effect), in: journal) }
+        if Defect.earlyRing.isPresent { announce(touched, in: journal) }
         FailPoint.hit("commit.beforePublish")
         guard journal.publish(from: position.offset, to: after.offset) else { return .sealed }
         FailPoint.hit("commit.afterPublish")
@@ -232,7 +233,7 @@ extension LocalGroup {
                     throw SharedCoreError(SystemCallError("pread", number: 5, at: journal.file.path))
                 }
                 try self.follower.advance(from: position, to: after, applying: applied, &state)
-                return Bells(of: effect, in: &state)
+                return Bells(of: effect, expected: touched, in: &state)
             }
             if !Defect.earlyRing.isPresent {
                 // A hub that comes after this one looks at the journal when this one has ended: whatever was published before
@@ -241,7 +242,7 @@ extension LocalGroup {
                 rung.formUnion(isHub && !effect.beginsToEnd ? changed.subtracting(.everything) : changed)
             }
         } catch {
-            rung.formUnion(Bells(of: effect))
+            rung.formUnion(touched)
             throw SharedCoreError(
                 .outcomeUnknown,
                 "The commit stands for all processes, but this one cannot read on behind it.", at: error.location,
