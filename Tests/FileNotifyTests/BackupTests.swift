@@ -170,7 +170,7 @@ struct BackupTests {
     @Test("S16: a process that joins during a restoration keeps the group, and the restoration is refused")
     func joinedMeanwhile() async throws {
         _ = try await backUp(path, to: backup)
-        for place in ["restore.beforeRecords", "restore.beforeSeal", "restore.afterSeal"] {
+        for place in ["restore.beforeRecords", "incarnation.beforeSeal", "incarnation.afterSeal"] {
             let restoring = try await PeerProcess.joining(directory.path(of: "elsewhere"))
             try await restoring.tell("arm \(place):stop")
             try restoring.send("restore \(backup) \(path)")
@@ -189,7 +189,7 @@ struct BackupTests {
 
     @Test(
         "S16: a restoration that is killed has happened or has not",
-        arguments: ["restore.beforeSeal", "restore.afterSeal", "build.beforeRename", "build.afterRename"])
+        arguments: ["incarnation.beforeSeal", "incarnation.afterSeal", "build.beforeRename", "build.afterRename"])
     func killed(place: String) async throws {
         let group = try await FileGroup.open(directory: path)
         try await group.put("key", text: "old")
