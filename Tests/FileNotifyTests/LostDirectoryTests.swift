@@ -315,6 +315,31 @@ struct LostDirectoryTests {
         #expect(!TemporaryDirectory.names(in: path).contains("journal-2"), "no journal goes on from what is gone")
     }
 
+    @Test(
+        "S14: a process that only waits hears at once that files are removed, moved or replaced",
+        arguments: Loss.allCases)
+    func idleProcess(loss: Loss) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, failPoint: onlyWhenWoken)
+        try await peer.tell("put key one")
+        try peer.send("await never")
+        try await eventually("it waits for events") { Self.waitsForEvents(peer) }
+        try await loss.happen(to: path)
+        #expect(try await peer.answer().hasPrefix("error unavailable"))
+    }
+
+    /// Whether a process has files watched.
+    private static func waitsForEvents(_ peer: PeerProcess) -> Bool {
+        let infos = "/proc/\(peer.pid)/fdinfo"
+        return ((try? Directory(path: infos).names()) ?? []).contains { name in
+            guard let file = try? OpenFile(path: infos + "/" + name, .read),
+                let bytes = try? file.read(count: 4096, at: 0)
+            else { return false }
+            return String(decoding: bytes, as: UTF8.self).contains("inotify wd:")
+        }
+    }
+
     @Test("S13: who only waits is told within the time in which everybody looks")
     func idleWaiter() async throws {
         let directory = try TemporaryDirectory()
