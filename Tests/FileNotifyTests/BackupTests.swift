@@ -170,7 +170,7 @@ struct BackupTests {
     @Test("S16: a process that joins during a restoration keeps the group, and the restoration is refused")
     func joinedMeanwhile() async throws {
         _ = try await backUp(path, to: backup)
-        for place in ["restore.beforeRecords", "restore.beforeSeal", "restore.afterSeal"] {
+        for place in ["restore.beforeRecords", "incarnation.beforeSeal", "incarnation.afterSeal"] {
             let restoring = try await PeerProcess.joining(directory.path(of: "elsewhere"))
             try await restoring.tell("arm \(place):stop")
             try restoring.send("restore \(backup) \(path)")
@@ -189,7 +189,7 @@ struct BackupTests {
 
     @Test(
         "S16: a restoration that is killed has happened or has not",
-        arguments: ["restore.beforeSeal", "restore.afterSeal", "build.beforeRename", "build.afterRename"])
+        arguments: ["incarnation.beforeSeal", "incarnation.afterSeal", "build.beforeRename", "build.afterRename"])
     func killed(place: String) async throws {
         let group = try await FileGroup.open(directory: path)
         try await group.put("key", text: "old")
@@ -292,10 +292,7 @@ struct BackupTests {
         let group = try await FileGroup.open(directory: path)
         try await group.put("key", text: "kept")
         await group.close()
-        // Versions 3 and 4 differ in the words that change and in records that version 3 did not have.
-        for name in ["sessions", "journal-1"] {
-            try OpenFile(path: path + "/" + name, .write).write([3], at: 8)
-        }
+        try writeInLayout3(path)
         let error = await #expect(throws: SharedCoreError.self) { try await FileGroup.open(directory: path) }
         #expect(error?.code == .incompatible)
         #expect(error?.message.contains("sharedcore salvage") == true)

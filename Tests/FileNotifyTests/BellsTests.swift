@@ -105,6 +105,6 @@ struct BellsTests {
         state.apply(ending)
 
         #expect(opened == Bells(changing: "a/held"))
-        #expect(Bells(of: ending, in: &state) == opened)
+        #expect(Bells(of: ending, expected: Bells(of: ending), in: &state) == opened)
     }
 }

@@ -1,9 +1,10 @@
 internal import CoreAPI
 internal import CoreAPITesting
-internal import FileNotifyBackend
 internal import Platform
 internal import TestSupport
 internal import Testing
+
+@testable internal import FileNotifyBackend
 
 @Suite("File systems that lack something, or refuse to answer", .timeLimit(.minutes(2)))
 struct FileSystemTests {
@@ -42,6 +43,27 @@ struct FileSystemTests {
         #expect(group.generation == 2)
         #expect(!TemporaryDirectory.names(in: path).contains { $0.hasSuffix(".new") })
         await group.close()
+    }
+
+    @Test("S10: endings on a full disk are promised where reserved space is kept, and refused elsewhere")
+    func endingsOnFullDisk() async throws {
+        let kinds: [(UInt64, Bool)] = [
+            // ext4, XFS, tmpfs
+            (0xef53, true), (0x5846_5342, true), (0x0102_1994, true),
+            // Btrfs, ZFS, overlayfs, FUSE, and one that is not known
+            (0x9123_683e, false), (0x2fc1_2fc1, false), (0x794c_7630, false), (0x6573_5546, false), (0x1234, false),
+        ]
+        for (number, isPromised) in kinds {
+            let promised = FileGroup.promises(of: FileGroupOptions(), on: FileSystemKind(rawValue: number))
+            #expect(promised.features.contains(.endingsOnFullDisk) == isPromised, "0x\(String(number, radix: 16))")
+        }
+        let directory = try TemporaryDirectory()
+        let isKept = try Directory(path: directory.path).fileSystemKind().keepsReservedSpace
+        let options = FileGroupOptions(requirements: Requirements(features: [.endingsOnFullDisk]))
+        let refusal = try await code {
+            try await FileGroup.open(directory: directory.path(of: "group"), options: options).close()
+        }
+        #expect(refusal == (isKept ? nil : .unsupported))
     }
 
     @Test("E1: where links are impossible as well, the error names the file system, what it lacks and the way out")

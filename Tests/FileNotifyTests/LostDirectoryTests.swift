@@ -1,10 +1,12 @@
 internal import CoreAPI
 internal import CoreAPITesting
-internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
+internal import StoreEngine
 internal import TestSupport
 internal import Testing
+
+@testable internal import FileNotifyBackend
 
 @Suite("A directory that is taken away under a group", .timeLimit(.minutes(5)))
 struct LostDirectoryTests {
@@ -248,6 +250,94 @@ struct LostDirectoryTests {
         }
         let names = TemporaryDirectory.names(in: path)
         #expect(!names.contains("journal-2"), "no journal goes on from what is gone")
+    }
+
+    /// A restoration in place after which the journal's commit word is the one that a handle knows.
+    enum Restoration: String, CaseIterable, CustomTestStringConvertible {
+        /// The older records stand there already, and the journal's first page is not written over yet.
+        case halfDone
+        /// Another process has committed as many bytes since.
+        case withOtherCommits
+
+        var testDescription: String { rawValue }
+
+        /// - Parameter backup: The journal before its last record.
+        func happen(to journal: OpenFile, _ backup: [UInt8]) throws {
+            switch self {
+            case .halfDone: try journal.write(Array(backup[JournalHeader.byteCount...]), at: JournalHeader.byteCount)
+            case .withOtherCommits: try writeOtherRecord(to: Journal(journal))
+            }
+        }
+
+        /// Puts another value in the place of the last record's.
+        private func writeOtherRecord(to journal: Journal) throws {
+            let tail = journal.word.tail
+            var (_, position) = try JournalFollower.snapshot(of: journal, limits: Limits(), historyByteCount: 0)
+            var last = position
+            var record: JournalRecord?
+            while position.offset < tail {
+                last = position
+                try JournalFollower.read(from: &position, to: tail) { found throws(SharedCoreError) in
+                    record = found
+                    return false
+                }
+            }
+            guard case .effect(let effect) = record,
+                case .committed(let session, let number, let operations) = effect.body,
+                case .put(let key, let value, let lifetime) = operations.first
+            else { throw SharedCoreError(.corrupt, "The last record puts nothing.", at: journal.file.path) }
+            let other = StoredValue.inline([UInt8](repeating: 0x2e, count: value.count))
+            let changed = Effect(
+                revision: effect.revision, time: effect.time,
+                body: .committed(session, requestNumber: number, [.put(key, other, lifetime)]))
+            let frame = last.chain.frame(try changed.payload(), interest: Bells(of: changed).interestMask)
+            try journal.file.write(frame, at: last.offset)
+        }
+    }
+
+    @Test(
+        "S9, S14: a restoration in place that leaves the journal's length as it was ends a handle at its next commit",
+        arguments: Restoration.allCases)
+    func restoredToTheSameLength(restoration: Restoration) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("key", text: "one")
+        let journal = try OpenFile(path: path + "/journal-1", .write)
+        let backup = try journal.read(count: try journal.status().byteCount, at: 0)
+        try await group.put("key", text: "two")
+        try restoration.happen(to: journal, backup)
+        let tail = try Journal(journal).word.tail
+        #expect(try await code { try await group.put("key", text: "three") } == .corrupt)
+        #expect(try await code { try await group.get("key") } == .corrupt)
+        #expect(try Journal(journal).word.tail == tail, "nothing is published behind it")
+        await group.close()
+        #expect(!TemporaryDirectory.names(in: path).contains("journal-2"), "no journal goes on from what is gone")
+    }
+
+    @Test(
+        "S14: a process that only waits hears at once that files are removed, moved or replaced",
+        arguments: Loss.allCases)
+    func idleProcess(loss: Loss) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, failPoint: onlyWhenWoken)
+        try await peer.tell("put key one")
+        try peer.send("await never")
+        try await eventually("it waits for events") { Self.waitsForEvents(peer) }
+        try await loss.happen(to: path)
+        #expect(try await peer.answer().hasPrefix("error unavailable"))
+    }
+
+    /// Whether a process has files watched.
+    private static func waitsForEvents(_ peer: PeerProcess) -> Bool {
+        let infos = "/proc/\(peer.pid)/fdinfo"
+        return ((try? Directory(path: infos).names()) ?? []).contains { name in
+            guard let file = try? OpenFile(path: infos + "/" + name, .read),
+                let bytes = try? file.read(count: 4096, at: 0)
+            else { return false }
+            return String(decoding: bytes, as: UTF8.self).contains("inotify wd:")
+        }
     }
 
     @Test("S13: who only waits is told within the time in which everybody looks")

@@ -74,7 +74,7 @@ struct RestartedMachineTests {
         let first = try await FileGroup.open(directory: path, options: options(clock))
         try await first.put("key", text: "one")
         await first.close()
-        let late = try PeerProcess(failPoint: "restart.beforeSeal:stop")
+        let late = try PeerProcess(failPoint: "incarnation.beforeSeal:stop")
         _ = try await late.answer()
         try late.send("open \(path)")
         try await late.stopped()

@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
+internal import Platform
 internal import TestSupport
 internal import Testing
 
@@ -39,6 +40,27 @@ struct StoppedProcessTests {
         for index in 0..<50 { #expect(try await group.text(Key("key-\(index)")) == "\(index)") }
         try await recorder.stop()
         #expect(recorder.mirror.breaches.isEmpty)
+        await group.close()
+    }
+
+    @Test("S10, S15: a commit that waits for the spare file waits under no lock, and is not refused")
+    func waitForSpareHoldsUpNobody() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path)
+        let peer = try await PeerProcess.joining(path)
+        // From then on the spare file is large enough for small content.
+        try await group.put("key", text: "first")
+        let spare = try OpenFile(path: path + "/spare", .write)
+        #expect(try spare.tryLock(byteAt: 0))
+        try await peer.tell("arm commit.awaitsSpare:stop")
+        try peer.send("fillOne large 600000")
+        try await peer.stopped()
+        for index in 0..<20 { try await group.put("key", text: "\(index)") }
+        #expect(group.generation == 1, "no writer was passed over")
+        spare.unlock(byteAt: 0)
+        peer.signal(SIGCONT)
+        #expect(try await peer.answer().hasPrefix("ok"))
         await group.close()
     }
 

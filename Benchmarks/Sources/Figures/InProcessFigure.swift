@@ -29,12 +29,12 @@ package struct InProcessFigure: Sendable {
             let payload = Journey.payload
             var chain = JournalChain(salt: 1)
             moments.begin()
-            for _ in 0..<count { blackHole(chain.frame(payload)) }
+            for _ in 0..<count { blackHole(chain.frame(payload, interest: .max)) }
             moments.end()
         },
         InProcessFigure(name: "frame.parse") { count, moments in
             var writing = JournalChain(salt: 1)
-            let bytes = writing.frame(Journey.payload)
+            let bytes = writing.frame(Journey.payload, interest: .max)
             moments.begin()
             for _ in 0..<count {
                 var reading = JournalChain(salt: 1)

@@ -74,12 +74,13 @@ public final class FileGroup: SharedGroup {
         directory: String, as description: SessionDescription = SessionDescription(),
         options: FileGroupOptions = FileGroupOptions()
     ) async throws(SharedCoreError) -> FileGroup {
-        let promised = promises(of: options)
-        try promised.satisfy(options.requirements)
+        try promises(of: options, on: nil).satisfy(options.requirements)
         try options.limits.requireRecordable()
         try TimeNamespace.requireKnown()
         try SpareDescriptors.require(descriptorCount, for: "A group in files", at: directory)
         let local = try await GroupRegistry.shared.group(at: directory, options: options)
+        let promised = promises(of: options, on: local.directory.fileSystem)
+        try promised.satisfy(options.requirements)
         if options.access == .readOnly {
             return FileGroup(
                 session: .reader(description, at: options.clock), promised: promised, local: local, lockedByte: nil)
@@ -104,11 +105,16 @@ public final class FileGroup: SharedGroup {
     }
 
     /// What a handle with these options promises.
-    static func promises(of options: FileGroupOptions) -> Capabilities {
+    ///
+    /// - Parameter fileSystem: Where the group's files are; nil for what the best one allows.
+    static func promises(of options: FileGroupOptions, on fileSystem: FileSystemKind?) -> Capabilities {
         var features: Set<Capability> = [
             .multipleProcesses, .stoppedWritersTolerated, .linearizableReads, .resumableWatches, .previousValues,
         ]
-        if options.access == .participant { features.formUnion([.promptDeathNotice, .deduplicatedRequests]) }
+        if options.access == .participant {
+            features.formUnion([.promptDeathNotice, .deduplicatedRequests])
+            if fileSystem?.keepsReservedSpace ?? true { features.insert(.endingsOnFullDisk) }
+        }
         return Capabilities(
             backend: "files", features: features,
             durability: options.durability == .disk ? .disk : .process, limits: options.limits, wakeUp: .fileEvents)

@@ -77,7 +77,7 @@ public final class MemorySpace: Sendable {
             backend: "memory",
             features: [
                 .promptDeathNotice, .stoppedWritersTolerated, .linearizableReads, .resumableWatches, .previousValues,
-                .deduplicatedRequests,
+                .deduplicatedRequests, .endingsOnFullDisk,
             ],
             durability: .memory, limits: limits)
     }

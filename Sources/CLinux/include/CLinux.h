@@ -84,6 +84,8 @@ int clinux_watch_writes(int instance, const char *path);
 /// Watches a directory for names that are created in it or moved into it, and for files in it that are closed after
 /// writing.
 int clinux_watch_arrivals(int instance, const char *path);
+/// Watches a directory for names that are removed, moved or replaced in it, and for its own removal or move.
+int clinux_watch_departures(int instance, const char *path);
 int clinux_remove_watch(int instance, int watch);
 /// Reads the watch number, the mask and the length of the event at `offset` of what was read from an instance, and
 /// returns the offset of the next event, or -EINVAL when no whole event is there.

@@ -34,6 +34,13 @@ package final class FileEvents: Sendable {
         }
     }
 
+    /// Watches a directory for files in it that are removed, moved or replaced, and for what becomes of itself.
+    package func watchDepartures(in directory: Directory) throws(SystemCallError) -> Int32 {
+        try SystemCall.negated("inotify_add_watch", at: directory.path) {
+            clinux_watch_departures(descriptor, "/proc/self/fd/\(directory.descriptor)/.")
+        }
+    }
+
     /// Watches a file for writes. A file that is watched already keeps its number.
     package func watchWrites(to file: OpenFile) throws(SystemCallError) -> Int32 {
         // Through the descriptor: the name might mean another file by now.

@@ -32,6 +32,15 @@ extension OpenFile {
         return bytes
     }
 
+    /// Reads the 8 bytes at an offset as a little-endian word; 0 where the file ends before them.
+    package func readWord(at offset: Int) throws(SystemCallError) -> UInt64 {
+        var word: UInt64 = 0
+        let count = try withUnsafeMutableBytes(of: &word) { buffer throws(SystemCallError) in
+            try read(into: buffer, at: offset)
+        }
+        return count == 8 ? UInt64(littleEndian: word) : 0
+    }
+
     /// Writes all of `bytes` from `offset` on.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(SystemCallError) {
         guard let base = bytes.baseAddress else { return }

@@ -1,4 +1,4 @@
-/// The checksum that chains the frames of a journal: 64 bits, taken a word at a time.
+/// The checksum of payloads, headers and values in a journal: 64 bits, taken a word at a time.
 ///
 /// Each step is a bijection of the running value for a given word, so a change within one word is always noticed; any
 /// other change passes with a chance of 2^-64. It guards against damage, not against an adversary.
@@ -13,6 +13,13 @@ struct Checksum: Hashable, Sendable {
     init(of bytes: UnsafeRawBufferPointer) {
         value = 0
         combine(bytes)
+    }
+
+    /// The checksum of bytes that continues another one.
+    static func of(_ bytes: ArraySlice<UInt8>, continuing value: UInt64) -> UInt64 {
+        var checksum = Checksum(continuing: value)
+        bytes.withUnsafeBytes { checksum.combine($0) }
+        return checksum.value
     }
 
     mutating func combine(_ word: UInt64) {

@@ -1,31 +1,49 @@
-/// The framing of a journal: each payload with its length and a checksum that continues the one before.
+/// The framing of a journal: each payload behind a header, and a chain over the headers (decision 30).
 ///
-/// A frame is 4 bytes of length, 4 bytes that are zero, 8 bytes of checksum, all little-endian, then the payload. The
-/// chain begins with a salt of the journal's own, so a frame that was left by an older file in the same place, or that
+/// The chain begins with a salt of the journal's own, so a frame that was left by an older file in the same place, or that
 /// stands at another place than where it was written, does not pass.
 public struct JournalChain: Hashable, Sendable {
-    /// The bytes in front of a payload.
-    public static let headerByteCount = 16
+    /// How frames are written.
+    public enum Framing: Hashable, Sendable {
+        /// With a ``FrameHeader``.
+        case headed
+        /// With 8 bytes of length and 8 bytes of chain word, which covers the payload: until layout 3. Such frames are only read.
+        case plain
+
+        fileprivate var headerByteCount: Int {
+            switch self {
+            case .headed: FrameHeader.byteCount
+            case .plain: 16
+            }
+        }
+    }
+
+    /// The bytes in front of a payload that is written.
+    public static let headerByteCount = FrameHeader.byteCount
     /// The longest payload: a transaction of the largest size with room for what is around it.
     public static let maximumPayloadByteCount = 16 << 20
 
-    /// The checksum of the last frame, or the salt.
+    /// The chain word of the last frame, or the salt.
     public private(set) var value: UInt64
+    private let framing: Framing
 
     /// A chain that begins with `salt`, or goes on from the value of another.
-    public init(salt: UInt64) {
+    public init(salt: UInt64, framing: Framing = .headed) {
         value = salt
+        self.framing = framing
     }
 
     /// The next frame of the chain.
-    public mutating func frame(_ payload: [UInt8]) -> [UInt8] {
-        payload.withUnsafeBytes { value = Self.checksum($0, after: value) }
-        return [UInt8](unsafeUninitializedCapacity: Self.headerByteCount + payload.count) { buffer, count in
+    ///
+    /// - Parameter interest: Whom the record can interest; see ``FrameHeader/interest``.
+    public mutating func frame(_ payload: [UInt8], interest: UInt64) -> [UInt8] {
+        let header = FrameHeader(of: payload, interest: interest, after: value)
+        value = header.chainWord
+        return [UInt8](unsafeUninitializedCapacity: FrameHeader.byteCount + payload.count) { buffer, count in
             let raw = UnsafeMutableRawBufferPointer(buffer)
-            raw.storeBytes(of: UInt64(payload.count).littleEndian, toByteOffset: 0, as: UInt64.self)
-            raw.storeBytes(of: value.littleEndian, toByteOffset: 8, as: UInt64.self)
-            UnsafeMutableRawBufferPointer(rebasing: raw[Self.headerByteCount...]).copyBytes(from: payload)
-            count = Self.headerByteCount + payload.count
+            header.write(to: raw)
+            UnsafeMutableRawBufferPointer(rebasing: raw[FrameHeader.byteCount...]).copyBytes(from: payload)
+            count = FrameHeader.byteCount + payload.count
         }
     }
 
@@ -41,26 +59,88 @@ public struct JournalChain: Hashable, Sendable {
 
     /// Reads the frame at the front of `bytes`, and goes on to it when it is whole and unharmed.
     public mutating func read(_ bytes: ArraySlice<UInt8>) -> Reading {
-        guard bytes.count >= Self.headerByteCount else { return .incomplete(byteCount: Self.headerByteCount) }
-        let (length, stored) = bytes.withUnsafeBytes { raw in
-            (
-                UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),
-                UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-            )
-        }
-        guard length <= UInt64(Self.maximumPayloadByteCount) else { return .damaged }
-        let frameByteCount = Self.headerByteCount + Int(length)
+        let headerByteCount = framing.headerByteCount
+        guard bytes.count >= headerByteCount else { return .incomplete(byteCount: headerByteCount) }
+        let header =
+            switch framing {
+            case .headed: FrameHeader(bytes)
+            case .plain: FrameHeader(plain: bytes)
+            }
+        guard header.length <= UInt64(Self.maximumPayloadByteCount) else { return .damaged }
+        // Before the payload is there: the headers alone prove their order.
+        if framing == .headed, !header.follows(value) { return .damaged }
+        let frameByteCount = headerByteCount + Int(header.length)
         guard bytes.count >= frameByteCount else { return .incomplete(byteCount: frameByteCount) }
-        let payload = bytes.startIndex + Self.headerByteCount..<bytes.startIndex + frameByteCount
-        let computed = bytes[payload].withUnsafeBytes { Self.checksum($0, after: value) }
-        guard computed == stored else { return .damaged }
-        value = computed
+        let payload = bytes.startIndex + headerByteCount..<bytes.startIndex + frameByteCount
+        // Of a plain frame the one word is both.
+        let start = framing == .headed ? 0 : value
+        guard Checksum.of(bytes[payload], continuing: start) == header.payloadChecksum else { return .damaged }
+        value = header.chainWord
         return .frame(payload)
     }
+}
 
-    private static func checksum(_ payload: UnsafeRawBufferPointer, after value: UInt64) -> UInt64 {
-        var checksum = Checksum(continuing: value)
-        checksum.combine(payload)
+/// What stands in front of a record in a journal: four words, little-endian.
+package struct FrameHeader: Hashable, Sendable {
+    package static let byteCount = 32
+    /// How far before a payload the chain word stands, in every version of the layout.
+    package static let chainWordDistance = 8
+
+    /// The bytes of the payload.
+    let length: UInt64
+    /// Whom the record can interest: a bit for each 64th of what processes listen to. A process none of whose bits is set finds
+    /// nothing in the payload that it delivers.
+    package let interest: UInt64
+    /// The checksum of the payload alone.
+    let payloadChecksum: UInt64
+    /// The checksum of the words above, which continues the chain word of the frame before.
+    let chainWord: UInt64
+
+    /// The header of the frame that follows a chain word.
+    init(of payload: [UInt8], interest: UInt64, after chainWord: UInt64) {
+        length = UInt64(payload.count)
+        self.interest = interest
+        payloadChecksum = Checksum.of(payload[...], continuing: 0)
+        self.chainWord = Self.chainWord(after: chainWord, length, interest, payloadChecksum)
+    }
+
+    /// Reads the header at the front of bytes, which are enough.
+    package init(_ bytes: ArraySlice<UInt8>) {
+        (length, interest, payloadChecksum, chainWord) = bytes.withUnsafeBytes { raw in
+            (Self.word(0, of: raw), Self.word(1, of: raw), Self.word(2, of: raw), Self.word(3, of: raw))
+        }
+    }
+
+    /// The same of a frame of layout 3.
+    fileprivate init(plain bytes: ArraySlice<UInt8>) {
+        (length, chainWord) = bytes.withUnsafeBytes { raw in (Self.word(0, of: raw), Self.word(1, of: raw)) }
+        interest = .max
+        payloadChecksum = chainWord
+    }
+
+    /// Whether the frame is the next one behind a chain word, by its header.
+    func follows(_ chainWord: UInt64) -> Bool {
+        Self.chainWord(after: chainWord, length, interest, payloadChecksum) == self.chainWord
+    }
+
+    fileprivate func write(to raw: UnsafeMutableRawBufferPointer) {
+        raw.storeBytes(of: length.littleEndian, toByteOffset: 0, as: UInt64.self)
+        raw.storeBytes(of: interest.littleEndian, toByteOffset: 8, as: UInt64.self)
+        raw.storeBytes(of: payloadChecksum.littleEndian, toByteOffset: 16, as: UInt64.self)
+        raw.storeBytes(of: chainWord.littleEndian, toByteOffset: 24, as: UInt64.self)
+    }
+
+    private static func word(_ index: Int, of raw: UnsafeRawBufferPointer) -> UInt64 {
+        UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+    }
+
+    private static func chainWord(
+        after chainWord: UInt64, _ length: UInt64, _ interest: UInt64, _ payloadChecksum: UInt64
+    ) -> UInt64 {
+        var checksum = Checksum(continuing: chainWord)
+        checksum.combine(length)
+        checksum.combine(interest)
+        checksum.combine(payloadChecksum)
         return checksum.value
     }
 }

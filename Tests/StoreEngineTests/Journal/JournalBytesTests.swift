@@ -1,8 +1,9 @@
 internal import CoreAPI
 internal import CoreAPITesting
-internal import StoreEngine
 internal import TestSupport
 internal import Testing
+
+@testable internal import StoreEngine
 
 @Suite("S9, S11: the bytes of a journal")
 struct JournalBytesTests {
@@ -81,6 +82,43 @@ struct JournalBytesTests {
         }
         #expect(JournalContent(bytes, salt: Self.salt ^ 1).payloads.isEmpty)
         #expect(payloads.count == frames.count)
+    }
+
+    @Test("S9: a frame is read as it was written, with its header", arguments: Seed.several(3))
+    func headersComeBack(seed: Seed) throws {
+        var random = SplitMix64(seed)
+        var written = JournalChain(salt: Self.salt)
+        var read = written
+        for count in [0, 1, 7, 8, 9, 4_096, 70_000] {
+            let interest = UInt64.random(in: 0...UInt64.max, using: &random)
+            let payload = random.bytes(count)
+            let frame = written.frame(payload, interest: interest)
+            let header = FrameHeader(frame[...])
+            #expect(header.length == UInt64(count))
+            #expect(header.interest == interest)
+            #expect(header.chainWord == written.value)
+            #expect(header == FrameHeader(of: payload, interest: interest, after: read.value))
+            #expect(read.read(frame[...]) == .frame(FrameHeader.byteCount..<frame.count))
+            #expect(read == written)
+        }
+    }
+
+    @Test("S9: a changed bit of a header is found without the payload, one of a payload by its checksum")
+    func flippedBits() {
+        let chain = JournalChain(salt: Self.salt)
+        var writer = chain
+        let frame = writer.frame([UInt8](0..<61), interest: 0x8000_0000_0001_0001)
+        func reading(_ bytes: [UInt8]) -> JournalChain.Reading {
+            var reader = chain
+            return reader.read(bytes[...])
+        }
+        #expect(reading(Array(frame.prefix(FrameHeader.byteCount))) == .incomplete(byteCount: frame.count))
+        for bit in 0..<frame.count * 8 {
+            var changed = frame
+            changed[bit / 8] ^= 1 << UInt8(bit % 8)
+            if bit < FrameHeader.byteCount * 8 { changed.removeLast(frame.count - FrameHeader.byteCount) }
+            #expect(reading(changed) == .damaged, "bit \(bit)")
+        }
     }
 
     @Test(

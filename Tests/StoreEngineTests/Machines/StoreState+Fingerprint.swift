@@ -27,7 +27,9 @@ extension Array where Element == Effect {
     func journal(salt: UInt64) throws -> [UInt8] {
         var chain = JournalChain(salt: salt)
         var bytes: [UInt8] = []
-        for effect in self { bytes += chain.frame(try effect.payload()) }
+        for effect in self {
+            bytes += chain.frame(try effect.payload(), interest: effect.revision.rawValue &* 0x9e37_79b9_7f4a_7c15)
+        }
         return bytes
     }
 }

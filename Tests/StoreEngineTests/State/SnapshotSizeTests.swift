@@ -11,7 +11,7 @@ struct SnapshotSizeTests {
     private func framesByteCount(of state: StoreState) throws -> Int {
         var chain = JournalChain(salt: 1)
         var byteCount = 0
-        try state.writeSnapshot(for: .journal) { byteCount += chain.frame($0).count }
+        try state.writeSnapshot(for: .journal) { byteCount += chain.frame($0, interest: .max).count }
         return byteCount
     }
 

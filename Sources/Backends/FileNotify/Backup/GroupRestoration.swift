@@ -32,9 +32,7 @@ extension FileGroup {
             start = GroupStart(directory: directory, options: options)
             let floor = try start.journal()
             FailPoint.hit("restore.beforeRecords")
-            present = try SurvivingRecords(from: floor, limits: options.limits) { generation throws(SharedCoreError) in
-                try directory.survivingJournal(generation)
-            }
+            present = try start.survivingState(from: floor)
             // Behind the look at the commit word: a process that joins from now on changes it.
             guard try !start.isOpen() else { throw busy(path) }
             let last = present.position.journal
@@ -60,14 +58,10 @@ extension FileGroup {
             Effect(
                 revision: try revision(after: max(state.revision, present.state.revision), unixSeconds, at: path),
                 time: options.clock.now(), body: .restarted(options.clock.bootID)))
-        FailPoint.hit("restore.beforeSeal")
-        // A process that has joined since the look has written to the journal, and keeps the group.
-        guard present.seal() else { throw busy(path) }
-        FailPoint.hit("restore.afterSeal")
-        let incarnation = max(backup.incarnation, present.incarnation) + 1
-        let isPlaced: Bool
+        let isBegun: Bool
         do throws(SharedCoreError) {
-            isPlaced = try start.place(state, as: generation, incarnation: incarnation)
+            isBegun = try start.beginIncarnation(
+                max(backup.incarnation, present.incarnation) + 1, of: state, after: present, as: generation)
         } catch {
             guard (try? directory.journal(generation)) != nil else { throw error }
             throw SharedCoreError(
@@ -75,8 +69,8 @@ extension FileGroup {
                 at: path,
                 cause: error.message)
         }
-        guard isPlaced else { throw busy(path) }
-        directory.removeObsolete()
+        // A process that has joined since the look has written to the journal, and keeps the group.
+        guard isBegun else { throw busy(path) }
         return GroupSummary(state)
     }
 

@@ -49,8 +49,9 @@ extension Bells {
     }
 
     /// The bells that an effect rings that was just applied to a state.
-    init(of effect: Effect, in state: inout StoreState) {
-        let expected = Bells(of: effect)
+    ///
+    /// - Parameter expected: Those that could be told of it before.
+    init(of effect: Effect, expected: Bells, in state: inout StoreState) {
         guard expected == .all else {
             self = expected
             return

@@ -61,12 +61,15 @@ struct Bells: SetAlgebra, Hashable, Sendable {
         self = bells.union(hash.bell)
     }
 
+    /// The bells as the interest mask of a frame, in which four share a bit (decision 30).
+    var interestMask: UInt64 { words[0] | words[1] | words[2] | words[3] }
+
     /// The bit of a signal's mask that stands for no bell.
     static let changeMask: UInt32 = 1 << 31
 
     /// The bells as the mask of a signal, which has 31 bits for them: many share one.
     var signalMask: UInt32 {
-        let mask = words[0] | words[1] | words[2] | words[3]
+        let mask = interestMask
         return UInt32(truncatingIfNeeded: (mask | mask >> 31 | mask >> 62) & 0x7fff_ffff)
     }
 

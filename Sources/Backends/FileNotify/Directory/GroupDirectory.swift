@@ -9,6 +9,7 @@ final class GroupDirectory: Sendable {
     let directory: Directory
     let page: GroupPage
     let access: FileGroupOptions.Access
+    let fileSystem: FileSystemKind
 
     /// How often the floor is read again when its journal is not there, before the group counts as damaged. Each time
     /// means that a whole compaction went by.
@@ -27,6 +28,7 @@ final class GroupDirectory: Sendable {
                 at: path)
         }
         directory = opened
+        fileSystem = kind
         page = try GroupPage(in: directory, access: access)
     }
 

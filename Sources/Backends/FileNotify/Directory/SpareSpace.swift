@@ -24,15 +24,19 @@ enum SpareSpace {
         compaction(of: 0) + compaction(of: snapshotByteCount)
     }
 
-    /// How long another process may have the file while it makes it longer.
-    private static let patience = Duration.milliseconds(20)
+    /// How long another process may have the file while it makes it longer, for a caller that holds no lock.
+    static let patience = Duration.milliseconds(20)
 
     /// Makes the file unless it is there and so large.
     ///
+    /// - Parameter patience: How long another process that has the file is waited for. Blocks.
     /// - Returns: The size that it has.
-    /// - Throws: As a full disk does also while the file is becoming a journal.
+    /// - Throws: As a full disk does while another process has the file, which makes it longer or a journal of it; see
+    ///   ``Platform/SystemCallError/isSpareInUse``.
     @discardableResult
-    static func keep(_ wanted: Int, in directory: Directory) throws(SystemCallError) -> Int {
+    static func keep(
+        _ wanted: Int, in directory: Directory, patience: Duration = .zero
+    ) throws(SystemCallError) -> Int {
         let end = ContinuousClock.now.advanced(by: patience)
         while true {
             do throws(SystemCallError) {
@@ -42,7 +46,7 @@ enum SpareSpace {
                     return max(found, wanted)
                 }
             } catch {
-                guard error.isLocked, ContinuousClock.now < end else { throw error }
+                guard error.isSpareInUse, ContinuousClock.now < end else { throw error }
                 usleep(1_000)
                 continue
             }
@@ -85,5 +89,6 @@ enum SpareSpace {
 }
 
 extension SystemCallError {
-    fileprivate var isLocked: Bool { call == SpareSpace.lockedCall }
+    /// Whether another process has the spare file: then there is more to be known soon.
+    var isSpareInUse: Bool { call == SpareSpace.lockedCall }
 }

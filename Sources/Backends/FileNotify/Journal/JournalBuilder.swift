@@ -96,8 +96,9 @@ final class JournalBuilder {
 
     /// Adds a record.
     ///
+    /// - Parameter bells: Those that it rings; all of them for a part of a snapshot.
     /// - Throws: `limitExceeded` for one that no reader would take, `storageFull`.
-    func append(_ payload: [UInt8]) throws(SharedCoreError) {
+    func append(_ payload: [UInt8], ringing bells: Bells = .all) throws(SharedCoreError) {
         guard payload.count <= JournalChain.maximumPayloadByteCount else {
             throw SharedCoreError(
                 .limitExceeded,
@@ -105,7 +106,7 @@ final class JournalBuilder {
                     + "\(payload.count).",
                 at: file.path)
         }
-        let frame = chain.frame(payload)
+        let frame = chain.frame(payload, interest: bells.interestMask)
         do throws(SystemCallError) {
             let needed = offset + frame.count + Journal.reserveByteCount
             if needed > reservedEnd {

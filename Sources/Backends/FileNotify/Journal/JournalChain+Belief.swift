@@ -10,7 +10,7 @@ extension JournalChain {
             let length = bytes.prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
             let payload = bytes.dropFirst(Self.headerByteCount).prefix(length)
             guard payload.count == length else { return reading }
-            _ = frame(Array(payload))
+            _ = frame(Array(payload), interest: FrameHeader(bytes).interest)
             return .frame(payload.startIndex..<payload.endIndex)
         #else
             return reading

@@ -19,8 +19,34 @@ final class JournalFollower: @unchecked Sendable {
     /// A place in the order's files.
     struct Position: Sendable {
         let journal: Journal
-        var offset: Int
+        private(set) var offset: Int
         var chain: JournalChain
+        /// Where the word of ``chain`` stands in the file; nil where this process knows no frame of the journal.
+        private(set) var chainOffset: Int?
+
+        /// The place of a journal's first frame.
+        init(startOf journal: Journal) {
+            self.init(journal, JournalHeader.byteCount, chain: journal.header.salt)
+        }
+
+        /// Where a reader goes on that has applied the journal before.
+        init(_ continuation: JournalHeader.Continuation, in journal: Journal) {
+            self.init(journal, continuation.offset, chain: continuation.chain)
+        }
+
+        private init(_ journal: Journal, _ offset: Int, chain: UInt64) {
+            self.journal = journal
+            self.offset = offset
+            self.chain = JournalChain(salt: chain, framing: journal.header.framing)
+        }
+
+        /// Goes behind a frame.
+        ///
+        /// - Parameter payload: Where its payload stands in the file.
+        mutating func pass(_ payload: Range<Int>) {
+            offset = payload.upperBound
+            chainOffset = payload.lowerBound - FrameHeader.chainWordDistance
+        }
     }
 
     /// The bells that this process listens to: set in each journal that it comes to, before the tail is read.
@@ -142,8 +168,7 @@ final class JournalFollower: @unchecked Sendable {
                     .corrupt, "A journal goes on from another place than where its predecessor ends.",
                     at: journal.file.path)
             }
-            position = Position(
-                journal: journal, offset: continuation.offset, chain: JournalChain(salt: continuation.chain))
+            position = Position(continuation, in: journal)
             if journal.header.hasSnapshot {
                 logByteCount = 0
                 // Large values lie in the journals before, which give their space back.
@@ -229,8 +254,7 @@ final class JournalFollower: @unchecked Sendable {
         of journal: Journal, limits: Limits, historyByteCount: Int, effectByteCount: Int = 0,
         to end: Int? = nil
     ) throws(SharedCoreError) -> (StoreState, Position) {
-        var position = Position(
-            journal: journal, offset: JournalHeader.byteCount, chain: JournalChain(salt: journal.header.salt))
+        var position = Position(startOf: journal)
         var reader = SnapshotReader(
             limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount)
         try read(from: &position, to: end ?? journal.word.tail) { record throws(SharedCoreError) in
@@ -263,7 +287,7 @@ final class JournalFollower: @unchecked Sendable {
                 case .frame(let range):
                     let external = ExternalValues(source: journal, offset: UInt64(start + range.lowerBound))
                     let goesOn = try take(JournalRecord(bytes[range], external: external))
-                    position.offset = start + range.upperBound
+                    position.pass(start + range.lowerBound..<start + range.upperBound)
                     position.chain = chain
                     if !goesOn { return }
                 case .incomplete(let byteCount):

@@ -18,6 +18,8 @@ struct JournalHeader: Hashable, Sendable {
         let chain: UInt64
     }
 
+    /// How its frames are written.
+    let framing: JournalChain.Framing
     /// The position of this journal in the sequence of the group's journals, from 1.
     let generation: UInt64
     /// How many times the group's machine was started anew while the group lived on.
@@ -61,13 +63,14 @@ struct JournalHeader: Hashable, Sendable {
         var page = ByteWriter()
         page.word(Self.magic)
         page.word(Self.layoutVersion)
-        return page.bytes + chain.frame(payload.bytes)
+        return page.bytes + chain.frame(payload.bytes, interest: Bells.all.interestMask)
     }
 
     init(
         generation: UInt64, incarnation: UInt64, bootID: BootID, salt: UInt64, hasSnapshot: Bool,
         continuation: Continuation?
     ) {
+        framing = .headed
         self.generation = generation
         self.incarnation = incarnation
         self.bootID = bootID
@@ -88,7 +91,8 @@ struct JournalHeader: Hashable, Sendable {
         guard versions.contains(version) else {
             throw .layout(version, known: Self.layoutVersion, at: path)
         }
-        var chain = JournalChain(salt: Self.magic)
+        framing = version == Self.layoutVersion ? .headed : .plain
+        var chain = JournalChain(salt: Self.magic, framing: framing)
         guard case .frame(let range) = chain.read(page[16...]) else { throw Self.corrupt(at: path) }
         do throws(ByteCodingError) {
             var payload = ByteReader(page[range])

@@ -33,8 +33,7 @@ struct SurvivingRecords: Sendable {
             if let continuation {
                 guard continuation.predecessorTail == position.offset else { break }
                 word = next.word
-                position = JournalFollower.Position(
-                    journal: next, offset: continuation.offset, chain: JournalChain(salt: continuation.chain))
+                position = JournalFollower.Position(continuation, in: next)
             } else {
                 // A new incarnation, which has all of it: its maker was ended before it raised the floor.
                 guard word.isSealed, next.header.hasSnapshot, let begun = try Self.snapshot(of: next, limits: limits)

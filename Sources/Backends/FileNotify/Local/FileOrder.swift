@@ -37,10 +37,11 @@ package final class FileOrder: LocalOrder {
         var options = options
         options.access = .participant
         options.effectByteCount = effectByteCount
-        let capabilities = FileGroup.promises(of: options)
-        try capabilities.satisfy(options.requirements)
+        try FileGroup.promises(of: options, on: nil).satisfy(options.requirements)
         try options.limits.requireRecordable()
         let local = try await GroupRegistry.shared.group(at: directory, options: options)
+        let capabilities = FileGroup.promises(of: options, on: local.directory.fileSystem)
+        try capabilities.satisfy(options.requirements)
         let lockedByte = try SharedCoreError.wrapping { () throws(SystemCallError) in try local.sessionLocks.acquire() }
         do throws(SharedCoreError) {
             let listener = try await local.listen(to: [.all], .everything)

@@ -28,7 +28,7 @@ struct GroupStart {
             if journal.header.bootID == bootID || Defect.ignoredBoot.isPresent { return journal }
             try requireEnd(of: journal.header.bootID)
             FailPoint.hit("restart.afterFloor")
-            try beginIncarnation(after: journal, atFloor: floor)
+            try restart(after: journal, atFloor: floor)
         }
     }
 
@@ -94,7 +94,7 @@ struct GroupStart {
     /// - Parameter number: The floor before its journal was looked for. When it is higher after the journals were listed,
     ///   others of the new run have gone on from there, and the list may hold what they made: then nothing is done here.
     ///   Otherwise whatever they make has a number that this one would need as well.
-    private func beginIncarnation(after floor: Journal, atFloor number: UInt64) throws(SharedCoreError) {
+    private func restart(after floor: Journal, atFloor number: UInt64) throws(SharedCoreError) {
         let highest = try directory.generations().last ?? floor.generation
         guard directory.page.floor == number else { return }
         if highest > floor.generation, let journal = try directory.survivingJournal(highest),
@@ -112,17 +112,27 @@ struct GroupStart {
                 revision: Revision(rawValue: records.state.revision.rawValue + 1), time: effect.time, body: effect.body)
         }
         records.state.apply(effect)
-        FailPoint.hit("restart.beforeSeal")
-        // From the word that stood there before the records were read: one that has changed since is that of a living
-        // writer, whose commits are not written over, or of another process that begins this run.
-        guard records.seal() else { return }
-        FailPoint.hit("restart.afterSeal")
         // Not below the floor: without power, it may have reached the disk and its journal not.
-        let generation = max(highest + 1, number)
-        if try place(records.state, as: generation, incarnation: records.incarnation + 1) {
-            FailPoint.hit("restart.afterPlace")
-            directory.removeObsolete()
-        }
+        _ = try beginIncarnation(
+            records.incarnation + 1, of: records.state, after: records, as: max(highest + 1, number))
+    }
+
+    /// Ends the journal behind its records, and goes on with a content in a new incarnation.
+    ///
+    /// - Parameter isSharedSeal: Whether a seal that another process has set since counts as this one's.
+    /// - Returns: False when another process was first.
+    func beginIncarnation(
+        _ incarnation: UInt64, of state: StoreState, after records: SurvivingRecords, as generation: UInt64,
+        isSharedSeal: Bool = false
+    ) throws(SharedCoreError) -> Bool {
+        FailPoint.hit("incarnation.beforeSeal")
+        // From the word that stood there before the records were read: one that has changed since is that of a living
+        // writer, whose commits are not written over, or of another process that does the same.
+        guard records.seal() || isSharedSeal && records.position.journal.word.isSealed else { return false }
+        FailPoint.hit("incarnation.afterSeal")
+        guard try place(state, as: generation, incarnation: incarnation) else { return false }
+        directory.removeObsolete()
+        return true
     }
 
     /// Begins a new incarnation of a group whose last process died after the disk had lost something of it, with every record
@@ -160,12 +170,8 @@ struct GroupStart {
             // A process that has joined before the records were read, and behind the look above.
             guard try !isOpen() else { throw damage }
             // Another process may do the same, and has the same state; one that has written meanwhile wins.
-            guard records.seal() || records.position.journal.word.isSealed else {
-                return
-            }
-            if try place(records.state, as: highest + 1, incarnation: records.incarnation + 1) {
-                directory.removeObsolete()
-            }
+            _ = try beginIncarnation(
+                records.incarnation + 1, of: records.state, after: records, as: highest + 1, isSharedSeal: true)
             return
         }
         throw damage
@@ -180,8 +186,8 @@ struct GroupStart {
         return (JournalHeader.byteCount...size).contains(word.tail)
     }
 
-    /// What the old run has left.
-    private func survivingState(from floor: Journal) throws(SharedCoreError) -> SurvivingRecords {
+    /// What the journals prove from one with a snapshot on.
+    func survivingState(from floor: Journal) throws(SharedCoreError) -> SurvivingRecords {
         try SurvivingRecords(from: floor, limits: options.limits) { generation throws(SharedCoreError) in
             try directory.survivingJournal(generation)
         }

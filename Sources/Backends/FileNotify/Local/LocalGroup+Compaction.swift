@@ -193,7 +193,7 @@ extension LocalGroup {
                 var from = position
                 try JournalFollower.read(from: &from, to: tail) { record throws(SharedCoreError) in
                     guard case .effect(let effect) = record else { return false }
-                    try builder.append(try effect.payload())
+                    try builder.append(try effect.payload(), ringing: Bells(of: effect))
                     return true
                 }
                 guard from.offset == tail else { return .overtaken }

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import Platform
 internal import Replica
+internal import StoreEngine
 internal import Synchronization
 
 /// What happens when the group's files are removed, replaced or cut under this process: it goes on nowhere, because a
@@ -51,15 +52,28 @@ extension LocalGroup {
         }
     }
 
-    /// What is wrong with a journal that was removed, cut or written over since this process has read it. Under its lock: the
-    /// group is ended when the lock is given back.
+    /// What is wrong with a journal that was removed, cut, restored or written over since this process has read it. Under its
+    /// lock: the group is ended when the lock is given back.
     func damage(of journal: Journal) throws(SharedCoreError) -> SharedCoreError? {
         let status = try SharedCoreError.wrapping { () throws(SystemCallError) in try journal.file.status() }
         let position = position
         guard position.journal === journal else { return nil }
         if status.byteCount < position.offset { return .cut(journal.file.path) }
+        // Before the word, so that an unsealed one says that nothing was punched out of the file when this was read.
+        let isRestored = !isLast(position)
         let word = journal.word
         if word.tail < position.offset || journal.isWrittenOver { return .cut(journal.file.path) }
+        // Of an abandoned one the disk may have dropped what this process still has.
+        if isRestored, !word.isSealed, !word.isAbandoned { return .cut(journal.file.path) }
         return status.isRemoved && !word.isSealed ? .lost(directory.directory.path) : nil
+    }
+
+    /// Whether the last frame before a place still is the one that this process knows. One that cannot be read now counts as
+    /// such: that is another fault.
+    private func isLast(_ position: JournalFollower.Position) -> Bool {
+        guard let offset = position.chainOffset, let found = try? position.journal.file.readWord(at: offset) else {
+            return true
+        }
+        return found == position.chain.value
     }
 }

@@ -61,39 +61,53 @@ extension LocalGroup {
         case done
         /// The lock could not be had or the order has moved.
         case busy
-        /// The first request must be written also on a full disk, and there is no space.
-        case noRoom(SharedCoreError)
+        /// There is no space for the first request now.
+        case noRoom(NoRoom)
     }
 
-    /// How often one request is tried again where there is no room: another process that makes some may be in the way.
-    private static let roomAttempts = 20
-    /// How many compactions may bring one request no room before it is refused. Others may take what the first one gained.
-    private static let roomCompactions = 2
+    /// How long one request is tried again for which there is no room.
+    private struct RoomPatience {
+        /// How often another process was waited for that has the spare file.
+        var waits = 0
+        /// How often room was to be made, and another process may have been in the way.
+        var attempts = 0
+        /// How many compactions have brought no room. Others may take what the first one gained.
+        var compactions = 0
+
+        /// The time of one wait, in microseconds.
+        static let pause: UInt32 = 5_000
+
+        /// Content waits 200 ms: a process that is stopped with the file holds up no one longer than contract S15 says.
+        func isOver(for room: NoRoom) -> Bool {
+            room.isSpareInUse ? waits >= (room.isContent ? 40 : 200) : attempts >= 20 || compactions >= 2
+        }
+    }
 
     private func serve() {
         var patience = Patience()
-        var roomAttempts = 0
-        var roomCompactions = 0
+        var roomPatience = RoomPatience()
         while true {
             if queue.endService() { return }
             do throws(SharedCoreError) {
                 switch try serveOnce() {
                 case .done:
                     patience.reset()
-                    roomAttempts = 0
-                    roomCompactions = 0
+                    roomPatience = RoomPatience()
                 case .busy:
                     try overtake(&patience)
-                case .noRoom(let error):
-                    guard roomAttempts < Self.roomAttempts, roomCompactions < Self.roomCompactions else {
-                        queue.takeFirst()?.finish(with: .failure(error))
-                        roomAttempts = 0
-                        roomCompactions = 0
-                        break
+                case .noRoom(let room):
+                    if roomPatience.isOver(for: room) {
+                        queue.takeFirst()?.finish(with: .failure(room.error))
+                        roomPatience = RoomPatience()
+                    } else if room.isSpareInUse {
+                        FailPoint.hit("commit.awaitsSpare")
+                        roomPatience.waits += 1
+                        usleep(RoomPatience.pause)
+                    } else {
+                        roomPatience.attempts += 1
+                        let isMade = !Defect.withoutRoom.isPresent && makeRoomOnFullDisk()
+                        if isMade { roomPatience.compactions += 1 } else { usleep(RoomPatience.pause) }
                     }
-                    roomAttempts += 1
-                    let isMade = !Defect.withoutRoom.isPresent && makeRoomOnFullDisk()
-                    if isMade { roomCompactions += 1 } else { usleep(5_000) }
                 }
             } catch {
                 // A fault of the group, not of a request: all who wait get it.
@@ -123,9 +137,9 @@ extension LocalGroup {
                     case .moved:
                         self.queue.putBack(request)
                         return .busy
-                    case .noRoom(let error):
+                    case .noRoom(let room):
                         self.queue.putBack(request)
-                        return .noRoom(error)
+                        return .noRoom(room)
                     }
                 } catch {
                     answers.append((request, .failure(error)))

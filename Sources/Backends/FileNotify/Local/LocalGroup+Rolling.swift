@@ -73,7 +73,8 @@ extension LocalGroup {
     }
 
     private func keepSpareSpace(_ byteCount: Int, for journal: Journal) -> Bool {
-        guard let kept = try? SpareSpace.keep(byteCount, in: directory.directory) else { return false }
+        let kept = try? SpareSpace.keep(byteCount, in: directory.directory, patience: SpareSpace.patience)
+        guard let kept else { return false }
         journal.spareByteCount = max(kept, journal.spareByteCount)
         return true
     }
@@ -82,14 +83,18 @@ extension LocalGroup {
     /// which nobody can end anything any more. Under the lock.
     ///
     /// - Parameter end: Where the record ends.
+    /// - Returns: Nil when there is enough; else the error of a full disk, for a request that has waited long enough for another
+    ///   process that has the spare file now.
     /// - Throws: `storageFull`.
-    func requireSpareSpace(for effect: Effect, in journal: Journal, endingAt end: Int) throws(SharedCoreError) {
+    func requireSpareSpace(
+        for effect: Effect, in journal: Journal, endingAt end: Int
+    ) throws(SharedCoreError) -> SharedCoreError? {
         let claim = effect.claim
-        if case .ending = claim { return }
-        if Defect.withoutReserve.isPresent { return }
+        if case .ending = claim { return nil }
+        if Defect.withoutReserve.isPresent { return nil }
         let snapshot = replica.read { $0.snapshotByteCount } + effect.snapshotGrowth
         let needed = SpareSpace.rollAndCompaction(of: snapshot) + claim.spareByteCount
-        guard needed > journal.spareByteCount else { return }
+        guard needed > journal.spareByteCount else { return nil }
         do throws(SystemCallError) {
             // So much more that most commits need not ask.
             let wanted = needed + max(Journal.growthByteCount, snapshot / 4)
@@ -98,6 +103,8 @@ extension LocalGroup {
             } else {
                 journal.spareByteCount = try SpareSpace.keep(needed, in: directory.directory)
             }
+        } catch  where error.isSpareInUse {
+            return SharedCoreError(error)
         } catch {
             // Of what is not content, none is refused while the journal has space that only content needs.
             if case .content = claim { throw SharedCoreError(error) }
@@ -106,6 +113,7 @@ extension LocalGroup {
                 try SpareSpace.keep(needed, in: directory.directory)
             }
         }
+        return nil
     }
 
     /// Wakes the listeners of the journal before, so that they come over and set their bits in the new one. Until then

@@ -23,8 +23,17 @@ extension LocalGroup {
         case written(Written)
         /// The order goes on in another journal than the one that is locked.
         case moved
-        /// There is no space for a record that must be written also on a full disk, unless a compaction makes some.
-        case noRoom(SharedCoreError)
+        case noRoom(NoRoom)
+    }
+
+    /// Why a record was not written that may be written soon.
+    struct NoRoom {
+        /// What the request fails with when there never is room.
+        let error: SharedCoreError
+        /// Whether another process has the spare file, and may be making room. Otherwise only a compaction makes some.
+        let isSpareInUse: Bool
+        /// Whether the record is of those that a full disk may refuse.
+        let isContent: Bool
     }
 
     /// What came of writing a record.
@@ -32,7 +41,7 @@ extension LocalGroup {
         case published(tail: Int)
         /// The journal was sealed meanwhile, so that the record is none.
         case sealed
-        case noRoom(SharedCoreError)
+        case noRoom(NoRoom)
     }
 
     /// Gets a request its place in the order. When the lock is free, all of it happens on the calling thread.
@@ -158,13 +167,13 @@ extension LocalGroup {
                 switch try append(effect, at: position, ringing: &rung) {
                 case .published(let tail): return .written(Written(outcome: outcome, journal: journal, tail: tail))
                 case .sealed: return .moved
-                case .noRoom(let error): return .noRoom(error)
+                case .noRoom(let room): return .noRoom(room)
                 }
             case .expire(let effect, let position):
                 switch try append(effect, at: position, ringing: &rung) {
                 case .published: break
                 case .sealed: return .moved
-                case .noRoom(let error): return .noRoom(error)
+                case .noRoom(let room): return .noRoom(room)
                 }
             }
         }
@@ -186,15 +195,19 @@ extension LocalGroup {
                 at: position.journal.file.path)
         }
         let journal = position.journal
+        let touched = Bells(of: effect)
         var after = position
-        let frame = after.chain.frame(payload)
-        after.offset += frame.count
+        let frame = after.chain.frame(payload, interest: touched.interestMask)
+        after.pass(position.offset + JournalChain.headerByteCount..<position.offset + frame.count)
+        let isContent = effect.claim.journalByteCount >= Journal.reserveByteCount
         do throws(SharedCoreError) {
             try journal.reserveSpace(for: frame.count, at: position.offset, keeping: effect.claim.journalByteCount)
-            try requireSpareSpace(for: effect, in: journal, endingAt: after.offset)
+            if let error = try requireSpareSpace(for: effect, in: journal, endingAt: after.offset) {
+                return .noRoom(NoRoom(error: error, isSpareInUse: true, isContent: isContent))
+            }
         } catch {
             guard error.code == .storageFull else { throw error }
-            if effect.claim.journalByteCount < Journal.reserveByteCount { return .noRoom(error) }
+            if !isContent { return .noRoom(NoRoom(error: error, isSpareInUse: false, isContent: false)) }
             // What was deleted still takes space in the journal: a compaction gives it back.
             startCompaction()
             throw error
@@ -214,7 +227,7 @@ extension LocalGroup {
         } catch {
             throw SharedCoreError(error)
         }
-        if Defect.earlyRing.isPresent { announce(Bells(of: effect), in: journal) }
+        if Defect.earlyRing.isPresent { announce(touched, in: journal) }
         FailPoint.hit("commit.beforePublish")
         guard journal.publish(from: position.offset, to: after.offset) else { return .sealed }
         FailPoint.hit("commit.afterPublish")
@@ -232,7 +245,7 @@ extension LocalGroup {
                     throw SharedCoreError(SystemCallError("pread", number: 5, at: journal.file.path))
                 }
                 try self.follower.advance(from: position, to: after, applying: applied, &state)
-                return Bells(of: effect, in: &state)
+                return Bells(of: effect, expected: touched, in: &state)
             }
             if !Defect.earlyRing.isPresent {
                 // A hub that comes after this one looks at the journal when this one has ended: whatever was published before
@@ -241,7 +254,7 @@ extension LocalGroup {
                 rung.formUnion(isHub && !effect.beginsToEnd ? changed.subtracting(.everything) : changed)
             }
         } catch {
-            rung.formUnion(Bells(of: effect))
+            rung.formUnion(touched)
             throw SharedCoreError(
                 .outcomeUnknown,
                 "The commit stands for all processes, but this one cannot read on behind it.", at: error.location,

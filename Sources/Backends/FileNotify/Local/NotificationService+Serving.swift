@@ -14,18 +14,20 @@ extension NotificationService {
     private func serve(_ ready: [UInt64]) {
         var due: Set<ObjectIdentifier> = []
         var closed: Set<ObjectIdentifier> = []
+        var displaced: Set<ObjectIdentifier> = []
         for key in ready where key <= Key.last {
             switch key {
             case Key.counter: counter.clear()
             case Key.timer: timerRang(&due)
             default:
-                if let events = state.withLock({ $0.events }) { collect(events.take(), &due, &closed) }
+                if let events = state.withLock({ $0.events }) { collect(events.take(), &due, &closed, &displaced) }
             }
         }
         report(ends(ready.filter { $0 > Key.last }, closed))
         for (number, group) in groups(due).enumerated() {
             // A look may take long: what those before it brought does not wait for it where another thread can run it.
             if number > 0 { executor.offerJobs() }
+            if displaced.contains(ObjectIdentifier(group)) { group.place.tick.store(0, ordering: .relaxed) }
             group.look()
         }
     }
@@ -67,14 +69,20 @@ extension NotificationService {
 
     /// The groups whose bells rang.
     ///
-    /// - Parameter closed: Those of which one was closed, as by a process that has died.
+    /// - Parameters:
+    ///   - closed: Those of which one was closed, as by a process that has died.
+    ///   - displaced: Those in whose directory a file was removed, moved or replaced.
     private func collect(
-        _ events: [FileEvents.Event], _ due: inout Set<ObjectIdentifier>, _ closed: inout Set<ObjectIdentifier>
+        _ events: [FileEvents.Event], _ due: inout Set<ObjectIdentifier>, _ closed: inout Set<ObjectIdentifier>,
+        _ displaced: inout Set<ObjectIdentifier>
     ) {
         state.withLock { state in
             for event in events {
                 switch event {
-                case .changed(let watch): due.formUnion(state.listeners[watch] ?? [])
+                case .changed(let watch):
+                    let listeners = state.listeners[watch] ?? []
+                    due.formUnion(listeners)
+                    displaced.formUnion(listeners.filter { state.places[$0] == watch })
                 case .closed(let watch):
                     due.formUnion(state.listeners[watch] ?? [])
                     closed.formUnion(state.listeners[watch] ?? [])

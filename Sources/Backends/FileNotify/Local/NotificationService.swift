@@ -40,6 +40,8 @@ final class NotificationService: Sendable {
         var groups: [ObjectIdentifier: Weak] = [:]
         /// The bells that each group listens to, with the number of their watch; nil for one that cannot be watched.
         var bells: [ObjectIdentifier: [Int: Int32?]] = [:]
+        /// The numbers of the watches of the directories of groups that listen to bells.
+        var places: [ObjectIdentifier: Int32] = [:]
         /// The groups that listen and that nobody can wake.
         var lookers: Set<ObjectIdentifier> = []
         /// Who listens to a watched file.
@@ -168,7 +170,13 @@ final class NotificationService: Sendable {
         guard let events = state.events, let file = try? Self.bell(index, in: group.directory.directory),
             let watch = try? events.watchWrites(to: file)
         else { return nil }
-        state.listeners[watch, default: []].insert(ObjectIdentifier(group))
+        let id = ObjectIdentifier(group)
+        state.listeners[watch, default: []].insert(id)
+        // Without one more watch a replaced file is noticed at the next look of all.
+        if state.places[id] == nil, let place = try? events.watchDepartures(in: group.directory.directory) {
+            state.places[id] = place
+            state.listeners[place, default: []].insert(id)
+        }
         return watch
     }
 
@@ -234,6 +242,7 @@ final class NotificationService: Sendable {
     func forget(_ id: ObjectIdentifier) {
         state.withLock { state in
             for case let watch? in state.bells[id]?.values.map({ $0 }) ?? [] { self.end(watch, of: id, &state) }
+            if let place = state.places.removeValue(forKey: id) { self.end(place, of: id, &state) }
             state.bells[id] = nil
             state.holders[id] = nil
             state.reported[id] = nil

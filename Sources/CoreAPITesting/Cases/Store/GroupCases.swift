@@ -96,7 +96,8 @@ enum GroupCases {
     ) { context in
         let promises: [Capability] = [
             .multipleProcesses, .promptDeathNotice, .stoppedWritersTolerated, .linearizableReads, .resumableWatches,
-            .previousValues, .deduplicatedRequests, Capability(rawValue: "a promise that nobody gives"),
+            .previousValues, .deduplicatedRequests, .endingsOnFullDisk,
+            Capability(rawValue: "a promise that nobody gives"),
         ]
         try await context.withGroup { group in
             let store = try await group.open()
