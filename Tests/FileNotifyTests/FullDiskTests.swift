@@ -146,4 +146,24 @@ struct FullDiskTests {
         try await first.tell("put key value")
         #expect(try await first.tell("get key") == "value value")
     }
+
+    @Test("S10: space that a process has not kept again behind its compaction is kept by the next one that joins")
+    func interruptedKeeping() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "3m")
+        // Its idle look would keep the space.
+        try await first.tell("arm \(onlyWhenWoken)")
+        try await first.tell("fill kept/ 100 3000")
+        #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
+        let second = try await peer(beside: first, at: directory.path)
+        try await second.tell("arm compaction.beforeSpare:kill")
+        try second.send("compact")
+        try await second.ended()
+        let third = try await peer(beside: first, at: directory.path)
+        try await third.tell("occupy \(directory.path)/occupied")
+        let fourth = try await peer(beside: first, at: directory.path)
+        try await fourth.tell("hold owner fourth")
+        fourth.killNow()
+        try await third.tell("takeOvers owner 1000")
+    }
 }

@@ -65,6 +65,7 @@ extension LocalGroup {
             try replaceJournal(isUrgent: isUrgent)
         }
         guard isReplaced else { return false }
+        FailPoint.hit("compaction.beforeSpare")
         // Behind all that held the old journal open: only then its space is free.
         keepSpareSpace()
         return true
