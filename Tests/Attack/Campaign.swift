@@ -70,8 +70,9 @@ struct Campaign {
         do {
             try await look.tool("strace", "-o", "/dev/null", "true")
             return nil
-        } catch let limitation as HarnessLimitation {
-            return limitation.reason
+        } catch {
+            // Also where there is no strace.
+            return "\(error)"
         }
     }
 
