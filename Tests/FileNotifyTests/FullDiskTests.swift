@@ -127,6 +127,22 @@ struct FullDiskTests {
         #expect(try await bystander.tell("get key").utf8.count > 100_000)
     }
 
+    @Test(
+        "S10: processes that end behind their compactions, before old journals are removed, leave one of them at most")
+    func interruptedRemovals() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        for _ in 0..<5 {
+            let writer = try await PeerProcess.joining(path, failPoint: "compaction.afterFloor:kill")
+            try await writer.tell("put key value")
+            try writer.send("compact")
+            try await writer.ended()
+            #expect(try groupNames(in: directory).count { $0.hasPrefix("journal-") } <= 2)
+        }
+        let reader = try await PeerProcess.joining(path)
+        #expect(try await reader.tell("get key") == "value value")
+    }
+
     @Test("S10: on a full disk, a compaction whose process ended in the middle is finished by the next one")
     func interruptedCompaction() async throws {
         let directory = try TemporaryDirectory()

@@ -81,6 +81,8 @@ extension LocalGroup {
         let journal = captured.position.journal
         guard let byte = try takeCompactionLock(of: journal, isUrgent: isUrgent) else { return false }
         defer { journal.file.unlock(byteAt: byte) }
+        // What a process that ended behind its floor has not removed: otherwise each one that lives so shortly leaves a journal.
+        directory.removeObsolete()
 
         let builder = try JournalBuilder(
             journal.generation + 1, in: directory, snapshotByteCount: captured.state.snapshotByteCount)
