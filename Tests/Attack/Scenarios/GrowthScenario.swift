@@ -26,7 +26,7 @@ enum GrowthScenario {
             switch form {
             case .brief: 45
             case .timed: self == .frozen ? 120 : 320
-            case .whole: self == .frozen ? 1000 : 10_000
+            case .whole: self == .killed ? 10_000 : 1000
             }
         }
     }
@@ -53,6 +53,8 @@ enum GrowthScenario {
                     "\(number) writers of \(attempt.log.liveByteCount) bytes take at most \(bound), not \(used) "
                         + "in \(attempt.names.count) files")
             }
+            let used = most.withLock { $0 }
+            say("         \(way.rawValue): \(count) writers of \(attempt.log.liveByteCount) bytes take at most \(used)")
             try await attempt.verifyRecovery()
         } catch {
             await disk.unmount(attempt)
