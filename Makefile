@@ -24,12 +24,12 @@ simulate: dependencies
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
 
 # The built program, attacked from outside: failing system calls, kills, full disks, replaced files, namespaces. In the short form
-# a sample of it, in at most two minutes. PROGRAM=PATH names another build.
+# a sample of it, in at most two minutes. PROGRAM=PATH names another build, ATTACK_OPTIONS what else Scripts/attack is told.
 attack: attack-dependencies
-	SWIFT="$(SWIFT)" Scripts/attack
+	SWIFT="$(SWIFT)" Scripts/attack $(ATTACK_OPTIONS)
 
 attack-brief: attack-dependencies
-	SWIFT="$(SWIFT)" Scripts/attack --brief
+	SWIFT="$(SWIFT)" Scripts/attack --brief $(ATTACK_OPTIONS)
 
 attack-dependencies: dependencies
 	@Scripts/install-dependencies strace e2fsprogs util-linux

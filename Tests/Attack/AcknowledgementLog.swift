@@ -57,6 +57,13 @@ final class AcknowledgementLog: Sendable {
         keeping.withLock { $0 = known }
     }
 
+    /// Another log that knows what this one knows now.
+    func copy(path: String) throws -> AcknowledgementLog {
+        let copy = try AcknowledgementLog(path: path)
+        copy.adopt(self)
+        return copy
+    }
+
     var acknowledgedCount: Int { keeping.withLock(\.acknowledgedCount) }
 
     /// The bytes of the values that may be there.

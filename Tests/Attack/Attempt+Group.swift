@@ -88,6 +88,18 @@ extension Attempt {
         return child
     }
 
+    /// Starts a writer that stands still inside its commit, with the journal's lock.
+    func frozenWriter() async throws -> ChildProcess {
+        let trace = newPath("trace")
+        let stop = Fault(call: "pwrite64", kind: .stop, occurrence: 1)
+        let frozen = try start(
+            ["notify", "post", "name"], through: ["strace", "-D"] + Fault.arguments(for: [stop], output: trace))
+        try await eventually("a writer is frozen") {
+            frozen.ended != nil || Self.text(ofFile: trace).contains("stopped by SIGSTOP")
+        }
+        return frozen
+    }
+
     /// Ends a process and waits for its end.
     func kill(_ child: ChildProcess, with signal: Int32 = SIGKILL) async throws {
         countFaults()

@@ -53,6 +53,11 @@ extension Attempt {
         return answer
     }
 
+    /// The names of a process's threads.
+    static func threadNames(of pid: Int32) -> [String] {
+        tasks(of: pid).map { String(text(ofFile: $0 + "/comm").prefix { $0 != "\n" }) }
+    }
+
     /// The directories of a process's threads.
     private static func tasks(of pid: Int32) -> [String] {
         TemporaryDirectory.names(in: "/proc/\(pid)/task").map { "/proc/\(pid)/task/\($0)" }

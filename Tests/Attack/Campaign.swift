@@ -11,12 +11,21 @@ func say(_ line: String) {
 
 /// Runs the scenarios, prints a line for each, and says whether all of them held.
 struct Campaign {
+    private enum Outcome: Sendable {
+        case held
+        case failed
+        /// It cannot run on this machine.
+        case impossible(String)
+    }
+
     /// What became of one case.
     private struct Result: Sendable {
         let item: Scenario.Case
         let faultCount: Int
-        let failure: String?
-        let limitation: String?
+        let outcome: Outcome
+
+        var isFailed: Bool { if case .failed = outcome { true } else { false } }
+        var limitation: String? { if case .impossible(let reason) = outcome { reason } else { nil } }
     }
 
     let options: Options
@@ -28,47 +37,56 @@ struct Campaign {
         self.options = options
         directory = try Directory.makeTemporary("sharedcore-attack", in: getenv("TMPDIR").map { String(cString: $0) })
         // A case that is repeated alone takes as long as it takes.
-        end = .now + (options.only != nil ? .seconds(24 * 3600) : options.isBrief ? .seconds(105) : .seconds(570))
+        let isUnlimited = options.only != nil || options.form == .whole
+        end = .now + (isUnlimited ? .seconds(24 * 3600) : options.form == .brief ? .seconds(105) : .seconds(570))
         wish = Scenario.Wish(
-            isBrief: options.isBrief, seed: options.seed ?? UInt64.random(in: 1...UInt64(UInt32.max)),
+            form: options.form, seed: options.seed ?? UInt64.random(in: 1...UInt64(UInt32.max)),
             isSingle: options.seed != nil)
     }
 
-    /// - Returns: The exit status: 0 when everything held.
+    /// - Returns: The exit status: 0 when everything held, and everything ran that has to.
     func run() async throws -> Int32 {
         say("program \(options.program), seed \(wish.seed)")
-        guard try await canTrace() else { return options.isStrict ? 1 : 0 }
         let scenarios = Scenario.all.filter { options.selects($0.name) }
         var isFailed = false
-        var isIncomplete = false
+        if let reason = try await tracingLimitation() {
+            for scenario in scenarios { isFailed = miss(scenario.name, reason) || isFailed }
+            return isFailed ? 1 : 0
+        }
         for (index, scenario) in scenarios.enumerated() {
             // What one scenario leaves of its time, the later ones have.
             let weights = scenarios[index...].reduce(0) { $0 + $1.weight }
             let share = ContinuousClock.now.duration(to: end) * Double(scenario.weight) / Double(weights)
-            let (hasFailed, isCut) = try await run(scenario, until: .now + share)
-            isFailed = isFailed || hasFailed
-            isIncomplete = isIncomplete || isCut
+            isFailed = try await run(scenario, until: .now + share) || isFailed
         }
         if !isFailed { TemporaryDirectory.remove(directory) }
-        return isFailed || isIncomplete && options.isStrict ? 1 : 0
+        return isFailed ? 1 : 0
     }
 
-    /// Whether the system lets strace trace a process, which most of the faults need.
-    private func canTrace() async throws -> Bool {
+    /// Why the system lets strace trace no process, which most of the faults need; nil when it does.
+    private func tracingLimitation() async throws -> String? {
         let look = try attempt("look", seed: wish.seed)
         defer { TemporaryDirectory.remove(look.directory) }
         do {
             try await look.tool("strace", "-o", "/dev/null", "true")
-            return true
-        } catch let limitation as HarnessLimitation {
-            say("not run: \(limitation.reason)")
-            return false
+            return nil
+        } catch {
+            // Also where there is no strace.
+            return "\(error)"
         }
     }
 
-    private func run(
-        _ scenario: Scenario, until deadline: ContinuousClock.Instant
-    ) async throws -> (hasFailed: Bool, isCut: Bool) {
+    /// Says that something cannot run here.
+    ///
+    /// - Returns: Whether that is a failure.
+    private func miss(_ name: String, _ reason: String) -> Bool {
+        let isAllowed = options.allowsMissing(name)
+        say("not run  \(name): \(reason)\(isAllowed ? "" : "; a failure, unless --allow-missing names it")")
+        return !isAllowed
+    }
+
+    /// - Returns: Whether anything has failed.
+    private func run(_ scenario: Scenario, until deadline: ContinuousClock.Instant) async throws -> Bool {
         let start = ContinuousClock.now
         let look = try attempt("\(scenario.name).look", seed: wish.seed)
         defer { TemporaryDirectory.remove(look.directory) }
@@ -76,28 +94,29 @@ struct Campaign {
         do {
             cases = try await scenario.cases(wish, look).filter { options.selects(Self.name(scenario, $0)) }
         } catch let limitation as HarnessLimitation {
-            say("not run  \(scenario.name): \(limitation)")
-            return (false, true)
+            return miss(scenario.name, limitation.reason)
         } catch {
             say("FAILED   \(scenario.name), before its cases: \(error)")
-            return (true, false)
+            return true
         }
         guard !cases.isEmpty else {
             say("not run  \(scenario.name): only in the long form")
-            return (false, false)
+            return false
         }
         let results = await results(of: cases, in: scenario, until: deadline)
-        let failures = results.filter { $0.failure != nil }
+        let failureCount = results.count(where: \.isFailed)
         let limited = results.filter { $0.limitation != nil }
-        let leftCount = cases.count - results.count + limited.count
-        let word = !failures.isEmpty ? "FAILED  " : limited.count == cases.count ? "not run " : "passed  "
+        let word = failureCount > 0 ? "FAILED  " : limited.count == cases.count ? "not run " : "passed  "
         var line = "\(word) \(scenario.name): \(results.count - limited.count) runs"
-        line += ", \(results.reduce(0) { $0 + $1.faultCount }) faults, \(failures.count) failed"
+        line += ", \(results.reduce(0) { $0 + $1.faultCount }) faults, \(failureCount) failed"
         line += ", seed \(wish.seed), \(start.duration(to: .now).components.seconds) s"
         if cases.count > results.count { line += "; not run: \(cases.count - results.count), out of time" }
-        if let reason = limited.first?.limitation { line += "; not run: \(limited.count), \(reason)" }
         say(line)
-        return (!failures.isEmpty, leftCount > 0)
+        var isFailed = failureCount > 0
+        for result in limited {
+            if let reason = result.limitation { isFailed = miss(Self.name(scenario, result.item), reason) || isFailed }
+        }
+        return isFailed
     }
 
     /// Runs cases, as many at once as there are processors, until they are done or the time is over; a first one always.
@@ -128,10 +147,10 @@ struct Campaign {
             do {
                 try await item.run(attempt)
                 TemporaryDirectory.remove(attempt.directory)
-                return Result(item: item, faultCount: attempt.faultCount, failure: nil, limitation: nil)
+                return Result(item: item, faultCount: attempt.faultCount, outcome: .held)
             } catch let limitation as HarnessLimitation {
                 TemporaryDirectory.remove(attempt.directory)
-                return Result(item: item, faultCount: 0, failure: nil, limitation: limitation.reason)
+                return Result(item: item, faultCount: 0, outcome: .impossible(limitation.reason))
             } catch {
                 say(
                     """
@@ -139,11 +158,11 @@ struct Campaign {
                              repeat: Scripts/attack --only \(name) --seed \(item.seed)
                              kept: \(attempt.directory)
                     """)
-                return Result(item: item, faultCount: attempt.faultCount, failure: "\(error)", limitation: nil)
+                return Result(item: item, faultCount: attempt.faultCount, outcome: .failed)
             }
         } catch {
             say("failed   \(name): \(error)")
-            return Result(item: item, faultCount: 0, failure: "\(error)", limitation: nil)
+            return Result(item: item, faultCount: 0, outcome: .failed)
         }
     }
 

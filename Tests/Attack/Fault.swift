@@ -2,7 +2,8 @@ internal import CoreAPITesting
 internal import Glibc
 internal import TestSupport
 
-/// A fault that strace injects into a system call of the program: an error that the kernel could give, or a kill.
+/// A fault in a system call of the program: an error that the kernel could give, or a kill, which strace injects. A call that
+/// takes only a part of its bytes is made by a fail point, which release builds do not have.
 struct Fault: Hashable, Sendable, CustomStringConvertible {
     enum Kind: Hashable, Sendable {
         case error(String)
@@ -11,11 +12,13 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
         case stop
         /// Microseconds before the call begins.
         case delay(Int)
+        /// The call takes half of its bytes, and where the disk is full by then, the next one none.
+        case short(isFull: Bool)
     }
 
     let call: String
     let kind: Kind
-    /// The call of each thread that it strikes, from 1; nil for all of them.
+    /// The call of each thread that it strikes, from 1; nil for all of them. Of short calls, that of the process.
     var occurrence: Int?
 
     var description: String {
@@ -25,29 +28,60 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
             case .kill: "KILL"
             case .stop: "STOP"
             case .delay(let time): "delay\(time)"
+            case .short(let isFull): isFull ? "SHORT-FULL" : "SHORT"
             }
         return "\(call).\(occurrence.map { "\($0)" } ?? "all").\(what)"
     }
 
     /// The arguments of strace, before what it runs or attaches to.
     ///
-    /// - Parameter group: The group's directory, for faults in calls that the loader and the runtime make as well: these faults
-    ///   strike its files alone.
+    /// - Parameters:
+    ///   - faults: Two of one call have the same error.
+    ///   - group: The group's directory, for faults in calls that the loader and the runtime make as well: these faults
+    ///     strike its files alone.
     static func arguments(for faults: [Fault], output: String, group: String? = nil) -> [String] {
         let paths = faults.contains { SystemCalls.general.contains($0.call) } ? group.map(SystemCalls.paths) ?? [] : []
+        let places = faults.compactMap { $0.failPoint(in: group ?? "") }
+        let injections = Dictionary(grouping: faults, by: \.call).values.compactMap(injection)
         return SystemCalls.arguments(output: output, calls: Set(faults.map(\.call)).sorted())
-            + paths.flatMap { ["-P", $0] } + faults.flatMap { ["-e", $0.injection] }
+            + paths.flatMap { ["-P", $0] } + injections.flatMap { ["-e", $0] }
+            + (places.isEmpty ? [] : ["-E", "SHAREDCORE_FAIL_POINT=" + places.joined(separator: ",")])
     }
 
-    private var injection: String {
-        let what =
-            switch kind {
-            case .error(let name): "error=\(name)"
-            case .kill: "signal=KILL"
-            case .stop: "signal=STOP"
-            case .delay(let time): "delay_enter=\(time)"
+    /// What strace injects into the calls of one kind, which it takes once for each kind.
+    private static func injection(of faults: [Fault]) -> String? {
+        guard let fault = faults.first else { return nil }
+        let what: String
+        switch fault.kind {
+        case .error(let name): what = "error=\(name)"
+        case .kill: what = "signal=KILL"
+        case .stop: what = "signal=STOP"
+        case .delay(let time): what = "delay_enter=\(time)"
+        case .short: return nil
+        }
+        let places = faults.compactMap(\.occurrence).sorted()
+        let when =
+            switch (places.first, places.last) {
+            case (let first?, let last?) where first < last: "\(first)..\(last)+\(last - first)"
+            case (let first?, _): "\(first)"
+            default: "1+"
             }
-        return "inject=\(call):\(what):when=\(occurrence.map { "\($0)" } ?? "1+")"
+        return "inject=\(fault.call):\(what):when=\(when)"
+    }
+
+    private func failPoint(in group: String) -> String? {
+        guard case .short(let isFull) = kind, let occurrence else { return nil }
+        let place = "pwrite.short\(group):fail@\(occurrence)"
+        return isFull ? place + ",pwrite\(group):fail=28@\(occurrence + 1)" : place
+    }
+
+    /// How many of them were injected, by what strace has written.
+    static func injectedCount(of faults: [Fault], trace path: String) -> Int {
+        let shortCount = faults.count { fault in
+            guard case .short = fault.kind, let occurrence = fault.occurrence else { return false }
+            return SystemCalls.callCount(trace: path) >= occurrence
+        }
+        return SystemCalls.injectedCount(trace: path) + shortCount
     }
 
     /// The errors that each single call is failed with: that of a broken device, and that of a full one where a call takes space.
@@ -79,6 +113,8 @@ struct SystemCalls: Sendable {
 
     /// How many there were.
     private(set) var count = 0
+    /// How many there were of each.
+    private(set) var counts: [String: Int] = [:]
     /// The places that one fault can single out: calls of the same number in two threads are one.
     private(set) var places: [Place] = []
 
@@ -103,6 +139,7 @@ struct SystemCalls: Sendable {
             numbers["\(thread) \(call)"] = number
             guard line.contains(group) else { continue }
             count += 1
+            counts[call, default: 0] += 1
             let place = Place(call: call, occurrence: number)
             if seen.insert(place).inserted { places.append(place) }
         }
@@ -122,8 +159,13 @@ struct SystemCalls: Sendable {
 
     /// How many faults were injected, by what strace has written. A call at which the
     /// process was killed has no result.
-    static func injectedCount(trace path: String) -> Int {
+    fileprivate static func injectedCount(trace path: String) -> Int {
         lines(ofFile: path).count { $0.contains("(INJECTED)") || $0.contains("(DELAYED)") || $0.hasSuffix("= ?") }
+    }
+
+    /// How many calls there were.
+    fileprivate static func callCount(trace path: String) -> Int {
+        lines(ofFile: path).count { !$0.contains("resumed>") && $0.contains("(") }
     }
 
     private static func lines(ofFile path: String) -> [Substring] {

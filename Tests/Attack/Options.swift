@@ -6,10 +6,20 @@ struct Options: Sendable {
         let text: String
     }
 
-    /// The short form: at most two minutes instead of ten.
-    private(set) var isBrief = false
-    /// Whether a scenario that could not run here is a failure.
-    private(set) var isStrict = false
+    /// How much is tried, and for how long.
+    enum Form: Sendable {
+        /// A sample in at most two minutes.
+        case brief
+        /// All scenarios, and of each what fits into ten minutes.
+        case timed
+        /// All of it, for as long as it takes.
+        case whole
+    }
+
+    /// How much is tried.
+    private(set) var form = Form.timed
+    /// How the names begin of what need not be possible here; whatever else cannot run is a failure.
+    private(set) var allowedMissing: [String] = []
     private(set) var isListing = false
     /// How the names begin of what is to run, such as `sync` or `faults-commit.fdatasync.1.EIO`.
     private(set) var only: String?
@@ -26,8 +36,9 @@ struct Options: Sendable {
         }
         while let word = rest.popFirst() {
             switch word {
-            case "--brief": isBrief = true
-            case "--strict": isStrict = true
+            case "--brief": form = .brief
+            case "--whole": form = .whole
+            case "--allow-missing": allowedMissing.append(try value(of: word))
             case "--list": isListing = true
             case "--only": only = try value(of: word)
             case "--program": program = try value(of: word)
@@ -36,19 +47,25 @@ struct Options: Sendable {
                 seed = number
             default:
                 throw Problem(
-                    text:
-                        "“\(word)” is unknown. There are --brief, --strict, --list, --only NAME, --seed N, --program PATH."
+                    text: "“\(word)” is unknown. There are --brief, --whole, --list, --only NAME, --seed N, "
+                        + "--allow-missing NAME, --program PATH."
                 )
             }
         }
-        if let only, !Scenario.all.contains(where: { Self.selects(only, $0.name) }) {
-            throw Problem(text: "No scenario is named “\(only)”. --list names them.")
+        for name in allowedMissing + [only].compactMap({ $0 })
+        where !Scenario.all.contains(where: { Self.selects(name, $0.name) }) {
+            throw Problem(text: "No scenario is named “\(name)”. --list names them.")
         }
     }
 
     /// Whether a case, or any case of a scenario, is to run.
     func selects(_ name: String) -> Bool {
         only.map { Self.selects($0, name) } ?? true
+    }
+
+    /// Whether a case that cannot run here is none that has to.
+    func allowsMissing(_ name: String) -> Bool {
+        allowedMissing.contains { name.hasPrefix($0) }
     }
 
     private static func selects(_ only: String, _ name: String) -> Bool {

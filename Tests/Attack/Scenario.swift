@@ -19,12 +19,14 @@ struct Scenario: Sendable {
 
     /// What the cases of a scenario are made from.
     struct Wish: Sendable {
-        /// Whether this is the short form.
-        let isBrief: Bool
+        let form: Options.Form
         /// The first seed.
         let seed: UInt64
         /// Whether that seed alone is to be run.
         let isSingle: Bool
+
+        /// Whether this is the short form.
+        var isBrief: Bool { form == .brief }
 
         /// Histories of random faults, each from a seed of its own.
         func histories(

@@ -287,19 +287,30 @@ struct BackupTests {
         #expect(found.findings.count == 1 && found.summary.keyCount == 50, "\(found.findings)")
     }
 
-    @Test("S11: a group of layout 3 is refused with the command that reads it, and comes back by it")
+    @Test("S11: a group of layout 3 is refused with the command that reads it, left as it was, and comes back by it")
     func earlierLayout() async throws {
-        let group = try await FileGroup.open(directory: path)
-        try await group.put("key", text: "kept")
-        await group.close()
-        try writeInLayout3(path)
+        try await LayoutThreeGroup.write(to: path)
+        let names = try Directory(path: path).names().sorted()
         let error = await #expect(throws: SharedCoreError.self) { try await FileGroup.open(directory: path) }
         #expect(error?.code == .incompatible)
         #expect(error?.message.contains("sharedcore salvage") == true)
+        #expect(try Directory(path: path).names().sorted() == names)
+
         let old = try SalvagedGroup(readingFrom: path)
         #expect(old.findings == [])
+        #expect(old.summary.keyCount == 5)
         _ = try old.write(to: backup)
-        _ = try restore(backup, into: directory.path(of: "new"))
-        try await expectAgreement(in: directory.path(of: "new"), key: "key", value: "kept")
+        let new = directory.path(of: "new")
+        _ = try restore(backup, into: new)
+        try await expectAgreement(in: new, key: "greeting", value: "hello again")
+        let group = try await FileGroup.open(directory: new)
+        #expect(try await group.get("empty")?.value == [])
+        #expect(try await group.get("large")?.value == [UInt8](repeating: UInt8(ascii: "L"), count: 6000))
+        #expect(try await group.text("ключ") == "значение")
+        #expect(try await group.get("gone") == nil)
+        #expect(try await group.list(".sharedcore/mailboxes/").entries.count == 1)
+        #expect(try await group.state(of: "news").state == 7)
+        #expect(try await group.state(of: "plain").count == 1)
+        await group.close()
     }
 }

@@ -127,6 +127,22 @@ struct FullDiskTests {
         #expect(try await bystander.tell("get key").utf8.count > 100_000)
     }
 
+    @Test(
+        "S10: processes that end behind their compactions, before old journals are removed, leave one of them at most")
+    func interruptedRemovals() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        for _ in 0..<5 {
+            let writer = try await PeerProcess.joining(path, failPoint: "compaction.afterFloor:kill")
+            try await writer.tell("put key value")
+            try writer.send("compact")
+            try await writer.ended()
+            #expect(try groupNames(in: directory).count { $0.hasPrefix("journal-") } <= 2)
+        }
+        let reader = try await PeerProcess.joining(path)
+        #expect(try await reader.tell("get key") == "value value")
+    }
+
     @Test("S10: on a full disk, a compaction whose process ended in the middle is finished by the next one")
     func interruptedCompaction() async throws {
         let directory = try TemporaryDirectory()
@@ -145,5 +161,25 @@ struct FullDiskTests {
         try await first.tell("clear full")
         try await first.tell("put key value")
         #expect(try await first.tell("get key") == "value value")
+    }
+
+    @Test("S10: space that a process has not kept again behind its compaction is kept by the next one that joins")
+    func interruptedKeeping() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "3m")
+        // Its idle look would keep the space.
+        try await first.tell("arm \(onlyWhenWoken)")
+        try await first.tell("fill kept/ 100 3000")
+        #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
+        let second = try await peer(beside: first, at: directory.path)
+        try await second.tell("arm compaction.beforeSpare:kill")
+        try second.send("compact")
+        try await second.ended()
+        let third = try await peer(beside: first, at: directory.path)
+        try await third.tell("occupy \(directory.path)/occupied")
+        let fourth = try await peer(beside: first, at: directory.path)
+        try await fourth.tell("hold owner fourth")
+        fourth.killNow()
+        try await third.tell("takeOvers owner 1000")
     }
 }

@@ -1,7 +1,7 @@
 internal import ProgramOutput
 
 /// Why a command ends without success: what the shell is told, and what a person.
-struct CommandFailure: Error, Hashable, Sendable {
+struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
     let status: ExitStatus
     /// One line without the program's name; nil when the output has said it already.
     let message: String?
@@ -10,6 +10,8 @@ struct CommandFailure: Error, Hashable, Sendable {
         self.status = status
         self.message = message
     }
+
+    var description: String { message ?? "it ends with status \(status.rawValue)" }
 
     static func configuration(_ message: String) -> CommandFailure {
         CommandFailure(.configuration, message)

@@ -21,7 +21,7 @@ enum FaultScenarios {
     }
 
     static var all: [Scenario] {
-        [opening, put, commit, compaction, takeOver, backup, restoration].map { operation in
+        [opening, put, commit, roll, compaction, takeOver, backup, restoration].map { operation in
             Scenario("faults-\(operation.name)", weight: operation.weight) { wish, look in
                 try await cases(of: operation, wish, look)
             }
@@ -43,6 +43,15 @@ enum FaultScenarios {
         try await putTwo(attempt)
     } run: { attempt, strace in
         _ = try await attempt.putLate("faulted", number: 1, byteCount: 20_000, strace: strace, mayBeKilled: true)
+    }
+
+    /// The writer before stands still inside its commit, so that the order goes on in a new journal.
+    private static let roll = Operation(name: "roll", weight: 2) { attempt in
+        try await putTwo(attempt)
+    } run: { attempt, strace in
+        let frozen = try await attempt.frozenWriter()
+        defer { frozen.signal(SIGKILL) }
+        try await attempt.put("faulted", number: 1, through: ["strace", "-D"] + strace, mayBeKilled: true)
     }
 
     /// The log is long, since its writers end before their compactions. A participant that goes on after its commits compacts.
@@ -82,13 +91,23 @@ enum FaultScenarios {
         if answer.isSuccess { try await attempt.demand("salvage", "\(attempt.directory)/copy") }
     }
 
-    /// The backup holds what stands in the group, so all of it is there whether or not it was restored.
+    /// The group differs from its backup in a changed, a new and a deleted key. Afterwards it is all of the one or all of the
+    /// other, and the backup where that was acknowledged.
     private static let restoration = Operation(name: "restoration", weight: 2) { attempt in
         try await putTwo(attempt)
     } run: { attempt, strace in
         try await attempt.demand("backup", "\(attempt.directory)/copy")
-        try await attempt.run(
+        let old = try attempt.log.copy(path: attempt.newPath("old-log"))
+        let changes = [
+            try await attempt.put("before1", number: 3), try await attempt.put("after", number: 1),
+            try await attempt.delete("before2"),
+        ]
+        for change in changes { try expect(change.isSuccess, change.summary) }
+        let answer = try await attempt.run(
             ["restore", "\(attempt.directory)/copy"], through: ["strace", "-D"] + strace, mayBeKilled: true)
+        let found = try await attempt.entries()
+        if answer.isSuccess || (try? attempt.log.verify(found)) == nil { attempt.log.adopt(old) }
+        try attempt.log.verify(found)
     }
 
     private static func putTwo(_ attempt: Attempt) async throws {
@@ -105,8 +124,7 @@ enum FaultScenarios {
         let template = look.newPath("template")
         try Attempt.makeDirectory(template)
         if !look.names.isEmpty { try await look.tool("cp", "-a", look.group, template) }
-        let known = try AcknowledgementLog(path: look.newPath("template-log"))
-        known.adopt(look.log)
+        let known = try look.log.copy(path: look.newPath("template-log"))
 
         let trace = look.newPath("trace")
         try await operation.run(look, SystemCalls.arguments(output: trace))
@@ -117,24 +135,54 @@ enum FaultScenarios {
             "         \(operation.name): \(calls.count) calls at \(calls.places.count) places: \(counts.joined(separator: ", "))"
         )
 
-        return plans(calls.places, operation, wish).map { faults in
-            Scenario.Case(faults.map(\.description).joined(separator: "+"), seed: wish.seed) { attempt in
-                if !TemporaryDirectory.names(in: template).isEmpty {
-                    try await attempt.tool("cp", "-a", template + "/default", attempt.groups)
+        var shorts: [[Fault]] = []
+        var limited: [Scenario.Case] = []
+        if try await hasFailPoints(look) {
+            shorts = shortWrites(calls.counts["pwrite64"] ?? 0, operation)
+        } else {
+            limited.append(
+                Scenario.Case("short-writes", seed: wish.seed) { _ in
+                    throw HarnessLimitation("a release build has no fail points")
+                })
+        }
+        return limited
+            + plans(calls.places, shorts, operation, wish).map { faults in
+                Scenario.Case(faults.map(\.description).joined(separator: "+"), seed: wish.seed) { attempt in
+                    if !TemporaryDirectory.names(in: template).isEmpty {
+                        try await attempt.tool("cp", "-a", template + "/default", attempt.groups)
+                    }
+                    attempt.log.adopt(known)
+                    let trace = attempt.newPath("trace")
+                    try await operation.run(attempt, Fault.arguments(for: faults, output: trace, group: attempt.group))
+                    attempt.countFaults(Fault.injectedCount(of: faults, trace: trace))
+                    try await attempt.verifyRecovery()
                 }
-                attempt.log.adopt(known)
-                let trace = attempt.newPath("trace")
-                try await operation.run(attempt, Fault.arguments(for: faults, output: trace, group: attempt.group))
-                attempt.countFaults(SystemCalls.injectedCount(trace: trace))
-                try await attempt.verifyRecovery()
+            }
+    }
+
+    /// Whether the program can be told to make short calls: it ends at its first write when it can.
+    private static func hasFailPoints(_ look: Attempt) async throws -> Bool {
+        let answer = try await look.run(
+            ["store", "put", "never", "put"], through: ["env", "SHAREDCORE_FAIL_POINT=pwrite:exit=97"])
+        return answer.end == .exited(97)
+    }
+
+    /// Each write takes a part of its bytes once, and once the disk is full behind that part.
+    private static func shortWrites(_ count: Int, _ operation: Operation) -> [[Fault]] {
+        // Its program runs before the faults begin.
+        guard operation.name != commit.name, count > 0 else { return [] }
+        return (1...count).flatMap { number in
+            [false, true].map {
+                [Fault(call: "pwrite64", kind: .short(isFull: $0), occurrence: number)]
             }
         }
     }
-    /// Each place with each error and a kill, all calls of a kind together, and pairs of the last places.
+
+    /// Each place with each error and a kill, all calls of a kind together, pairs of the last places, and what is given.
     private static func plans(
-        _ places: [SystemCalls.Place], _ operation: Operation, _ wish: Scenario.Wish
+        _ places: [SystemCalls.Place], _ others: [[Fault]], _ operation: Operation, _ wish: Scenario.Wish
     ) -> [[Fault]] {
-        var plans: [[Fault]] = []
+        var plans = others
         for place in places {
             for kind in Fault.errors(of: place.call).map(Fault.Kind.error) + [.kill] {
                 plans.append([Fault(call: place.call, kind: kind, occurrence: place.occurrence)])
@@ -146,7 +194,7 @@ enum FaultScenarios {
         let last = Array(places.filter { !SystemCalls.general.contains($0.call) }.suffix(20).enumerated())
         var pairs: [[Fault]] = []
         for (index, first) in last {
-            for (_, second) in last[(index + 1)...] where second.call != first.call {
+            for (_, second) in last[(index + 1)...] {
                 pairs.append(
                     [first, second].map {
                         Fault(call: $0.call, kind: .error(Fault.errors(of: $0.call)[0]), occurrence: $0.occurrence)
@@ -154,7 +202,7 @@ enum FaultScenarios {
             }
         }
         var random = SplitMix64(seed: wish.seed)
-        if !wish.isSingle { pairs = Array(pairs.shuffled(using: &random).prefix(20)) }
+        if !wish.isSingle, wish.form != .whole { pairs = Array(pairs.shuffled(using: &random).prefix(20)) }
         plans += pairs
         // In another order each time, so that what there is no time for is not always the same.
         plans.shuffle(using: &random)

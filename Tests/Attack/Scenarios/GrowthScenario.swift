@@ -8,7 +8,7 @@ enum GrowthScenario {
     static let scenario = Scenario("growth", weight: 4) { wish in
         Way.allCases.map { way in
             Scenario.Case(way.rawValue, seed: wish.seed) {
-                try await grow($0, count: way.count(isBrief: wish.isBrief), way)
+                try await grow($0, count: way.count(in: wish.form), way)
             }
         }
     }
@@ -22,7 +22,13 @@ enum GrowthScenario {
         /// Each writer stands still inside a commit, so that the next one passes it over.
         case frozen
 
-        func count(isBrief: Bool) -> Int { isBrief ? 45 : self == .frozen ? 120 : 320 }
+        func count(in form: Options.Form) -> Int {
+            switch form {
+            case .brief: 45
+            case .timed: self == .frozen ? 120 : 320
+            case .whole: self == .killed ? 10_000 : 1000
+            }
+        }
     }
 
     private static func grow(_ attempt: Attempt, count: Int, _ way: Way) async throws {
@@ -47,6 +53,8 @@ enum GrowthScenario {
                     "\(number) writers of \(attempt.log.liveByteCount) bytes take at most \(bound), not \(used) "
                         + "in \(attempt.names.count) files")
             }
+            let used = most.withLock { $0 }
+            say("         \(way.rawValue): \(count) writers of \(attempt.log.liveByteCount) bytes take at most \(used)")
             try await attempt.verifyRecovery()
         } catch {
             await disk.unmount(attempt)
@@ -72,13 +80,7 @@ enum GrowthScenario {
                 killedAfter: .milliseconds(Int.random(in: 10...80, using: &random)))
         case .frozen:
             if number == 1 { try await attempt.put("key", number: 0) }
-            let trace = attempt.newPath("trace")
-            let stop = Fault(call: "pwrite64", kind: .stop, occurrence: 1)
-            let frozen = try attempt.start(
-                ["notify", "post", "name"], through: ["strace", "-D"] + Fault.arguments(for: [stop], output: trace))
-            try await eventually("a writer is frozen") {
-                frozen.ended != nil || Attempt.text(ofFile: trace).contains("stopped by SIGSTOP")
-            }
+            let frozen = try await attempt.frozenWriter()
             let answer = try await attempt.put("key", number: number, options: [])
             try expect(answer.isSuccess, "a frozen writer holds up nobody; \(answer.summary)")
             try await attempt.kill(frozen)

@@ -63,6 +63,26 @@ struct LocalProcessControlTests {
         try await eventually("it stands still") { child.isStopped }
     }
 
+    @Test(
+        "C3: the user on whose behalf a process runs counts, not the rights that its program's file gave it",
+        .enabled(if: getuid() == 0, "needs root to act as another user"),
+        arguments: [("--ruid", false), ("--euid", true)])
+    func goesByTheRealUser(option: String, isKilled: Bool) async throws {
+        let child = try ChildProcess("/usr/bin/setpriv", [option, "65534", "sleep", "600"])
+        let identity = try #require(ProcessIdentity(of: child.pid))
+        try await eventually("it sleeps") { childName(of: child.pid) == "sleep" }
+
+        let outcome = await LocalProcessControl().kill(identity) { nil }
+
+        #expect(outcome == (isKilled ? .signalled : .impossible("its process is user 65534's")))
+        if isKilled { #expect(await child.end() == .killed(by: SIGKILL)) }
+    }
+
+    private func childName(of pid: Int32) -> String {
+        let name = try? OpenFile(path: "/proc/\(pid)/comm", .read).read(count: 64, at: 0)
+        return String(decoding: (name ?? []).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
     @Test("C15: a process runs nothing any more when it was killed, also before anybody has waited for it")
     func seesTheEnd() async throws {
         let child = try ChildProcess("/bin/sleep", ["600"])

@@ -1,6 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
+internal import Glibc
 internal import Platform
 internal import Subprocess
 internal import TestSupport
@@ -124,6 +125,34 @@ struct ExclusiveCommandTests {
             let next = try await program.run("exclusive", "--role", "executor", "--", "sh", "-c", look)
             #expect(next.status == 0 && next.output == "1\n", "\(next.output) \(next.errors)")
         }
+    }
+
+    @Test(
+        "A former command that runs on behalf of another user is left to that user, and no other one begins",
+        .enabled(if: getuid() == 0, "needs root to act as another user"))
+    func outlivingAsAnotherUser() async throws {
+        let program = try HostProgram()
+        let command = Box<Int32>(0)
+        // With the rights of this user still, as a program's file can give them.
+        _ = try await program.running(
+            "exclusive", "--role", "main", "--", "setpriv", "--pdeathsig", "clear", "sh", "-c",
+            "echo $$; exec setpriv --ruid 65534 sleep 600"
+        ) { running in
+            try await running.untilOutput(has: 1)
+            let pid = try #require(running.output.lines.first.flatMap { Int32($0) })
+            command.update { $0 = pid }
+            try running.send(.kill)
+        }
+        let former = try ProcessHandle(try #require(ProcessIdentity(of: command.value)))
+        defer { _ = try? former.signal(.kill) }
+        try await eventually("it runs on behalf of another user") { former.user == 65_534 }
+        let next = try await program.run("exclusive", "--role", "executor", "--", "true")
+        #expect(next.status == 125, "\(next.errors)")
+        #expect(
+            next.errors.hasSuffix(
+                "its core failed: the former command (pid \(command.value)) still runs as user 65534: end it first\n"),
+            "\(next.errors)")
+        #expect(!former.hasEnded)
     }
 
     @Test(

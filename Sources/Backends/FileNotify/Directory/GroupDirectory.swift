@@ -141,27 +141,28 @@ final class GroupDirectory: Sendable {
     /// stays for the next time.
     func removeObsolete() {
         let floor = page.floor
-        // Another process may have raised it a moment ago: without power, the group would be read from what goes here.
-        guard let names = try? directory.names(), (try? page.synchronize()) != nil else { return }
-        for name in names {
-            if name.hasSuffix(JournalBuilder.nameEnding) {
-                // Its builder holds its lock as long as it lives. A file without a lock is one of a builder that is
-                // about to take it, or was killed: the former notices and builds again.
-                guard let file = try? OpenFile(name, in: directory, .write),
-                    (try? file.tryLock(byteAt: Journal.lockByte)) == true
-                else { continue }
-                _ = try? directory.remove(name)
-            } else if name.hasPrefix("journal-"), let generation = UInt64(name.dropFirst("journal-".count)),
-                generation < floor
+        guard let names = try? directory.names() else { return }
+        let journals = names.filter { name in
+            name.hasPrefix("journal-") && UInt64(name.dropFirst("journal-".count)).map { $0 < floor } == true
+        }
+        for name in names where name.hasSuffix(JournalBuilder.nameEnding) {
+            // Its builder holds its lock as long as it lives. A file without a lock is one of a builder that is
+            // about to take it, or was killed: the former notices and builds again.
+            guard let file = try? OpenFile(name, in: directory, .write),
+                (try? file.tryLock(byteAt: Journal.lockByte)) == true
+            else { continue }
+            _ = try? directory.remove(name)
+        }
+        // Another process may have raised the floor a moment ago: without power, the group would be read from what goes here.
+        guard !journals.isEmpty, (try? page.synchronize()) != nil else { return }
+        for name in journals {
+            // A process that is stopped or slow has it open, and would keep its space: it goes on at the floor.
+            if !Defect.heldSpace.isPresent, let file = try? OpenFile(name, in: directory, .write),
+                let size = try? file.status().byteCount
             {
-                // A process that is stopped or slow has it open, and would keep its space: it goes on at the floor.
-                if !Defect.heldSpace.isPresent, let file = try? OpenFile(name, in: directory, .write),
-                    let size = try? file.status().byteCount
-                {
-                    try? file.punch(JournalHeader.byteCount..<max(size, JournalHeader.byteCount))
-                }
-                _ = try? directory.remove(name)
+                try? file.punch(JournalHeader.byteCount..<max(size, JournalHeader.byteCount))
             }
+            _ = try? directory.remove(name)
         }
     }
 }

@@ -65,6 +65,7 @@ extension LocalGroup {
             try replaceJournal(isUrgent: isUrgent)
         }
         guard isReplaced else { return false }
+        FailPoint.hit("compaction.beforeSpare")
         // Behind all that held the old journal open: only then its space is free.
         keepSpareSpace()
         return true
@@ -80,6 +81,8 @@ extension LocalGroup {
         let journal = captured.position.journal
         guard let byte = try takeCompactionLock(of: journal, isUrgent: isUrgent) else { return false }
         defer { journal.file.unlock(byteAt: byte) }
+        // What a process that ended behind its floor has not removed: otherwise each one that lives so shortly leaves a journal.
+        directory.removeObsolete()
 
         let builder = try JournalBuilder(
             journal.generation + 1, in: directory, snapshotByteCount: captured.state.snapshotByteCount)

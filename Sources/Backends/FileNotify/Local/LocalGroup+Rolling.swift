@@ -50,13 +50,26 @@ extension LocalGroup {
         keepSpareSpace()
     }
 
+    /// Keeps space again where a process has ended behind its compaction before it did: whatever joins next does it, so
+    /// that no other program takes the space for changes of hands meanwhile (contract S10).
+    func restoreSpareSpace() async {
+        let (whole, journal) = wholeSpareSpace
+        guard journal.spareByteCount < whole else { return }
+        await compaction.thread.run { [self] in keepSpareSpace() }
+    }
+
+    /// How much space is kept where there is so much, and the present journal.
+    private var wholeSpareSpace: (byteCount: Int, journal: Journal) {
+        replica.read { state in
+            let byteCount = SpareSpace.rollAndCompaction(of: state.snapshotByteCount) + SpareSpace.coordinationByteCount
+            return (byteCount, self.follower.position(in: &state).journal)
+        }
+    }
+
     /// Sees to it that there is space for more journals; if there is not so much, for a compaction.
     func keepSpareSpace() {
         if isReadOnly { return }
-        let (snapshot, journal) = replica.read { state in
-            (state.snapshotByteCount, self.follower.position(in: &state).journal)
-        }
-        let whole = SpareSpace.rollAndCompaction(of: snapshot) + SpareSpace.coordinationByteCount
+        let (whole, journal) = wholeSpareSpace
         if keepSpareSpace(whole, for: journal) { return }
         // Space for content comes last.
         _ = try? withLock { journal throws(SharedCoreError) in
@@ -67,7 +80,7 @@ extension LocalGroup {
         }
         replica.wake()
         // As much as there is: of what is kept for others than content, any part is of use.
-        let least = SpareSpace.compaction(of: snapshot)
+        let least = SpareSpace.compaction(of: replica.read { $0.snapshotByteCount })
         for size in stride(from: whole, through: least, by: -SpareSpace.stepByteCount)
         where keepSpareSpace(size, for: journal) { return }
     }

@@ -32,6 +32,7 @@ extension LocalGroup {
                 return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
             }
             FailPoint.hit("session.afterRecord")
+            await restoreSpareSpace()
             let id = SessionID(rawValue: try written.outcome.get().revision.rawValue)
             guard let session = replica.read({ $0.sessions[id]?.session }) else { throw .sessionEnded(id) }
             return (session, byte, written)
