@@ -180,15 +180,20 @@
     }
 
     extension ZMQHarness {
-        /// Opens what an address names that begins with `zmq`.
+        /// Opens what an address names that begins with `zmq`: an endpoint, perhaps the client's secret and the hub's public key,
+        /// perhaps the milliseconds for which the opening waits.
         static func open(
             _ words: ArraySlice<String>, as description: SessionDescription
         ) async throws(SharedCoreError) -> any SharedGroup {
-            let words = Array(words)
+            var words = Array(words)
+            var options = ZMQGroupOptions(openTimeout: .seconds(60), requestTimeout: .seconds(60))
+            if let milliseconds = words.last.flatMap({ Int($0) }) {
+                options.openTimeout = .milliseconds(milliseconds)
+                words.removeLast()
+            }
             guard let first = words.first else {
                 throw SharedCoreError(.invalidArgument, "The address names no endpoint.", at: "address")
             }
-            var options = ZMQGroupOptions(openTimeout: .seconds(60), requestTimeout: .seconds(60))
             if words.count == 3 {
                 options.keys = try CurveClientKeys(own: CurveKeyPair(secretKey: words[1]), hub: words[2])
             }

@@ -113,7 +113,7 @@ extension ZMQTests {
             }
         }
 
-        @Test("another user's connection is cut before it says anything, also at a socket that is open to all")
+        @Test("another user is refused, and its connection cut before it says anything, also at a socket that is open to all")
         func otherUser() async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()
@@ -127,8 +127,14 @@ extension ZMQTests {
                 (stage.directory.path(of: "hub.news"), 0o777),
             ] as [(String, mode_t)] { #expect(chmod(path, mode) == 0) }
             try peer.send("open zmq \(stage.endpoint)")
-            let answer = try await peer.answer()
+            var answer = try await peer.answer()
+            #expect(answer.contains("forbidden") && answer.contains("the user 0's"), "the stranger's answer: \(answer)")
+            // What the program refuses by itself, another one may try.
+            #expect(chown(stage.directory.path(of: "hub"), 65534, 65534) == 0)
+            try peer.send("open zmq \(stage.endpoint) 1000")
+            answer = try await peer.answer()
             #expect(answer.contains("unavailable"), "the stranger's answer: \(answer)")
+            #expect(chown(stage.directory.path(of: "hub"), 0, 0) == 0)
             let client = try await stage.client()
             try await client.put("k", [1])
             #expect(try await client.sessions().map(\.id) == [client.session.id])

@@ -18,13 +18,16 @@ extension HubEndpoint {
         return try HubEndpoint("ipc://\(directory)/hub")
     }
 
-    /// Makes sure that the hub at a socket of this machine is this user's, or root's: in a directory to which another user
-    /// may write, that user's program could listen in its place. A hub itself takes no directory but its own.
+    /// Makes sure that the hub at a socket of this machine is this user's: in a directory to which another user may write, that
+    /// user's program could listen in its place, and a hub cuts the connections of users other than its own without a word.
     ///
-    /// - Throws: ``SharedCoreError/Code/forbidden`` when the directory or a socket is another user's or open to others.
+    /// - Throws: ``SharedCoreError/Code/forbidden`` when the directory is another user's than this one or root, or open to others,
+    ///   or when a socket is another user's.
     func requireTrusted() throws(SharedCoreError) {
         guard case .ipc(let path) = self else { return }
         let (directory, name) = HubLock.parts(ofSocket: path)
         try PrivateDirectory.requireTrusted(directory, [name, name + Self.streamSuffix])
+        guard let owner = (try? FileStatus(ofPath: path))?.owner, owner != FileStatus.currentUser else { return }
+        throw SharedCoreError(.forbidden, "The hub is the user \(owner)'s, and lets in no other user.", at: path)
     }
 }

@@ -38,6 +38,12 @@ final class ScriptedHub {
 
     // MARK: - Requests
 
+    /// The next message that has come. It is looked for each time: nothing here waits for the sockets' descriptors.
+    private func nextMessage() -> IncomingMessage? {
+        for socket in door.sockets { socket.signal() }
+        return door.next()
+    }
+
     /// Waits for the next request that is no hello.
     func next(_ what: String = "a request") async throws -> Question {
         var found: Question?
@@ -58,7 +64,7 @@ final class ScriptedHub {
 
     /// The next request that has come and is no hello; nil when there is none.
     func receive() async throws -> Question? {
-        while let message = door.next() {
+        while let message = nextMessage() {
             let question = Question(connection: message.frames[0], request: try Request(message.frames[1]))
             guard case .hello(let hello) = question.request.body else { return question }
             if let refusal {
@@ -113,7 +119,7 @@ final class ScriptedHub {
     /// Welcomes the client that comes next, and lets it hear the stream.
     func admit() async throws {
         try await eventually("the client says hello") {
-            guard let message = door.next() else { return false }
+            guard let message = nextMessage() else { return false }
             let question = Question(connection: message.frames[0], request: try Request(message.frames[1]))
             guard case .hello(let hello) = question.request.body else { return false }
             answer(question, .welcome(try await welcome(hello)))
