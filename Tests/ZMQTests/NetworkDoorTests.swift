@@ -105,7 +105,7 @@ extension ZMQTests {
             withExtendedLifetime(strangers) {}
         }
 
-        @Test("a client that never ends a message, and one that reads no answers, cost what is stated, and nobody else's time")
+        @Test("a client that never ends a message, or reads no answers, costs what is stated, and no other's time")
         func endless() async throws {
             let stage = try HubStage()
             let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0), storage: "memory")
@@ -119,12 +119,22 @@ extension ZMQTests {
             let silent = try connect(stage, to: hub.endpoint)
             var limit: Int32 = 1
             zmq_setsockopt(silent.handle, ZMQ_RCVHWM, &limit, MemoryLayout<Int32>.size)
+            var nonce = ConnectionNonce.none
             for (index, socket) in [endless, silent].enumerated() {
                 var hello = hello
                 hello.token[0] = UInt8(index)
                 let bytes = try Request(number: 1, body: .hello(hello)).bytes()
                 try await eventually("hello is sent") { socket.send([bytes]) }
-                try await eventually("the hub answers") { socket.receive(upTo: 8) != nil }
+                var answer: IncomingMessage?
+                try await eventually("the hub answers") {
+                    answer = socket.receive(upTo: 8)
+                    return answer != nil
+                }
+                guard case .welcome(let welcome) = try Reply(try #require(answer?.frames.first)).body else {
+                    Issue.record("no welcome")
+                    return
+                }
+                nonce = welcome.nonce
             }
             let part = [UInt8](repeating: 7, count: 64 << 10)
             var parts = 0
@@ -138,7 +148,7 @@ extension ZMQTests {
                     }
                     if sent > 0 { parts += 1 }
                 }
-                let bytes = try Request(number: questions + 1, body: .catchUp(after: nil)).bytes()
+                let bytes = try Request(number: questions + 1, nonce: nonce, body: .catchUp(after: nil)).bytes()
                 if questions < 1_024, silent.send([bytes]) { questions += 1 }
                 #expect(try await client.put("k", [UInt8(questions & 0xff)]).changed)
                 return former == (parts, questions)
@@ -187,7 +197,9 @@ extension ZMQTests {
         func slots() {
             var slots = StrangerSlots()
             let begin = BootInstant(nanoseconds: 1_000_000_000)
-            for number in 1...16 as ClosedRange<UInt64> { #expect(slots.admit(number, from: "a", at: begin) == .admitted) }
+            for number in 1...16 as ClosedRange<UInt64> {
+                #expect(slots.admit(number, from: "a", at: begin) == .admitted)
+            }
             #expect(slots.admit(17, from: "a", at: begin) == .mustWait)
             #expect(slots.admit(18, from: "b", at: begin) == .admitted)
             let later = begin.advanced(by: StrangerSlots.patience)

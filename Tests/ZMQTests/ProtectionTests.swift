@@ -85,5 +85,61 @@ extension ZMQTests {
             await client.close()
             await hub.stop()
         }
+
+        @Test(
+            "L1: a session is its connection's, and not that of another one which calls itself the same",
+            arguments: [true, false])
+        func takenName(isProtected: Bool) async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let client = try await stage.client()
+            let hello = Request.Hello(
+                group: "group", process: .current, description: SessionDescription(),
+                token: [UInt8](repeating: 1, count: Wire.tokenByteCount), resumed: nil)
+            var victim: RawClient? = try RawClient(at: stage.endpoint, named: "connection")
+            guard case .welcome(let welcome)? = try await victim?.ask(.hello(hello)).body else {
+                Issue.record("no welcome")
+                return
+            }
+            var transaction = Transaction()
+            transaction.put("k", [1])
+            guard case .outcome? = try await victim?.ask(.commit(transaction, known: .zero)).body else {
+                Issue.record("the session's own connection may not commit")
+                return
+            }
+            victim = nil
+            if !isProtected { FailPoint.arm("hub.nonce:fail") }
+            defer { FailPoint.arm("") }
+            transaction.put("k", [2])
+            let bytes = try Request(number: 1, body: .commit(transaction, known: .zero)).bytes()
+            // As long as the library holds the former connection, it hears no other one of that name.
+            var (thief, answer): (RawClient?, Reply?)
+            try await eventually("the hub hears the thief") {
+                thief = try RawClient(at: stage.endpoint, named: "connection")
+                try await thief?.say(bytes)
+                for _ in 0..<50 where answer == nil {
+                    answer = try thief?.hear()
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                return answer != nil
+            }
+            #expect((answer?.body == .unknown) == isProtected, "\(String(describing: answer))")
+            #expect(try await client.get("k")?.value == [isProtected ? 1 : 2])
+            // The session goes on over a connection that proves itself, and its former nonce is worth nothing.
+            FailPoint.arm("")
+            var again = hello
+            again.resumed = welcome.session.id
+            let second = try RawClient(at: stage.endpoint)
+            guard case .welcome(let renewed) = try await second.ask(.hello(again)).body else {
+                Issue.record("no second welcome")
+                return
+            }
+            #expect(renewed.session.id == welcome.session.id && renewed.nonce != welcome.nonce)
+            let late = try Request(number: 9, nonce: welcome.nonce, body: .read(known: .zero)).bytes()
+            #expect(try await second.ask(late).body == .unknown)
+            #expect(try await second.ask(.read(known: .zero)).body != .unknown)
+            await client.close()
+            await hub.stop()
+        }
     }
 }

@@ -113,7 +113,7 @@ extension ZMQTests {
             }
         }
 
-        @Test("another user is refused, and its connection cut before it says anything, also at a socket that is open to all")
+        @Test("another user is refused, and its connection cut before a word, also at a socket that is open to all")
         func otherUser() async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()

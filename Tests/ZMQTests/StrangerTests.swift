@@ -46,7 +46,7 @@ extension ZMQTests {
             return try ProcessUse(of: hub.process.pid)
         }
 
-        @Test("10,000 connections that are half open: the hub goes on serving, lets them go after 5 s and keeps nothing")
+        @Test("10,000 connections that are half open: the hub goes on, lets them go after 5 s and keeps nothing")
         func halfOpen() async throws {
             let stage = try HubStage()
             let allowed = Self.allowedCount()

@@ -1,5 +1,7 @@
+internal import CZMQ
 internal import CoreAPI
 internal import CoreAPITesting
+internal import Testing
 
 @testable import ZMQBackend
 
@@ -7,14 +9,18 @@ internal import CoreAPITesting
 final class RawClient {
     private let socket: Socket
     private var number: UInt64 = 0
+    /// What the hub has given the connection with its welcome.
+    private(set) var nonce = ConnectionNonce.none
 
-    init(at endpoint: HubEndpoint, keys: CurveClientKeys? = nil) throws {
+    /// - Parameter name: What the library is to call the connection, if not what it makes up.
+    init(at endpoint: HubEndpoint, keys: CurveClientKeys? = nil, named name: String? = nil) throws {
         socket = try Socket(.dealer, for: endpoint.description)
         if let keys {
             try socket.set(.curveServerKey, keys.hub.utf8)
             try socket.set(.curvePublicKey, keys.own.publicKey.utf8)
             try socket.set(.curveSecretKey, keys.own.secretKey.utf8)
         }
+        if let name { #expect(zmq_setsockopt(socket.handle, ZMQ_ROUTING_ID, name, name.utf8.count) == 0) }
         try socket.connect()
     }
 
@@ -25,7 +31,9 @@ final class RawClient {
     /// Asks and waits for the answer.
     func ask(_ body: Request.Body) async throws -> Reply {
         number += 1
-        return try await ask(try Request(number: number, body: body).bytes())
+        let answer = try await ask(try Request(number: number, nonce: nonce, body: body).bytes())
+        if case .welcome(let welcome) = answer.body { nonce = welcome.nonce }
+        return answer
     }
 
     /// Sends the bytes of a request and waits for an answer.

@@ -146,7 +146,7 @@ final class ScriptedHub {
         }
         return Reply.Welcome(
             session: try expectSome(session, "a session"), incarnation: order.incarnation,
-            capabilities: order.capabilities, lease: lease, streamPort: nil)
+            capabilities: order.capabilities, lease: lease, streamPort: nil, nonce: .random())
     }
 
     // MARK: - The order

@@ -59,6 +59,7 @@ struct PageExampleTests {
     private static let executor = Session(
         id: SessionID(rawValue: 41), process: process, role: .executor, name: "push 11", openedAt: after(seconds: 1))
     private static let incarnation: UInt64 = 0x0123_4567_89ab_cdef
+    private static let nonce = ConnectionNonce(high: 0xf7f6_f5f4_f3f2_f1f0, low: 0xffff_fdfc_fbfa_f9f8)
     private static let stored = StoredEntry(
         value: .inline([0x76]), revision: revision(42), creationRevision: revision(42), lifetime: .session,
         origin: client.id, expiry: nil)
@@ -127,18 +128,18 @@ struct PageExampleTests {
                     group: "chat", process: process, description: SessionDescription(role: .main, name: "app"),
                     token: Array(0..<32), resumed: nil))),
         "commit": Request(
-            number: 2,
+            number: 2, nonce: nonce,
             body: .commit(
                 Transaction(
                     guards: [.absent("k")],
                     operations: [.put("k", [0x76], .session), .post("n", state: nil)]),
                 known: revision(41))),
-        "read": Request(number: 3, body: .read(known: revision(42))),
-        "probe": Request(number: 4, body: .probe(known: revision(42))),
-        "catchUp": Request(number: 5, body: .catchUp(after: nil)),
-        "keepAlive": Request(number: 0, body: .keepAlive),
-        "close": Request(number: 6, body: .close),
-        "history": Request(number: 7, body: .history(after: revision(300))),
+        "read": Request(number: 3, nonce: nonce, body: .read(known: revision(42))),
+        "probe": Request(number: 4, nonce: nonce, body: .probe(known: revision(42))),
+        "catchUp": Request(number: 5, nonce: nonce, body: .catchUp(after: nil)),
+        "keepAlive": Request(number: 0, nonce: nonce, body: .keepAlive),
+        "close": Request(number: 6, nonce: nonce, body: .close),
+        "history": Request(number: 7, nonce: nonce, body: .history(after: revision(300))),
     ]
 
     private static func replies() throws -> [String: Reply] {
@@ -151,7 +152,7 @@ struct PageExampleTests {
                         capabilities: Capabilities(
                             backend: "file", features: [.linearizableReads, .multipleProcesses], durability: .process,
                             limits: Limits()),
-                        lease: .seconds(3), streamPort: 5556))),
+                        lease: .seconds(3), streamPort: 5556, nonce: nonce))),
             "outcome, committed": Reply(
                 number: 2,
                 body: .outcome(

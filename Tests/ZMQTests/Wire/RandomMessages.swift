@@ -25,7 +25,8 @@ struct RandomMessages {
             case 6: .close
             default: .history(after: revision())
             }
-        return Request(number: number(), body: body)
+        if case .hello = body { return Request(number: number(), body: body) }
+        return Request(number: number(), nonce: nonce(), body: body)
     }
 
     mutating func reply() -> Reply {
@@ -57,6 +58,8 @@ struct RandomMessages {
 
     // MARK: - Parts
 
+    private mutating func nonce() -> ConnectionNonce { ConnectionNonce(high: random.next(), low: random.next()) }
+
     private mutating func hello() -> Request.Hello {
         Request.Hello(
             group: text(), process: process(),
@@ -79,7 +82,7 @@ struct RandomMessages {
                     valueByteCount: below(1 << 30), transactionByteCount: below(1 << 30), storeByteCount: below(1 << 40)
                 )),
             lease: maybe { .nanoseconds(Int64($0.below(1 << 40))) },
-            streamPort: maybe { UInt16.random(in: 0...UInt16.max, using: &$0.random) })
+            streamPort: maybe { UInt16.random(in: 0...UInt16.max, using: &$0.random) }, nonce: nonce())
     }
 
     private mutating func transaction() -> Transaction {

@@ -8,6 +8,8 @@ internal import StoreEngine
 enum Samples {
     static let process = ProcessIdentity(bootID: BootID(high: 7, low: 9), pid: 4711, startTime: 99)
 
+    static let nonce = ConnectionNonce(high: .max, low: 1)
+
     static let transaction: Transaction = {
         var transaction = Transaction(requestNumber: 17)
         transaction.require(.absent("a"))
@@ -43,15 +45,15 @@ enum Samples {
                 Request.Hello(
                     group: "chat", process: process, description: SessionDescription(),
                     token: [UInt8](repeating: 3, count: 32), resumed: SessionID(rawValue: 12)))),
-        Request(number: 2, body: .commit(transaction, known: Revision(rawValue: 1_000))),
-        Request(number: 3, body: .commit(Transaction(), known: .zero)),
-        Request(number: 4, body: .read(known: Revision(rawValue: 5))),
-        Request(number: 5, body: .probe(known: Revision(rawValue: 1 << 33))),
-        Request(number: 6, body: .catchUp(after: nil)),
-        Request(number: 7, body: .catchUp(after: Revision(rawValue: 9))),
-        Request(number: 0, body: .keepAlive),
-        Request(number: 8, body: .close),
-        Request(number: 9, body: .history(after: Revision(rawValue: 300))),
+        Request(number: 2, nonce: nonce, body: .commit(transaction, known: Revision(rawValue: 1_000))),
+        Request(number: 3, nonce: nonce, body: .commit(Transaction(), known: .zero)),
+        Request(number: 4, nonce: nonce, body: .read(known: Revision(rawValue: 5))),
+        Request(number: 5, nonce: nonce, body: .probe(known: Revision(rawValue: 1 << 33))),
+        Request(number: 6, nonce: nonce, body: .catchUp(after: nil)),
+        Request(number: 7, nonce: nonce, body: .catchUp(after: Revision(rawValue: 9))),
+        Request(number: 0, nonce: nonce, body: .keepAlive),
+        Request(number: 8, nonce: nonce, body: .close),
+        Request(number: 9, nonce: nonce, body: .history(after: Revision(rawValue: 300))),
     ]
 
     static let news: News = {
@@ -72,7 +74,7 @@ enum Samples {
                     capabilities: Capabilities(
                         backend: "files", features: [.linearizableReads, .multipleProcesses], durability: .disk,
                         limits: Limits()),
-                    lease: .seconds(3), streamPort: 5_556))),
+                    lease: .seconds(3), streamPort: 5_556, nonce: nonce))),
         Reply(
             number: 2,
             body: .outcome(

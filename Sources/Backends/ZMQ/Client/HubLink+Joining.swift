@@ -80,6 +80,7 @@ extension HubLink {
     /// The hub knows this connection.
     func welcomed(_ news: Reply.Welcome) {
         if welcome == nil { welcome = news }
+        nonce = news.nonce
         nextGreeting = nil
         lease = news.lease
         nextKeepAlive = lease.map { clock.now().advanced(by: $0 / 3) }

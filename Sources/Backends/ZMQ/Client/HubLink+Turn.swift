@@ -196,7 +196,7 @@ extension HubLink {
         guard catchUp == nil, case .joined = phase else { return }
         lastNumber += 1
         let known = replica?.read { $0.revision }
-        guard let bytes = try? Request(number: lastNumber, body: .catchUp(after: known)).bytes(),
+        guard let bytes = try? Request(number: lastNumber, nonce: nonce, body: .catchUp(after: known)).bytes(),
             requests?.send([bytes]) == true
         else { return }
         catchUp = lastNumber
@@ -285,7 +285,7 @@ extension HubLink {
         }
         if let due = nextKeepAlive, due <= now, let lease {
             nextKeepAlive = now.advanced(by: lease / 3)
-            if case .joined = phase, let bytes = try? Request(number: 0, body: .keepAlive).bytes() {
+            if case .joined = phase, let bytes = try? Request(number: 0, nonce: nonce, body: .keepAlive).bytes() {
                 _ = requests?.send([bytes])
             }
         }

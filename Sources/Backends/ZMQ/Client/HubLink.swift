@@ -32,6 +32,8 @@ actor HubLink {
     var phase = Phase.connecting
     /// The first one.
     var welcome: Reply.Welcome?
+    /// What the last one has given the connection.
+    var nonce = ConnectionNonce.none
     /// The lease that the latest hub gave: the next one may see the process where the former did not, or the other way.
     var lease: Duration?
     var replica: Replica?
@@ -184,7 +186,7 @@ actor HubLink {
             case .history(let revision): .history(after: revision)
             }
         do throws(SharedCoreError) {
-            let bytes = try Request(number: request.number, body: body).bytes()
+            let bytes = try Request(number: request.number, nonce: nonce, body: body).bytes()
             guard bytes.count <= Wire.requestByteLimit else {
                 throw SharedCoreError(
                     .limitExceeded,

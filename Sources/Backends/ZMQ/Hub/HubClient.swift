@@ -14,6 +14,8 @@ final class HubClient {
     var isEnding = false
     /// Where the client's connection arrives; nil as long as it has not come again.
     var address: HubAddress?
+    /// What that connection's requests carry.
+    var nonce = ConnectionNonce.none
 
     init(session: SessionID, token: [UInt8], process: ProcessHandle?, lease: Duration?) {
         self.session = session

@@ -27,7 +27,9 @@ extension HubService {
             }
             return
         }
-        guard let client = addresses[address] else {
+        guard let client = addresses[address],
+            client.nonce.isSame(as: request.nonce) || FailPoint.fails("hub.nonce")
+        else {
             return send(Reply(number: request.number, body: .unknown), to: address)
         }
         do throws(SharedCoreError) {
@@ -180,7 +182,7 @@ extension HubService {
         bind(client, to: address)
         return Reply.Welcome(
             session: session, incarnation: incarnation, capabilities: order.capabilities,
-            lease: client.leaseLeft, streamPort: doors[address.door].streamPort)
+            lease: client.leaseLeft, streamPort: doors[address.door].streamPort, nonce: client.nonce)
     }
 
     /// The client that says hello: the one of its session, or a new one.

@@ -59,6 +59,7 @@ extension HubService {
     func bind(_ client: HubClient, to address: HubAddress) {
         if let former = client.address { addresses[former] = nil }
         client.address = address
+        client.nonce = .random()
         addresses[address] = client
         doors[address.door].network?.admit(address.connection)
     }

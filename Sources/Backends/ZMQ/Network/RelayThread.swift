@@ -51,7 +51,8 @@ struct RelayThread: ~Copyable {
         /// Since when it is only there to send what is left.
         var endingSince: BootInstant?
 
-        init(_ connection: RelayedConnection, _ outer: StreamConnection, _ inner: StreamConnection, at now: BootInstant) {
+        init(_ connection: RelayedConnection, _ outer: StreamConnection, _ inner: StreamConnection, at now: BootInstant)
+        {
             self.connection = connection
             self.outer = outer
             self.inner = inner

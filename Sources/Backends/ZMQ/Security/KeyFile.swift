@@ -52,7 +52,9 @@ public enum KeyFile {
     ///   - directory: The absolute path of the group's directory.
     ///   - isMade: Whether a pair is made, with the directory, where there is none, as hubs do.
     /// - Throws: ``SharedCoreError/Code/unavailable`` when there is none; as ``secretKey(at:)``.
-    public static func pair(ofGroup directory: String, making isMade: Bool = false) throws(SharedCoreError) -> CurveKeyPair {
+    public static func pair(
+        ofGroup directory: String, making isMade: Bool = false
+    ) throws(SharedCoreError) -> CurveKeyPair {
         let path = directory + "/" + groupName
         if isMade {
             let place = try PrivateDirectory.open(directory)

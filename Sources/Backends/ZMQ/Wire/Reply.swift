@@ -37,6 +37,8 @@ struct Reply: Hashable {
         var lease: Duration?
         /// Where the stream is, when it is not beside the requests: the port.
         var streamPort: UInt16?
+        /// What each later request of this connection is to carry.
+        var nonce: ConnectionNonce
     }
 
     func bytes() -> [UInt8] {
@@ -139,6 +141,8 @@ struct Reply: Hashable {
         writer.integer(welcome.capabilities.limits.storeByteCount)
         writer.optional(welcome.lease) { $0.integer($1.clampedNanoseconds) }
         writer.optional(welcome.streamPort) { $0.integer(UInt64($1)) }
+        writer.word(welcome.nonce.high)
+        writer.word(welcome.nonce.low)
     }
 
     private static func welcome(_ reader: inout ByteReader) throws(ByteCodingError) -> Welcome {
@@ -173,7 +177,8 @@ struct Reply: Hashable {
             capabilities: Capabilities(
                 backend: backend, features: Set(features.map { Capability(rawValue: $0) }), durability: durability,
                 limits: limits),
-            lease: lease, streamPort: port)
+            lease: lease, streamPort: port,
+            nonce: ConnectionNonce(high: try reader.word(), low: try reader.word()))
     }
 }
 

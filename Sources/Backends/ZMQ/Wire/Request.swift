@@ -6,6 +6,8 @@ internal import StoreEngine
 struct Request: Hashable {
     /// Rises with each request of a session; an answer carries the number of its request.
     let number: UInt64
+    /// What the connection was welcomed with; a hello has none.
+    let nonce: ConnectionNonce
     let body: Body
 
     enum Body: Hashable {
@@ -46,8 +48,7 @@ struct Request: Hashable {
         writer.byte(Wire.version)
         switch body {
         case .hello(let hello):
-            writer.byte(1)
-            writer.integer(number)
+            begin(&writer, Self.helloTag)
             writer.text(hello.group)
             writer.word(hello.process.bootID.high)
             writer.word(hello.process.bootID.low)
@@ -58,44 +59,47 @@ struct Request: Hashable {
             writer.data(hello.token)
             writer.optional(hello.resumed) { $0.integer($1.rawValue) }
         case .commit(let transaction, let known):
-            writer.byte(2)
-            writer.integer(number)
+            begin(&writer, 2)
             writer.integer(known.rawValue)
             writer.data(try transaction.payload())
         case .read(let known):
-            writer.byte(3)
-            writer.integer(number)
+            begin(&writer, 3)
             writer.integer(known.rawValue)
         case .probe(let known):
-            writer.byte(4)
-            writer.integer(number)
+            begin(&writer, 4)
             writer.integer(known.rawValue)
         case .catchUp(let revision):
-            writer.byte(5)
-            writer.integer(number)
+            begin(&writer, 5)
             writer.optional(revision) { $0.integer($1.rawValue) }
         case .keepAlive:
-            writer.byte(6)
-            writer.integer(number)
+            begin(&writer, 6)
         case .close:
-            writer.byte(7)
-            writer.integer(number)
+            begin(&writer, 7)
         case .history(let revision):
-            writer.byte(8)
-            writer.integer(number)
+            begin(&writer, 8)
             writer.integer(revision.rawValue)
         }
         return writer.bytes
+    }
+
+    private func begin(_ writer: inout ByteWriter, _ tag: UInt8) {
+        writer.byte(tag)
+        writer.integer(number)
+        guard tag != Self.helloTag else { return }
+        writer.word(nonce.high)
+        writer.word(nonce.low)
     }
 
     /// Reads a request. Nothing is trusted.
     ///
     /// - Throws: ``SharedCoreError/Code/corrupt``, and ``SharedCoreError/Code/incompatible`` for another version.
     init(_ bytes: [UInt8]) throws(SharedCoreError) {
-        (number, body) = try Wire.read(bytes) { reader in
+        (number, nonce, body) = try Wire.read(bytes) { reader in
             let tag = try reader.byte()
             let number = try reader.integer()
-            return (number, try Self.body(tag, &reader))
+            let nonce =
+                tag == Self.helloTag ? .none : ConnectionNonce(high: try reader.word(), low: try reader.word())
+            return (number, nonce, try Self.body(tag, &reader))
         }
     }
 
@@ -113,14 +117,15 @@ struct Request: Hashable {
 
     private static let helloTag: UInt8 = 1
 
-    init(number: UInt64, body: Body) {
+    init(number: UInt64, nonce: ConnectionNonce = .none, body: Body) {
         self.number = number
+        self.nonce = nonce
         self.body = body
     }
 
     private static func body(_ tag: UInt8, _ reader: inout ByteReader) throws -> Body {
         switch tag {
-        case 1: return .hello(try hello(&reader))
+        case helloTag: return .hello(try hello(&reader))
         case 2:
             let known = Revision(rawValue: try reader.integer())
             return .commit(try Transaction(payload: try reader.slice()), known: known)

@@ -1,6 +1,23 @@
 internal import ByteCoding
 internal import CoreAPI
 
+/// What the hub has given a connection with its welcome, and each of its requests carries from then on: so that a session is that
+/// of the connection which said hello, whatever another one calls itself.
+struct ConnectionNonce: Hashable {
+    let high: UInt64
+    let low: UInt64
+
+    /// That of a connection which was not welcomed.
+    static let none = ConnectionNonce(high: 0, low: 0)
+
+    static func random() -> ConnectionNonce {
+        ConnectionNonce(high: .random(in: .min ... .max), low: .random(in: 1 ... .max))
+    }
+
+    /// Compares in a time that does not tell where the first difference is.
+    func isSame(as other: ConnectionNonce) -> Bool { (high ^ other.high) | (low ^ other.low) == 0 }
+}
+
 /// What all messages between a hub and its clients have in common. `Docs/WireProtocol.md` describes them for authors of
 /// clients in other languages.
 enum Wire {
