@@ -64,6 +64,33 @@ extension ZMQTests {
             await closing.value
         }
 
+        @Test("a frame that is larger than any of a hub's ends the connection, and the client comes again")
+        func largeFrames() async throws {
+            let opening = Task { [stage] in try await stage.client() }
+            try await hub.admit()
+            let (question, _) = try await hub.nextCatchUp()
+            let tooLarge = [UInt8](repeating: 0, count: Wire.replyByteLimit + 1)
+            hub.answer(question, .snapshot(hub.revision), records: [tooLarge])
+            try await hub.admit()
+            let (again, _) = try await hub.nextCatchUp()
+            hub.answer(again, .snapshot(hub.revision), records: try hub.state())
+            let client = try await within(Patience.usual, "the join ends") { try await opening.value }
+            #expect(hub.hellos.count == 2)
+
+            hub.publish(try await hub.put("k", [UInt8](repeating: 1, count: Wire.newsFrameByteLimit)))
+            try await hub.echoAgain()
+            let isRead = Box(false)
+            let reading = Task {
+                defer { isRead.update { $0 = true } }
+                return try await client.get("k")?.value.count
+            }
+            try await hub.serve(until: "what the frame held is asked for, and read") { isRead.value }
+            #expect(try await reading.value == Wire.newsFrameByteLimit)
+            let closing = Task { await client.close() }
+            hub.answer(try await hub.nextClose(), .done)
+            await closing.value
+        }
+
         /// The client comes once more, to close; without the protection it has ended by itself and left its session.
         private func expectEnding(of link: HubLink, _ isProtected: Bool) async throws {
             guard isProtected else {

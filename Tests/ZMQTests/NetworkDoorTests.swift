@@ -239,6 +239,88 @@ extension ZMQTests {
             await service.stop()
         }
 
+        @Test("a key that is taken away has no connection any more; the others keep their sessions")
+        func removedKey() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0)])
+            let endpoint = hub.endpoints[0]
+            let other = try CurveKeyPair.generate()
+            let everyone = [stage.keys.client.publicKey: ClientRights.participate, other.publicKey: .participate]
+            try await hub.allow(everyone)
+            let kept = try await stage.client(at: endpoint)
+            let removed = try await stage.client(at: endpoint) {
+                $0.keys = try? CurveClientKeys(own: other, hub: stage.keys.hub.publicKey)
+                $0.requestTimeout = .milliseconds(500)
+            }
+            let silent = try connect(stage, to: endpoint)
+            try await waitUntilHeard(silent)
+            try await removed.put("k", [1], lifetime: .session)
+            #expect(try await kept.get("k")?.value == [1])
+            try await hub.allow([stage.keys.client.publicKey: .participate])
+            try await expect(.forbidden, from: "a commit with the key that was taken away") {
+                try await removed.put("k", [2])
+            }
+            try await eventually("the session of that key ends with its lease") {
+                try await kept.sessions().map(\.id) == [kept.session.id]
+            }
+            #expect(try await kept.get("k") == nil)
+            await removed.close()
+            await kept.close()
+            await hub.stop()
+        }
+
+        @Test("the rights of a key are those of its clients, in every commit", arguments: ClientRights.allCases)
+        func rights(_ rights: ClientRights) async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
+            try await hub.allow([stage.keys.client.publicKey: rights])
+            let local = try await stage.client()
+            try await local.put("k", [1])
+            let client = try await stage.client(at: hub.endpoints[0])
+            #expect(try await client.get("k")?.value == [1])
+            func isAllowed(_ body: () async throws(SharedCoreError) -> Void) async -> Bool {
+                do throws(SharedCoreError) {
+                    try await body()
+                    return true
+                } catch {
+                    #expect(error.code == .forbidden)
+                    return false
+                }
+            }
+            let isPosted = await isAllowed { () throws(SharedCoreError) in _ = try await client.post("n") }
+            #expect(isPosted == (rights != .read))
+            var (put, deletion, both) = (Transaction(), Transaction(), Transaction())
+            put.put("k", [3])
+            deletion.delete("k")
+            both.post("n")
+            both.put("k", [2])
+            for transaction in [put, deletion, both] {
+                #expect(
+                    await isAllowed { () throws(SharedCoreError) in _ = try await client.commit(transaction) }
+                        == (rights == .participate))
+            }
+            await client.close()
+            #expect(try await local.sessions().map(\.id) == [local.session.id])
+            await local.close()
+            await hub.stop()
+        }
+
+        @Test("the list of clients names the rights of a key, and is refused when it names others")
+        func rightsInList() throws {
+            let directory = try TemporaryDirectory()
+            let path = directory.path(of: "clients")
+            let keys = try (0..<4).map { _ in try CurveKeyPair.generate().publicKey }
+            func write(_ text: String) throws { try OpenFile(path: path, .create).write(Array(text.utf8), at: 0) }
+            try write("\(keys[0]) the laptop\n\n\(keys[1]) rights=read the\twall\n\(keys[2]) rights=post\n\(keys[3])\n")
+            #expect(
+                try KeyFile.publicKeys(at: path) == [
+                    keys[0]: .participate, keys[1]: .read, keys[2]: .post, keys[3]: .participate,
+                ])
+            try write("\(keys[0]) rights=all\n")
+            let error = #expect(throws: SharedCoreError.self) { try KeyFile.publicKeys(at: path) }
+            #expect(error?.code == .invalidArgument && error?.location.hasSuffix("clients:1") == true)
+        }
+
         @Test("the pair of keys of a group is made once, for its user alone")
         func groupKeys() async throws {
             let directory = try TemporaryDirectory()

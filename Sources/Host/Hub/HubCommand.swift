@@ -60,11 +60,26 @@
             } else {
                 context.logger.notice("\(sentence)")
             }
-            // Nothing ever comes: it waits to be cancelled.
-            for await _ in AsyncStream(Never.self, { _ in }) {}
+            try await Self.followList(for: hub, in: context)
             // In a task of its own, because this one is cancelled.
             await Task { await hub.stop() }.value
             if reportTo != nil { context.logger.notice("the hub has ended") }
+        }
+
+        /// Lets those in whom the list of clients names, until this task is cancelled.
+        private static func followList(for hub: Hub, in context: CommandContext) async throws {
+            guard case .tcp = try context.resolution.hubEndpoint(),
+                let path = try context.resolution.absolutePath(Settings.zmqClientKeys)
+            else {
+                // Nothing ever comes.
+                for await _ in AsyncStream(Never.self, { _ in }) {}
+                return
+            }
+            let watch = try SharedCoreError.wrapping { () throws(SystemCallError) in
+                try ClientListWatch(of: path, logger: context.logger)
+            }
+            defer { watch.stop() }
+            for await clients in watch.changes { try await hub.allow(clients) }
         }
 
         private static func start(in context: CommandContext) async throws(CommandFailure) -> Hub {

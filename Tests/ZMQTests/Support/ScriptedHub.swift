@@ -186,6 +186,12 @@ final class ScriptedHub {
         _ = door.stream.send([StreamMessage.beacon(revision, incarnation: order.incarnation).bytes])
     }
 
+    /// Echoes the mark of a client whose connection to the stream was lost, as soon as it has subscribed again.
+    func echoAgain() async throws {
+        mark = nil
+        try await echo()
+    }
+
     /// Echoes the client's mark, as soon as it has subscribed.
     func echo() async throws {
         try await eventually("the client subscribes") {

@@ -13,6 +13,7 @@ extension HubLink {
         // A message waits for a connection here, not in the library, which would lose it with the connection.
         try socket.set(.onlyWhenConnected, 1)
         try socket.set(.sendLimit, 4 * Wire.windowCount)
+        try socket.set(.messageByteLimit, Wire.replyByteLimit)
         let events = try ConnectionEvents(of: socket)
         requests = socket
         self.events = events
@@ -31,12 +32,16 @@ extension HubLink {
         guard stream == nil else { return }
         let socket = try Socket(.subscriber, for: endpoint.stream(port: port).description)
         try configure(socket)
+        try socket.set(.messageByteLimit, Wire.newsFrameByteLimit)
         try socket.set(.subscribe, [StreamMessage.newsTopic])
         try socket.set(.subscribe, [StreamMessage.armedTopic] + mark)
-        try socket.connect()
+        let events = try ConnectionEvents(of: socket)
         stream = socket
+        streamEvents = events
         isListening = true
+        try socket.connect()
         try watch(socket)
+        try watch(events.socket)
         if FailPoint.fails("link.armed") { isArmed = true }
     }
 
@@ -66,6 +71,8 @@ extension HubLink {
 
     /// How soon sockets are made again that could not be made.
     private static let connectionPause = Duration.milliseconds(250)
+    /// How long the library has to connect again by itself, which it tries every half a second at least.
+    static let lossPatience = Duration.seconds(2)
 
     /// Connects anew. What was asked and not answered is asked again behind the next welcome.
     func connectAgain() {
@@ -90,9 +97,11 @@ extension HubLink {
         for socket in duty.sockets { thread.forget(socket.descriptor) }
         duty.sockets = []
         events?.close()
+        streamEvents?.close()
         requests?.close()
         stream?.close()
-        (events, requests, stream) = (nil, nil, nil)
+        (events, streamEvents, requests, stream) = (nil, nil, nil, nil)
+        isLost = (false, false)
     }
 
     // MARK: - Hubs of this process

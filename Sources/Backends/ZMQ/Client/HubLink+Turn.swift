@@ -13,6 +13,10 @@ extension HubLink {
     /// Takes what has come and does what is due.
     func turn() {
         while let event = events?.next() { notice(event) }
+        while let event = streamEvents?.next() {
+            isLost.stream = event != .ready
+            connectAgainIfLost()
+        }
         if case .ended = phase { return }
         var taken = 0
         while taken < Self.batchCount, let message = requests?.next(upTo: Self.snapshotFrameLimit) {
@@ -38,6 +42,8 @@ extension HubLink {
     private static let snapshotFrameLimit = 1 << 20
 
     private func notice(_ event: ConnectionEvents.Event) {
+        isLost.requests = event != .ready
+        connectAgainIfLost()
         switch event {
         case .ready: greet()
         case .lost:
@@ -52,6 +58,14 @@ extension HubLink {
         case .misunderstood:
             lastTrouble = "the hub and this client do not agree on keys: both need CURVE, or neither"
         }
+    }
+
+    private func connectAgainIfLost() {
+        guard isLost.requests || isLost.stream else {
+            nextConnection = nil
+            return
+        }
+        nextConnection = nextConnection ?? clock.now().advanced(by: Self.lossPatience)
     }
 
     // MARK: - Answers

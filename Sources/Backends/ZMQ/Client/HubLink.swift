@@ -40,6 +40,9 @@ actor HubLink {
     var requests: Socket?
     var events: ConnectionEvents?
     var stream: Socket?
+    var streamEvents: ConnectionEvents?
+    /// Whether the connection of the requests, and that of the stream, was lost and has not come again.
+    var isLost = (requests: false, stream: false)
     var duty = SocketThread.Duty()
 
     /// Requests that wait for an answer, or to be sent, by their numbers.
@@ -76,7 +79,8 @@ actor HubLink {
     var isClosing = false
     /// Whether the stream is wanted, also over a connection that is made anew.
     var isListening = false
-    /// When the sockets are made again, after that has failed.
+    /// When the sockets are made again, after that has failed, or after a loss from which the library has not connected again: it
+    /// gives a connection up over which it was sent what it does not take.
     var nextConnection: BootInstant?
     /// The hub of this process that the link is connected to, and what the list of them knows the link by.
     var namedRun: UInt64?

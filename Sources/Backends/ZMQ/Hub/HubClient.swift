@@ -14,6 +14,8 @@ final class HubClient {
     var isEnding = false
     /// Where the client's connection arrives; nil as long as it has not come again.
     var address: HubAddress?
+    /// What it may do, by the key of that connection.
+    var rights = ClientRights.participate
     /// What that connection's requests carry.
     var nonce = ConnectionNonce.none
 

@@ -49,6 +49,7 @@ extension HubService {
         switch request.body {
         case .hello, .keepAlive: break
         case .commit(let transaction, let known):
+            try client.rights.require(for: transaction)
             let session = client.session
             let number = request.number
             let recorded = try await order.record { state, now throws(SharedCoreError) in
@@ -173,6 +174,7 @@ extension HubService {
                 .forbidden, "The hub belongs to user \(FileStatus.currentUser), and this is user \(process.user).",
                 at: "\(doors[address.door].endpoint)")
         }
+        let rights = try rights(of: peer, at: address)
         let client = try await client(for: hello, of: peer, at: address)
         guard let session = order.replica.read({ $0.sessions[client.session]?.session }) else {
             forget(client)
@@ -180,9 +182,20 @@ extension HubService {
         }
         if client.leaseLeft != nil { client.leaseLeft = options.lease }
         bind(client, to: address)
+        client.rights = rights
         return Reply.Welcome(
             session: session, incarnation: incarnation, capabilities: order.capabilities,
             lease: client.leaseLeft, streamPort: doors[address.door].streamPort, nonce: client.nonce)
+    }
+
+    /// What the key of a connection allows; everything where there are none.
+    private func rights(of peer: PeerAddress, at address: HubAddress) throws(SharedCoreError) -> ClientRights {
+        guard doors[address.door].network != nil else { return .participate }
+        guard let key = peer.user, let rights = try Authenticator.shared().rights(of: key, in: domain) else {
+            throw SharedCoreError(
+                .forbidden, "The key is not among those that are let in.", at: "\(doors[address.door].endpoint)")
+        }
+        return rights
     }
 
     /// The client that says hello: the one of its session, or a new one.
@@ -243,6 +256,20 @@ extension HubService {
         guard let found = peer.process, hello.process.bootID == ProcessIdentity.current.bootID else { return nil }
         return try? ProcessHandle(
             ProcessIdentity(bootID: hello.process.bootID, pid: found.pid, startTime: hello.process.startTime))
+    }
+}
+
+extension ClientRights {
+    /// Refuses a transaction that does more.
+    fileprivate func require(for transaction: Transaction) throws(SharedCoreError) {
+        let isAllowed =
+            switch self {
+            case .read: transaction.operations.isEmpty
+            case .post: transaction.operations.allSatisfy { if case .post = $0 { true } else { false } }
+            case .participate: true
+            }
+        guard !isAllowed else { return }
+        throw SharedCoreError(.forbidden, "The rights of this client's key are “\(rawValue)”.", at: "transaction")
     }
 }
 

@@ -82,7 +82,7 @@ actor HubService {
         try await order.refresh()
         published = order.replica.read { $0.revision }
         takeOverSessions()
-        if let keys = options.keys { try Authenticator.shared().allow(keys.clients, in: domain) }
+        if let keys = options.keys { _ = try Authenticator.shared().replace(keys.clients, in: domain) }
         do throws(MessagingError) {
             for endpoint in options.endpoints { doors.append(try door(at: endpoint)) }
         } catch {
@@ -106,6 +106,13 @@ actor HubService {
         }
         order.setServing(true)
         return doors.map(\.endpoint)
+    }
+
+    /// Lets other keys in from now on, or the same ones with other rights: everyone on a network has to prove a key again.
+    func allow(_ clients: [String: ClientRights]) throws(SharedCoreError) {
+        guard !isStopped else { return }
+        guard try Authenticator.shared().replace(clients, in: domain) else { return }
+        for door in doors { door.network?.cut() }
     }
 
     private func door(at endpoint: HubEndpoint) throws(MessagingError) -> Door {

@@ -99,6 +99,9 @@ final class NetworkEntrance {
         }
     }
 
+    /// Cuts all connections. Clients that are let in come back by themselves.
+    func cut() { relay.cut() }
+
     func close() {
         relay.stop()
         for line in lines.values { line.socket.close() }
@@ -145,10 +148,12 @@ final class NetworkEntrance {
             let name = names[lastTurn]
             guard let line = lines[name] else { continue }
             look(at: line)
-            guard line.socket.isWanted, var message = line.socket.next(upTo: 2) else { continue }
+            guard line.socket.isWanted,
+                var message = line.socket.next(upTo: 2, peer: { $0.first.map(Request.isHello) == true })
+            else { continue }
             if !line.socket.hasInput(), line.connection.settle() { relay.resume(line.connection) }
             message.frames.insert(name, at: 0)
-            message.peer = PeerAddress(text: line.connection.address)
+            message.peer = PeerAddress(text: line.connection.address, user: message.peer.user)
             return message
         }
         return nil

@@ -32,6 +32,7 @@ final class Relay: Sendable {
     /// What other threads want of the relay's.
     private struct Orders {
         var resumed: [UInt64] = []
+        var isCut = false
         var isOver = false
     }
 
@@ -63,12 +64,13 @@ final class Relay: Sendable {
                     timer.clear()
                     isTimed = false
                 }
-                let (resumed, isOver) = orders.withLock { orders in
-                    defer { orders.resumed = [] }
-                    return (orders.resumed, orders.isOver)
+                let order = orders.withLock { orders in
+                    defer { (orders.resumed, orders.isCut) = ([], false) }
+                    return orders
                 }
-                if isOver { break }
-                thread.serve(keys, resumed)
+                if order.isOver { break }
+                if order.isCut { thread.closeAll() }
+                thread.serve(keys, order.resumed)
                 if thread.isUnfinished { wakeUp.raise() }
                 if thread.hasDeadlines, !isTimed {
                     timer.set(first: RelayThread.lookInterval, interval: .zero)
@@ -85,7 +87,13 @@ final class Relay: Sendable {
         wakeUp.raise()
     }
 
-    /// Closes all connections, soon.
+    /// Closes the connections that there are now, soon.
+    func cut() {
+        orders.withLock { $0.isCut = true }
+        wakeUp.raise()
+    }
+
+    /// Closes all connections, soon, and takes none in any more.
     func stop() {
         orders.withLock { $0.isOver = true }
         wakeUp.raise()

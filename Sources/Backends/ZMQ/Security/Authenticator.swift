@@ -10,7 +10,7 @@ final class Authenticator: Sendable {
     private static let instance = Mutex<Authenticator?>(nil)
 
     /// The allowed keys of each hub, by the domain that its sockets name.
-    private let domains = Mutex<[String: Set<String>]>([:])
+    private let domains = Mutex<[String: [String: ClientRights]]>([:])
 
     private init() {}
 
@@ -33,8 +33,18 @@ final class Authenticator: Sendable {
     }
 
     /// Lets these keys in, and no others, where a domain is asked for.
-    func allow(_ keys: Set<String>, in domain: String) {
-        domains.withLock { $0[domain] = keys }
+    ///
+    /// - Returns: Whether that changes anything.
+    func replace(_ keys: [String: ClientRights], in domain: String) -> Bool {
+        domains.withLock { domains in
+            defer { domains[domain] = keys }
+            return domains[domain] != keys
+        }
+    }
+
+    /// What the clients of a key may do; nil when it is not let in.
+    func rights(of key: String, in domain: String) -> ClientRights? {
+        domains.withLock { $0[domain]?[key] }
     }
 
     func forget(_ domain: String) {
@@ -62,7 +72,8 @@ final class Authenticator: Sendable {
             let key = CurveKeyPair.text(of: frames[6])
         else { return reply("400", "Only keys of CURVE are let in.") }
         let domain = String(decoding: frames[2], as: UTF8.self)
-        let isAllowed = domains.withLock { $0[domain]?.contains(key) == true }
-        return isAllowed ? reply("200", "OK", user: key) : reply("400", "The key is not among those that are let in.")
+        return rights(of: key, in: domain) != nil
+            ? reply("200", "OK", user: key)
+            : reply("400", "The key is not among those that are let in.")
     }
 }

@@ -94,21 +94,38 @@ public struct CurveClientKeys: Hashable, Sendable {
     }
 }
 
+/// What the clients with a key may do in the group.
+public enum ClientRights: String, CaseIterable, Hashable, Sendable {
+    /// Read, watch and listen. Their commits are refused as ``SharedCoreError/Code/forbidden``.
+    case read
+    /// That, and post notifications: commits of posts alone, whatever they are guarded by.
+    case post
+    /// Everything.
+    case participate
+}
+
 /// The keys of a hub that is reached over a network.
 public struct CurveHubKeys: Hashable, Sendable {
     /// The hub's own.
     public let own: CurveKeyPair
-    /// The public keys of the clients that it lets in.
-    public let clients: Set<String>
+    /// The public keys of the clients that it lets in, and what each may do.
+    public let clients: [String: ClientRights]
 
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when a client's key is none, or there is no client.
-    public init(own: CurveKeyPair, clients: Set<String>) throws(SharedCoreError) {
+    public init(own: CurveKeyPair, clients: [String: ClientRights]) throws(SharedCoreError) {
         guard !clients.isEmpty else {
             throw SharedCoreError(
                 .invalidArgument, "A hub on a network needs the public key of one client at least.", at: "client keys")
         }
-        for key in clients { try CurveKeyPair.check(key, "public key of a client") }
+        for key in clients.keys { try CurveKeyPair.check(key, "public key of a client") }
         self.own = own
         self.clients = clients
+    }
+
+    /// Lets clients in that may do everything.
+    ///
+    /// - Throws: As ``init(own:clients:)``.
+    public init(own: CurveKeyPair, clients: Set<String>) throws(SharedCoreError) {
+        try self.init(own: own, clients: Dictionary(uniqueKeysWithValues: clients.map { ($0, .participate) }))
     }
 }

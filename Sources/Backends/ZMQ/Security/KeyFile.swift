@@ -23,24 +23,36 @@ public enum KeyFile {
         }
     }
 
-    /// Reads the public keys that a hub lets in: one at the beginning of each line, behind which anything may stand.
+    /// Reads the public keys that a hub lets in: one at the beginning of each line. Behind it may stand `rights=read` or `rights=post`,
+    /// without which the key's clients may do everything, and then anything.
     ///
     /// - Throws: ``SharedCoreError/Code/forbidden`` when others may write it, ``SharedCoreError/Code/invalidArgument``
-    ///   when it is not there or a line holds no key.
-    public static func publicKeys(at path: String) throws(SharedCoreError) -> Set<String> {
+    ///   when it is not there, a line holds no key, or rights that there are not.
+    public static func publicKeys(at path: String) throws(SharedCoreError) -> [String: ClientRights] {
         let text = try read(path, forbidding: 0o022, "What says who is let in", right: "644")
-        var keys: Set<String> = []
+        var keys: [String: ClientRights] = [:]
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            guard let word = line.split(whereSeparator: \.isWhitespace).first else { continue }
+            let words = line.split(maxSplits: 2, whereSeparator: \.isWhitespace)
+            guard let word = words.first else { continue }
             do throws(SharedCoreError) {
                 try CurveKeyPair.check(String(word), "public key")
             } catch {
                 throw SharedCoreError(error.code, error.message, at: "\(path):\(index + 1)")
             }
-            keys.insert(String(word))
+            var rights: ClientRights? = .participate
+            if words.count > 1, words[1].hasPrefix(rightsPrefix) {
+                rights = ClientRights(rawValue: String(words[1].dropFirst(rightsPrefix.count)))
+            }
+            guard let rights else {
+                throw SharedCoreError(
+                    .invalidArgument, "The rights of a key are read, post or participate.", at: "\(path):\(index + 1)")
+            }
+            keys[String(word)] = rights
         }
         return keys
     }
+
+    private static let rightsPrefix = "rights="
 
     /// The name, in a group's directory, of the file with the key for this machine.
     static let groupName = "hub.key"

@@ -29,9 +29,10 @@ struct PeerAddress {
 
     init() {}
 
-    /// A peer of which only the address is known.
-    init(text: String) {
+    /// A peer on a network.
+    init(text: String, user: String?) {
         self.text = text
+        self.user = user
     }
 
     init(of part: inout zmq_msg_t) {
