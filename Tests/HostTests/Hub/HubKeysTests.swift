@@ -1,3 +1,4 @@
+internal import CoreAPITesting
 internal import Glibc
 internal import Subprocess
 internal import TestSupport
@@ -57,7 +58,41 @@ struct HubKeysTests {
             let stranger = try await program.run("--config", "stranger.yaml", "store", "get", "k")
             #expect(stranger.status == 78 && stranger.errors.contains("does not let this client's key in"))
             #expect(stranger.output.isEmpty)
+            // The list is followed.
+            try program.write("\(clientKey) rights=read the laptop\n", to: "clients.new")
+            _ = try await program.shell("mv clients.new clients")
+            try await hub.untilErrors(contain: "has changed")
+            try await eventually("the key may not write any more") {
+                let put = try await program.run("--config", "client.yaml", "store", "put", "k", "w")
+                return put.status == 78 && put.errors.contains("“read”")
+            }
+            #expect(try await program.run("--config", "client.yaml", "store", "get", "k").output == "v")
+            try program.write("no key\n", to: "clients")
+            try await hub.untilErrors(contain: "is not read again")
+            #expect(try await program.run("--config", "client.yaml", "store", "get", "k").status == 0)
+            try program.write("\n", to: "clients")
+            try await eventually("no key is let in") {
+                let get = try await program.run("--config", "client.yaml", "store", "get", "k")
+                return get.status == 78 && get.errors.contains("does not let this client's key in")
+            }
             #expect(try await program.run("--config", "hub.yaml", "hub", "--stop").status == 0)
+        }
+        #expect(ended.status == 0)
+    }
+
+    @Test("On loopback without configured keys, hub and clients of one user share those of the group's directory")
+    func loopback() async throws {
+        var program = try HostProgram()
+        let port = UInt16.random(in: 20_000...29_998)
+        program.environment["SHAREDCORE_BACKEND"] = "zmq"
+        program.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "tcp://127.0.0.1:\(port)"
+        let early = try await program.run("store", "get", "k")
+        #expect(early.status == 69 && early.errors.contains("No hub of this group"), "\(early.errors)")
+        let ended = try await program.running("hub") { [program] hub in
+            try await hub.untilErrors(contain: "listens at tcp://127.0.0.1:\(port)")
+            let put = try await program.run("store", "put", "k", "v")
+            #expect(put.status == 0, "\(put.errors)")
+            #expect(try await program.run("hub", "--stop").status == 0)
         }
         #expect(ended.status == 0)
     }
