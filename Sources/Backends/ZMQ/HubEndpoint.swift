@@ -43,7 +43,7 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
                 throw refuse("The port is missing.")
             }
             let port = rest[rest.index(after: colon)...]
-            guard let number = port == "*" ? 0 : UInt16(port), number < .max else {
+            guard let number = port == "*" ? 0 : UInt16(port), number < .max, port.first != "+" else {
                 throw refuse("“\(port)” is no port that another one follows.")
             }
             self = .tcp(host: String(rest[..<colon]), port: number)

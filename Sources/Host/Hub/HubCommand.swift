@@ -38,7 +38,8 @@
                 try await end(in: context)
             } else if detach {
                 try await DetachedHub(context: context).start()
-                StandardError.write("sharedcore: \(try Self.sentence(in: context))")
+                StandardError.write(
+                    "sharedcore: \(try Self.sentence(in: context, at: [context.resolution.hubEndpoint()]))")
             } else {
                 try await serve(in: context)
             }
@@ -54,7 +55,7 @@
                 throw error
             }
             report.listens()
-            let sentence = try Self.sentence(in: context)
+            let sentence = try Self.sentence(in: context, at: hub.endpoints)
             if reportTo == nil {
                 StandardError.write("sharedcore: \(sentence)")
             } else {
@@ -94,9 +95,9 @@
             }
         }
 
-        private static func sentence(in context: CommandContext) throws -> String {
+        private static func sentence(in context: CommandContext, at endpoints: [HubEndpoint]) throws -> String {
             "the hub of the group “\(try context.resolution.value(Settings.group))” listens at "
-                + "\(try context.resolution.hubEndpoint())"
+                + endpoints.map(\.description).joined(separator: " and ")
         }
 
         private func end(in context: CommandContext) async throws {

@@ -75,7 +75,7 @@
                     let pair = try KeyFile.pair(ofGroup: directory, making: true)
                     return try CurveHubKeys(own: pair, clients: [pair.publicKey])
                 } catch {
-                    throw CommandFailure(error)
+                    throw .configuration("the hub's key: \(error.sentence)")
                 }
             default:
                 throw .configuration(

@@ -15,7 +15,7 @@ package final class StreamConnection: Sendable {
     /// The descriptor to poll for reading.
     package let descriptor: Int32
 
-    init(owning descriptor: Int32) {
+    package init(owning descriptor: Int32) {
         self.descriptor = descriptor
     }
 

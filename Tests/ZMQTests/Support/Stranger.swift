@@ -27,12 +27,14 @@ final class Stranger {
         case handshake
         /// The greeting of a client with keys, and the beginning of a command that is said to have 16 MiB.
         case largeCommand
+        /// The greeting and the first command of a client with keys, with a key that it has made up.
+        case falseKey
 
         /// Whether the other side may refuse it at once: nonsense, or a handshake where it wants keys.
         fileprivate var isRefused: Bool {
             switch self {
             case .silence, .halfGreeting: false
-            case .noise, .handshake, .largeCommand: true
+            case .noise, .handshake, .largeCommand, .falseKey: true
             }
         }
 
@@ -45,6 +47,9 @@ final class Stranger {
             case .largeCommand:
                 Array(Stranger.greeting[..<12]) + Array("CURVE".utf8) + [UInt8](repeating: 0, count: 47)
                     + [6, 0, 0, 0, 0, 1, 0, 0, 0] + [UInt8](repeating: 0, count: 1_000)
+            case .falseKey:
+                Array(Stranger.greeting[..<12]) + Array("CURVE".utf8) + [UInt8](repeating: 0, count: 47)
+                    + [4, 200, 5] + Array("HELLO".utf8) + [1, 0] + [UInt8](repeating: 7, count: 192)
             }
         }
     }

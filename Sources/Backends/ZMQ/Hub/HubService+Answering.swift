@@ -27,6 +27,7 @@ extension HubService {
             }
             return
         }
+        if let network = doors[address.door].network, !network.isThere(address.connection) { return }
         guard let client = addresses[address],
             client.nonce.isSame(as: request.nonce) || FailPoint.fails("hub.nonce")
         else {
@@ -115,9 +116,15 @@ extension HubService {
         return (news ?? nil) ?? News(after: known)
     }
 
+    /// Whether a long answer is worth its trouble: it would be told in vain where too much waits already. The client asks again.
+    private func takesAnswers(_ address: HubAddress) -> Bool {
+        doors[address.door].network?.takesAnswers(address.connection) ?? true
+    }
+
     /// Sends what comes after a revision, or the whole state when that is not known any more.
     private func catchUp(_ number: UInt64, after known: Revision?, at address: HubAddress) throws(SharedCoreError) {
         publishNews()
+        guard takesAnswers(address) else { return }
         if FailPoint.fails("hub.state") { return }
         let (revision, news, records) = try order.replica.read { state throws(SharedCoreError) in
             if let known, known <= state.revision, let news = try state.news(after: known) {
@@ -136,6 +143,7 @@ extension HubService {
 
     /// Sends the changes after a revision, as far back as they are kept.
     private func tellHistory(_ number: UInt64, after known: Revision, at address: HubAddress) throws(SharedCoreError) {
+        guard takesAnswers(address) else { return }
         let (revision, records) = try order.replica.read { state throws(SharedCoreError) in
             var records: [[UInt8]] = []
             try state.writeHistory(after: known) { records.append($0) }
@@ -216,6 +224,10 @@ extension HubService {
         // and to another hub.
         if let client = clients.values.first(where: { $0.token.isSame(as: hello.token) }), !client.mustEnd {
             return client
+        }
+        guard addresses[address].map(\.mustEnd) ?? true else {
+            throw SharedCoreError(
+                .invalidArgument, "This connection has a session already.", at: "\(doors[address.door].endpoint)")
         }
         let isHere = isOfThisProcess(address)
         let process = isHere ? nil : visibleProcess(of: hello, peer)

@@ -21,8 +21,8 @@ final class NetworkEntrance {
         var waitingByteCount: Int { sentByteCount - connection.sent.load(ordering: .sequentiallyConsistent) }
     }
 
-    /// The bytes of answers that may wait for one client. Then its requests are left alone, and answers to those that were taken
-    /// are dropped, which it notices.
+    /// The bytes of answers that may wait for one client before another one is begun. Then its requests are left alone, and those that
+    /// were taken are dropped, which it notices.
     static let answerByteLimit = 16 << 20
     private static let handshakeMilliseconds = 2_000
 
@@ -51,21 +51,28 @@ final class NetworkEntrance {
         stream = try Self.socket(.publisher, named: streamName, keys, domain)
         try Door.prepareStream(stream)
         try Door.bind(stream)
+        let lineCount = Relay.LineCount()
         let handlers = Relay.Handlers(
             open: { connection in
                 guard connection.channel == .requests else { return streamName }
-                let name = "@\(domain)-\(door)-\(connection.number)"
+                // One that another program cannot foresee: it could take the name first.
+                let name = "@sharedcore-\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))"
                 let socket = try Self.socket(.dealer, named: name, keys, domain)
                 try socket.set(.sendLimit, Door.queueLimit)
                 try socket.set(.receiveLimit, Wire.windowCount)
                 try socket.set(.messageByteLimit, Wire.requestByteLimit)
-                try Door.bind(socket)
+                try socket.bind()
                 let handover = SocketHandover(socket: socket)
                 act { $0.lineOpened(connection, handover.socket, at: door) }
                 return name
             },
             drained: { connection in act { $0.lineDrained(connection, at: door) } },
-            closed: { connection in act { $0.lineClosed(connection, at: door) } })
+            closed: { connection in
+                act {
+                    $0.lineClosed(connection, at: door)
+                    lineCount.add(-1)
+                }
+            }, lineCount: lineCount)
         relay = try Door.taking { () throws(MessagingError) in
             do throws(SystemCallError) {
                 return try Relay(host: host, port: port, handlers: handlers)
@@ -163,6 +170,13 @@ final class NetworkEntrance {
         guard self.isWanted != isWanted else { return }
         self.isWanted = isWanted
         for line in lines.values { look(at: line) }
+    }
+
+    func isThere(_ name: [UInt8]) -> Bool { lines[name] != nil }
+
+    /// Whether an answer to a connection would be on its way: it is there, and has taken enough of the former ones.
+    func takesAnswers(_ name: [UInt8]) -> Bool {
+        lines[name].map { $0.waitingByteCount < Self.answerByteLimit } ?? false
     }
 
     /// The other end has taken more of what waits for it.

@@ -17,6 +17,15 @@ final class Relay: Sendable {
         /// The other end has taken much of what the hub held back for.
         let drained: @Sendable (RelayedConnection) -> Void
         let closed: @Sendable (RelayedConnection) -> Void
+        /// How many connections have a place, or have had one whose socket the hub has not closed yet.
+        let lineCount: LineCount
+    }
+
+    final class LineCount: Sendable {
+        private let count = Atomic(0)
+        var value: Int { count.load(ordering: .acquiring) }
+
+        func add(_ number: Int) { count.add(number, ordering: .acquiringAndReleasing) }
     }
 
     private let requests: StreamListener

@@ -24,9 +24,10 @@ struct RelayThread: ~Copyable {
     static let keyPatience = Duration.milliseconds(2_500)
     static let helloPatience = Duration.seconds(5)
     static let blockedPatience = Duration.seconds(30)
-    /// How many wait for a place, and for how long.
-    static let waitingLimit = 1_024
-    static let waitingPatience = Duration.seconds(5)
+    /// How many wait to be heard, or for a place, where the system allows the process descriptors enough.
+    static let lobbyLimit = 1_024
+    /// How many are taken in before the others have their turn.
+    private static let turnAcceptCount = 64
     /// What one connection moves before the others have their turn.
     private static let turnByteCount = 64 << 10
     /// How soon deadlines are looked at.
@@ -34,8 +35,9 @@ struct RelayThread: ~Copyable {
     /// The descriptors that one connection takes in the process: its own, both ends of the local one, the socket at which the library
     /// waits for it, and the library's signal.
     private static let descriptorCount = 5
-    /// Those that are left for everything else.
+    /// Those that are left for everything else, at most, and those that must be free now when a connection gets its place.
     private static let spareDescriptorCount = 512
+    private static let freeDescriptorCount = 32
 
     /// Both ends of a connection, and what is on its way.
     private final class Line {
@@ -43,28 +45,23 @@ struct RelayThread: ~Copyable {
         let outer: StreamConnection
         let inner: StreamConnection
         let begun: BootInstant
-        var up = RelayedBytes()
-        var down = RelayedBytes()
+        var up: RelayedBytes
+        /// The greeting of the hub's end was sent already.
+        var down = RelayedBytes(skipping: Handshake.greetingByteCount)
         var isKeyed = false
-        /// Since when something waits that the receiving end does not take, or the limit does not allow.
-        var blockedSince: BootInstant?
+        /// Since when something waits that the hub may not get yet, and what the other end does not take.
+        var upBlockedSince: BootInstant?
+        var downBlockedSince: BootInstant?
         /// Since when it is only there to send what is left.
         var endingSince: BootInstant?
 
-        init(_ connection: RelayedConnection, _ outer: StreamConnection, _ inner: StreamConnection, at now: BootInstant)
-        {
-            self.connection = connection
-            self.outer = outer
+        init(_ newcomer: Lobby.Newcomer, _ inner: StreamConnection, at now: BootInstant) {
+            connection = newcomer.connection
+            outer = newcomer.outer
             self.inner = inner
+            up = RelayedBytes(newcomer.words)
             begun = now
         }
-    }
-
-    /// A connection that waits for a place.
-    private struct Newcomer {
-        let connection: RelayedConnection
-        let outer: StreamConnection
-        let since: BootInstant
     }
 
     private let requests: StreamListener
@@ -77,13 +74,14 @@ struct RelayThread: ~Copyable {
 
     private var lines: [UInt64: Line] = [:]
     private var slots = StrangerSlots()
-    private var newcomers: [Newcomer] = []
+    private var lobby: Lobby
     private var lastNumber: UInt64 = 0
     /// Lines that may have more to move, and those that have a deadline.
     private var unfinished: Set<UInt64> = []
     private var watched: Set<UInt64> = []
-    /// Whether a connection waits that the system had no descriptor for.
-    private var mustAccept = false
+    /// Listeners at which more may wait than was taken in, and those for whose next connection the system had no descriptor.
+    private var unheard: Set<RelayedConnection.Channel> = []
+    private var refused: Set<RelayedConnection.Channel> = []
 
     init(
         requests: StreamListener, stream: StreamListener, readiness: ReadinessSet, handlers: Relay.Handlers
@@ -92,7 +90,10 @@ struct RelayThread: ~Copyable {
         self.stream = stream
         self.readiness = readiness
         self.handlers = handlers
-        lineLimit = max((OpenFile.limit - Self.spareDescriptorCount) / Self.descriptorCount, 8)
+        let limit = OpenFile.limit
+        let usable = limit - min(Self.spareDescriptorCount, limit / 4)
+        lobby = Lobby(limit: max(min(Self.lobbyLimit, usable / 4), 8))
+        lineLimit = max((usable - lobby.limit) / Self.descriptorCount, 4)
     }
 
     deinit {
@@ -100,69 +101,98 @@ struct RelayThread: ~Copyable {
     }
 
     /// Whether there is more to do at once, and whether there are deadlines to look at.
-    var isUnfinished: Bool { !unfinished.isEmpty }
-    var hasDeadlines: Bool { mustAccept || !watched.isEmpty || !newcomers.isEmpty }
+    var isUnfinished: Bool { !unfinished.isEmpty || !unheard.isEmpty }
+    var hasDeadlines: Bool { !refused.isEmpty || !watched.isEmpty || !lobby.isEmpty }
 
     mutating func serve(_ keys: [UInt64], _ resumed: [UInt64]) {
         let isLooking = keys.contains(Self.timerKey)
-        if keys.contains(Self.requestsKey) || (isLooking && mustAccept) { accept(requests, .requests) }
-        if keys.contains(Self.streamKey) || (isLooking && mustAccept) { accept(stream, .stream) }
+        if keys.contains(Self.requestsKey) { unheard.insert(.requests) }
+        if keys.contains(Self.streamKey) { unheard.insert(.stream) }
+        if isLooking { (unheard, refused) = (unheard.union(refused), []) }
+        for channel in unheard { accept(channel) }
         let ready = unfinished.union(keys).union(resumed)
         unfinished = []
-        for number in ready { if let line = lines[number] { move(line) } }
+        for number in ready {
+            if let line = lines[number] { move(line) }
+            if let newcomer = lobby[number] { hear(newcomer) }
+        }
         if isLooking { lookAtTime() }
-        while let newest = newcomers.last, admit(newest) { newcomers.removeLast() }
+        admitReady()
     }
 
     mutating func closeAll() {
         for line in Array(lines.values) { close(line) }
-        newcomers = []
+        for newcomer in lobby.overdue(at: clock.now(), patience: .zero) { drop(newcomer) }
     }
 
     // MARK: - Coming
 
-    private mutating func accept(_ listener: StreamListener, _ channel: RelayedConnection.Channel) {
-        mustAccept = false
-        while true {
+    private mutating func accept(_ channel: RelayedConnection.Channel) {
+        unheard.remove(channel)
+        let listener = channel == .requests ? requests : stream
+        for _ in 0..<Self.turnAcceptCount {
             do throws(SystemCallError) {
                 guard let (outer, address) = try listener.acceptWithAddress() else { return }
                 lastNumber += 1
                 let connection = RelayedConnection(number: lastNumber, channel: channel, address: address)
-                let newcomer = Newcomer(connection: connection, outer: outer, since: clock.now())
-                if !admit(newcomer) {
-                    newcomers.append(newcomer)
-                    if newcomers.count > Self.waitingLimit { newcomers.removeFirst() }
+                let newcomer = Lobby.Newcomer(connection, outer, at: clock.now())
+                if let former = lobby.take(newcomer) { readiness.remove(former.outer.descriptor) }
+                try readiness.add(outer, key: lastNumber)
+                guard outer.send(Handshake.greeting) else {
+                    drop(newcomer)
+                    continue
                 }
+                hear(newcomer)
             } catch {
                 // Tried again at the next look.
-                mustAccept = true
+                refused.insert(channel)
                 return
             }
         }
+        unheard.insert(channel)
     }
 
-    /// Gives a connection its place, when there is one.
-    private mutating func admit(_ newcomer: Newcomer) -> Bool {
+    private mutating func hear(_ newcomer: Lobby.Newcomer) {
+        if !lobby.hear(newcomer, through: buffer) { drop(newcomer) }
+    }
+
+    private mutating func drop(_ newcomer: Lobby.Newcomer) {
+        if lobby.remove(newcomer.connection.number) != nil { readiness.remove(newcomer.outer.descriptor) }
+    }
+
+    /// Gives those their places that have said what a client says first, as far as there are places.
+    private mutating func admitReady() {
+        guard !lobby.isEmpty else { return }
+        var full: Set<String> = []
+        for newcomer in lobby.ready where !full.contains(newcomer.connection.address) {
+            guard handlers.lineCount.value < lineLimit, OpenFile.areFree(Self.freeDescriptorCount) else { return }
+            if !admit(newcomer) { full.insert(newcomer.connection.address) }
+        }
+    }
+
+    /// Gives a connection its place, when its address may have one.
+    private mutating func admit(_ newcomer: Lobby.Newcomer) -> Bool {
         let number = newcomer.connection.number
         let now = clock.now()
-        guard lines.count < lineLimit else { return false }
         switch slots.admit(number, from: newcomer.connection.address, at: now) {
         case .mustWait: return false
         case .admitted: break
         case .admittedFor(let former): if let line = lines[former] { close(line) }
         }
+        lobby.remove(number)
+        handlers.lineCount.add(1)
         do {
             let place = try handlers.open(newcomer.connection)
-            let line = Line(newcomer.connection, newcomer.outer, try StreamConnection(to: place), at: now)
-            lines[number] = line
-            try readiness.add(line.outer, key: number)
+            let line = Line(newcomer, try StreamConnection(to: place), at: now)
             try readiness.add(line.inner, key: number)
+            newcomer.connection.sent.add(Handshake.greetingByteCount, ordering: .sequentiallyConsistent)
+            lines[number] = line
             unfinished.insert(number)
             watched.insert(number)
         } catch {
             // The other end tries again.
             slots.leave(number)
-            lines[number] = nil
+            readiness.remove(newcomer.outer.descriptor)
             handlers.closed(newcomer.connection)
         }
         return true
@@ -200,9 +230,11 @@ struct RelayThread: ~Copyable {
             guard stall(line) else { return }
             up = .blocked
         }
-        if received > 0 || sent > 0 { line.blockedSince = nil }
-        line.blockedSince = up == .blocked || down == .blocked ? line.blockedSince ?? now : nil
-        if line.blockedSince != nil || line.endingSince != nil { watched.insert(connection.number) }
+        line.upBlockedSince = up == .blocked ? (received > 0 ? now : line.upBlockedSince ?? now) : nil
+        line.downBlockedSince = down == .blocked ? (sent > 0 ? now : line.downBlockedSince ?? now) : nil
+        if [line.upBlockedSince, line.downBlockedSince, line.endingSince].contains(where: { $0 != nil }) {
+            watched.insert(connection.number)
+        }
         if up == .stopped || down == .stopped { unfinished.insert(connection.number) }
     }
 
@@ -250,7 +282,7 @@ struct RelayThread: ~Copyable {
 
     private mutating func lookAtTime() {
         let now = clock.now()
-        newcomers.removeAll { $0.since.advanced(by: Self.waitingPatience) <= now }
+        for newcomer in lobby.overdue(at: now, patience: Self.keyPatience) { drop(newcomer) }
         for number in watched {
             guard let line = lines[number], let deadline = deadline(of: line) else {
                 watched.remove(number)
@@ -264,7 +296,8 @@ struct RelayThread: ~Copyable {
     private func deadline(of line: Line) -> BootInstant? {
         if let since = line.endingSince { return since.advanced(by: Self.keyPatience) }
         if !line.isKeyed { return line.begun.advanced(by: Self.keyPatience) }
-        if let since = line.blockedSince { return since.advanced(by: Self.blockedPatience) }
+        let blocked = [line.upBlockedSince, line.downBlockedSince].compactMap(\.self).min()
+        if let blocked { return blocked.advanced(by: Self.blockedPatience) }
         let mustSayHello = line.connection.channel == .requests && !isMember(line)
         return mustSayHello ? line.begun.advanced(by: Self.helloPatience) : nil
     }

@@ -18,6 +18,14 @@ struct RelayedBytes {
     /// What was received and not sent yet.
     private var rest: ArraySlice<UInt8> = []
     private var isSourceEnded = false
+    /// How many of the bytes that come first are not passed on, because the other end has them already.
+    private var skipped: Int
+
+    init(_ first: [UInt8] = [], skipping skipped: Int = 0) {
+        rest = first[...]
+        self.skipped = skipped
+    }
+
     var isEmpty: Bool { rest.isEmpty }
 
     /// Moves what there is.
@@ -49,10 +57,13 @@ struct RelayedBytes {
                 return .ended
             }
             left -= count
-            let bytes = UnsafeRawBufferPointer(rebasing: buffer.prefix(count))
+            let known = min(skipped, count)
+            skipped -= known
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[known..<count])
+            if bytes.isEmpty { continue }
             guard let sent = target.sendSome(bytes) else { return .closed }
             moved += sent
-            if sent < count { rest = ArraySlice(bytes.dropFirst(sent)) }
+            if sent < bytes.count { rest = ArraySlice(bytes.dropFirst(sent)) }
         }
     }
 }

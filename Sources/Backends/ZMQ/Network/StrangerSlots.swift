@@ -37,6 +37,7 @@ struct StrangerSlots {
             strangers.append(Stranger(number: number, address: address, since: now))
             return .admitted
         }
+        guard let oldest = strangers.first, oldest.since.advanced(by: Self.patience) <= now else { return .mustWait }
         let crowd = sameAddress < Self.addressLimit ? largestAddress : address
         guard let index = strangers.firstIndex(where: { $0.address == crowd }),
             strangers[index].since.advanced(by: Self.patience) <= now

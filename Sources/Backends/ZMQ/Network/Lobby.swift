@@ -1,0 +1,116 @@
+internal import CoreAPI
+internal import Platform
+
+/// Connections over a network that have not said yet what a client with a key says first. Each is greeted, and its first words
+/// are waited for, here, where that costs a descriptor and 300 bytes.
+///
+/// Those who only take up room thus keep none from coming who speaks: a client that does has said its part after one or two
+/// round trips.
+struct Lobby {
+    /// How many of one address there may be, after which the one of them that has been there the longest goes.
+    static let addressLimit = 256
+
+    final class Newcomer {
+        let connection: RelayedConnection
+        let outer: StreamConnection
+        let since: BootInstant
+        /// What it has said.
+        fileprivate(set) var words: [UInt8] = []
+        var isReady: Bool { words.count == Handshake.clientByteCount }
+
+        init(_ connection: RelayedConnection, _ outer: StreamConnection, at now: BootInstant) {
+            self.connection = connection
+            self.outer = outer
+            since = now
+        }
+    }
+
+    /// How many there may be.
+    let limit: Int
+    private var newcomers: [UInt64: Newcomer] = [:]
+    /// Their numbers, in the order in which they came.
+    private var arrivals: [UInt64] = []
+    /// Those of them who have said all that is waited for.
+    private var readyNumbers: [UInt64] = []
+    private var addressCounts: [String: Int] = [:]
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    var isEmpty: Bool { newcomers.isEmpty }
+    subscript(number: UInt64) -> Newcomer? { newcomers[number] }
+
+    /// Those who have said all that is waited for; the last of them first.
+    var ready: [Newcomer] { readyNumbers.reversed().compactMap { newcomers[$0] } }
+
+    /// Takes a connection in.
+    ///
+    /// - Returns: The one that has to go for it, if there are too many.
+    mutating func take(_ newcomer: Newcomer) -> Newcomer? {
+        let number = newcomer.connection.number
+        newcomers[number] = newcomer
+        arrivals.append(number)
+        let address = newcomer.connection.address
+        addressCounts[address, default: 0] += 1
+        if addressCounts[address, default: 0] > Self.addressLimit {
+            let first = arrivals.first { newcomers[$0]?.connection.address == address }
+            return first.flatMap { remove($0) }
+        }
+        return arrivals.count > limit ? remove(arrivals[0]) : nil
+    }
+
+    @discardableResult
+    mutating func remove(_ number: UInt64) -> Newcomer? {
+        guard let newcomer = newcomers.removeValue(forKey: number) else { return nil }
+        if let index = arrivals.firstIndex(of: number) { arrivals.remove(at: index) }
+        if newcomer.isReady { readyNumbers.removeAll { $0 == number } }
+        let address = newcomer.connection.address
+        addressCounts[address] = addressCounts[address].flatMap { $0 > 1 ? $0 - 1 : nil }
+        return newcomer
+    }
+
+    /// Hears what a connection has to say.
+    ///
+    /// - Returns: Whether it may be a client's, as far as it has spoken.
+    mutating func hear(_ newcomer: Newcomer, through buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        while !newcomer.isReady {
+            let missing = Handshake.clientByteCount - newcomer.words.count
+            guard let count = newcomer.outer.receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<missing]))
+            else { return true }
+            guard count > 0 else { return false }
+            newcomer.words += buffer[..<count]
+            guard Handshake.isClients(newcomer.words) else { return false }
+            if newcomer.isReady { readyNumbers.append(newcomer.connection.number) }
+        }
+        return true
+    }
+
+    /// Those who have taken too long.
+    func overdue(at now: BootInstant, patience: Duration) -> [Newcomer] {
+        arrivals.compactMap { newcomers[$0] }.filter { $0.since.advanced(by: patience) <= now }
+    }
+}
+
+/// The first bytes of a connection with keys: the greeting of each end (ZMTP 3, RFC 23 of ZeroMQ) and the HELLO of the client's end
+/// (CURVE, RFC 26).
+enum Handshake {
+    static let greetingByteCount = 64
+    private static let mechanism = Array("CURVE".utf8) + [UInt8](repeating: 0, count: 15)
+    /// A command of 200 bytes.
+    private static let hello: [UInt8] = [4, 200, 5] + Array("HELLO".utf8)
+    static let clientByteCount = greetingByteCount + 2 + 200
+
+    /// The greeting of the hub's end: signature, version 3.1, mechanism, and that it is the server.
+    static let greeting: [UInt8] =
+        [0xFF, 0, 0, 0, 0, 0, 0, 0, 1, 0x7F, 3, 1] + mechanism + [1] + [UInt8](repeating: 0, count: 31)
+
+    /// Whether bytes may be the first ones of a client's end.
+    static func isClients(_ bytes: [UInt8]) -> Bool {
+        func holds(_ expected: [UInt8], at offset: Int) -> Bool {
+            zip(bytes.dropFirst(offset), expected).allSatisfy { $0 == $1 }
+        }
+        return holds([0xFF], at: 0) && holds([0x7F], at: 9) && bytes.dropFirst(10).prefix(1).allSatisfy { $0 >= 3 }
+            && holds(mechanism, at: 12) && holds(hello, at: greetingByteCount)
+    }
+}
