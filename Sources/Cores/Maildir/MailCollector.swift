@@ -20,7 +20,7 @@ struct MailCollector {
     private var troubled: [FileName] = []
     /// The troubles that messages have, so that one that many have, such as a full disk, is reported once.
     private var knownTroubles: [FileName: String] = [:]
-    /// What has ended the processes of cores before, or would if this one ended now.
+    /// What has ended the processes of cores before.
     private var attempts: MailAttempts
     private var knowsAttempts = false
     /// The trouble with the folder that was reported last; nil since it could be read.
@@ -105,7 +105,7 @@ struct MailCollector {
         await report(look.arrivals.others, in: look.maildir)
         if !knowsAttempts {
             do throws(SharedCoreError) {
-                try await attempts.load(standing: look.arrivals.messages)
+                try await attempts.load(standing: look.arrivals, marked: look.marked)
                 knowsAttempts = true
             } catch {
                 return try await trouble(storing: nil, error)
@@ -177,12 +177,14 @@ struct MailCollector {
             }
             return try await setAside(name, refusal, in: maildir)
         }
-        let reading: Result<InboxMessage, MailRefusal>
+        let reading = await thread.run { [source] in
+            maildir.marking(name) {
+                FailPoint.hit("maildir.reading")
+                return source.read(file, byteCount: byteCount)
+            }
+        }
         do throws(SharedCoreError) {
-            try await attempts.begin(name)
-            FailPoint.hit("maildir.reading")
-            reading = await thread.run { [source] in source.read(file, byteCount: byteCount) }
-            try await attempts.end(name)
+            try await attempts.forget(name)
         } catch {
             return try await trouble(storing: name, error)
         }
@@ -239,12 +241,10 @@ struct MailCollector {
         let folder = refusal.folder
         let outcome = await move(name) { () throws(SystemCallError) in try maildir.setAside(name, in: folder) }
         guard outcome == .settled else { return outcome }
-        if attempts.count(of: name) > 0 {
-            do throws(SharedCoreError) {
-                try await attempts.end(name)
-            } catch {
-                return try await trouble(storing: name, error)
-            }
+        do throws(SharedCoreError) {
+            try await attempts.forget(name)
+        } catch {
+            return try await trouble(storing: name, error)
         }
         await context.report(
             "The file \(maildir.location(of: name)) \(refusal.explanation). It was not delivered and is in "

@@ -31,6 +31,8 @@ struct MailSource: Sendable {
     struct Look: Sendable {
         let maildir: Maildir
         let arrivals: Maildir.Arrivals
+        /// What was being read when a process ended. The mark is removed: this look is the only one that tells of it.
+        let marked: FileName?
     }
 
     /// Lists what has arrived.
@@ -40,7 +42,9 @@ struct MailSource: Sendable {
     func look() throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: path)
         try bell.listen(to: maildir.new)
-        return Look(maildir: maildir, arrivals: try maildir.arrivals(limit: Self.lookLimit))
+        let marked = try maildir.markedName()
+        if marked != nil { maildir.unmark() }
+        return Look(maildir: maildir, arrivals: try maildir.arrivals(limit: Self.lookLimit), marked: marked)
     }
 
     /// What was found under a name.

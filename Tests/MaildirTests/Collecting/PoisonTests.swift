@@ -1,6 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
+internal import Glibc
 internal import TestSupport
 internal import Testing
 
@@ -18,18 +19,42 @@ struct PoisonTests {
             })
     }
 
-    @Test("Reading is written down in the group while it lasts, and not longer")
-    func written() async throws {
+    @Test("A message is marked while it is read, and not longer")
+    func marked() async throws {
         let maildir = try TestMaildir()
+        let folder = try Maildir(path: maildir.path)
+        for bytes in [Array("plain".utf8), [0xFF, 0x0A, 0x20], [UInt8](repeating: 0x61, count: 255)] {
+            let name = FileName(bytes)
+            #expect(try folder.marking(name) { try? folder.markedName() } == name)
+            #expect(try folder.markedName() == nil)
+        }
         for name in ["1", "2"] { try maildir.deliver(id: name, as: name) }
         let inbox = try await TestInbox()
-        var attempts = MailAttempts(in: inbox.store)
-        try await attempts.begin(FileName(Array("1".utf8)))
-        #expect(try await counts(in: inbox) == ["1": "1"])
-        try await attempts.end(FileName(Array("1".utf8)))
-        #expect(try await counts(in: inbox).isEmpty)
         try await withCore(on: maildir, inbox: inbox) {
             try await eventually("both are taken") { maildir.names("cur").count == 2 }
+        }
+        #expect(try await counts(in: inbox).isEmpty)
+        #expect(maildir.names("tmp").isEmpty)
+    }
+
+    @Test("What a mark tells of is counted once, by the next core, until the message is read")
+    func counted() async throws {
+        let maildir = try TestMaildir()
+        let folder = try Maildir(path: maildir.path)
+        let inbox = try await TestInbox()
+        for name in ["read", "gone"] {
+            #expect(symlink(name, maildir.path + "/tmp/sharedcore-reading") == 0)
+            let look = try MailSource(path: maildir.path, limits: MailLimits()).look()
+            #expect(look.marked == FileName(Array(name.utf8)))
+            #expect(try folder.markedName() == nil)
+            var attempts = MailAttempts(in: inbox.store)
+            let arrivals = Maildir.Arrivals(messages: [FileName(Array("read".utf8))])
+            try await attempts.load(standing: arrivals, marked: look.marked)
+            #expect(try await counts(in: inbox) == ["read": "1"])
+        }
+        try maildir.deliver(id: "read", as: "read")
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("it is taken") { maildir.names("cur").count == 1 }
         }
         #expect(try await counts(in: inbox).isEmpty)
     }
@@ -53,16 +78,18 @@ struct PoisonTests {
         #expect(try await counts(in: inbox).isEmpty)
     }
 
-    @Test("A message that waits for a full store is not held to have ended anything")
-    func fullStore() async throws {
-        let maildir = try TestMaildir()
-        try maildir.deliver(id: "one", as: "one")
-        let inbox = try await TestInbox { _ in SharedCoreError(.storageFull, "There is no space for it.", at: "test") }
-        try await withCore(on: maildir, inbox: inbox) {
-            try await eventually("it is tried again") { inbox.attempts >= 3 }
-            try await eventually("nothing is counted while it waits") { try await counts(in: inbox).isEmpty }
+    @Test("Nothing is forgotten that a look at a part of the folder has not seen")
+    func partialLook() async throws {
+        let inbox = try await TestInbox()
+        for name in ["seen", "unseen"] { try await inbox.store.put(Key(Self.path + name), Array("3".utf8)) }
+        let seen = FileName(Array("seen".utf8))
+        for isPartial in [true, false] {
+            var attempts = MailAttempts(in: inbox.store)
+            try await attempts.load(standing: Maildir.Arrivals(messages: [seen], isPartial: isPartial), marked: nil)
+            #expect(attempts.count(of: seen) == 3)
+            #expect(attempts.count(of: FileName(Array("unseen".utf8))) == (isPartial ? 3 : 0))
         }
-        #expect(maildir.names("new") == ["one"])
+        #expect(try await counts(in: inbox) == ["seen": "3"])
     }
 
     @Test("What is set aside is listed and given back, under a name that is free")

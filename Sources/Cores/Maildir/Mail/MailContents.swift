@@ -1,4 +1,5 @@
 internal import Coordination
+internal import Glibc
 internal import Platform
 
 /// What of a message is shown: one part, as it stands in the file.
@@ -172,12 +173,16 @@ struct MailContents {
         guard !levels.isEmpty, line.bytes.starts(with: "--".utf8) else { return nil }
         var count = line.bytes.count
         while count > 0, MailText.isSpace(line.bytes[count - 1]) { count -= 1 }
-        let text = line.bytes[..<count]
-        for (level, present) in levels.enumerated().reversed() where text.starts(with: present.boundary) {
-            let rest = text.dropFirst(present.boundary.count)
-            if rest.isEmpty || rest.elementsEqual("--".utf8) {
-                return Mark(level: level, isLast: !rest.isEmpty, start: line.start)
-            }
+        // A file may have millions of such lines, and a hundred levels.
+        guard let text = line.bytes.baseAddress else { return nil }
+        var level = levels.count
+        while level > 0 {
+            level -= 1
+            let boundary = levels[level].boundary
+            let rest = count - boundary.count
+            guard rest == 0 || rest == 2, memcmp(text, boundary, boundary.count) == 0 else { continue }
+            guard rest == 0 || line.bytes[boundary.count..<count].elementsEqual("--".utf8) else { continue }
+            return Mark(level: level, isLast: rest == 2, start: line.start)
         }
         return nil
     }
