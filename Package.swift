@@ -142,7 +142,8 @@ let package = Package(
         room("Lifecycle", knows: ["CoreAPI"]),
         room("KeeperWire", knows: ["Lifecycle"]),
         room("KeptSockets", knows: ["CoreAPI", "KeeperWire", "Platform"]),
-        room("MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Platform", "CLinux"]),
+        room(
+            "MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform", "CLinux"]),
 
         // What the kernel tells of the machine's networks.
         room("NetworkMonitor", knows: ["CoreAPI", "Platform"]),

@@ -20,6 +20,7 @@ internal import ProgramOutput
 /// | `--name TEXT` | the participant's name for people | `sharedcore-executor` |
 /// | `--durability process\|disk` | what a commit survives | `process` |
 /// | `--start-ms N` | how long the core takes to connect | 0 |
+/// | `--memory-bytes N\|none` | how much memory the process may have for itself | 24 MiB |
 /// | `--budget-ms N` | how long the core may run | 30000 |
 /// | `--inbox-lifetime-ms N` | how long messages are kept | 300000 |
 /// | `--handover-deadline-ms N` | how long a Main waits | 500 |
@@ -80,6 +81,7 @@ struct ExecutorArguments {
         durability = try reader.choice("--durability", among: [Durability.process, .disk]) ?? durability
         request.startDuration = try reader.milliseconds("--start-ms", default: request.startDuration)
         request.witness = FileWitness(besideGroup: directory)
+        request.memory = try reader.byteCount("--memory-bytes", default: request.memory)
         try reader.fill(&request.options)
         if let text = reader.values["--parent"] {
             guard let number = Int32(text), number > 0 else { throw Self.usage("--parent takes a process number") }
@@ -88,7 +90,8 @@ struct ExecutorArguments {
     }
 
     private static let options: Set<String> = [
-        "--directory", "--call-id", "--deadline-ms", "--maildir", "--name", "--durability", "--start-ms", "--budget-ms",
+        "--directory", "--call-id", "--deadline-ms", "--maildir", "--name", "--durability", "--start-ms",
+        "--memory-bytes", "--budget-ms",
         "--inbox-lifetime-ms", "--handover-deadline-ms", "--handover-hard-maximum-ms", "--on-deadline", "--parent",
     ]
 

@@ -26,6 +26,14 @@ struct ValueReader {
         values[option] == nil ? fallback : try milliseconds(option)
     }
 
+    /// A number of bytes, or `none`.
+    func byteCount(_ option: String, default fallback: UInt64?) throws(ExecutorFailure) -> UInt64? {
+        guard let text = values[option] else { return fallback }
+        if text == "none" { return nil }
+        guard let count = UInt64(text) else { throw ExecutorArguments.usage("\(option) takes bytes, not “\(text)”") }
+        return count
+    }
+
     /// One of a few words; nil when it is not given.
     func choice<Value: RawRepresentable<String>>(
         _ option: String, among choices: [Value]

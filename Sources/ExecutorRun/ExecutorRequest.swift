@@ -13,6 +13,8 @@ package struct ExecutorRequest: Sendable {
     package var maildir: String
     /// How long the core takes to connect.
     package var startDuration: Duration
+    /// How many bytes of memory the process may have for itself; nil for no limit.
+    package var memory: UInt64?
     /// How ownership and messages are handled.
     package var options: CoordinationOptions
     /// Who watches that no two cores run at once; nil for nobody.
@@ -22,7 +24,7 @@ package struct ExecutorRequest: Sendable {
 
     package init(
         callID: CallID, deadline: Duration, insists: Bool = false, maildir: String, startDuration: Duration = .zero,
-        options: CoordinationOptions = CoordinationOptions(), witness: (any Witness)? = nil,
+        memory: UInt64? = 24 << 20, options: CoordinationOptions = CoordinationOptions(), witness: (any Witness)? = nil,
         reporting: (@Sendable (OwnershipWait) -> Void)? = nil
     ) {
         self.callID = callID
@@ -30,6 +32,7 @@ package struct ExecutorRequest: Sendable {
         self.insists = insists
         self.maildir = maildir
         self.startDuration = startDuration
+        self.memory = memory
         self.options = options
         self.witness = witness
         self.reporting = reporting

@@ -42,7 +42,8 @@ package enum ExecutorRun {
     ) throws -> ExecutorParticipant {
         let environment = CoordinationEnvironment(witness: request.witness)
         return try ExecutorParticipant(of: group, options: request.options, environment: environment) {
-            MaildirCore(directory: request.maildir, startDuration: request.startDuration)
+            MaildirCore(
+                directory: request.maildir, startDuration: request.startDuration, memory: request.memory)
         }
     }
 

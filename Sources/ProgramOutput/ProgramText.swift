@@ -56,24 +56,12 @@ package enum ProgramText {
         return line
     }
 
-    /// Returns a text of several lines, in which no character but its line breaks, its tabs and the given sequences acts on a
-    /// terminal.
-    ///
-    /// - Parameter sequences: The escape sequences of this program's own.
-    package static func lines(_ text: String, keeping sequences: [String] = []) -> String {
+    /// Returns a text of several lines, in which no character but its line breaks and its tabs acts on a terminal.
+    package static func lines(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.isCommand && $0 != "\n" && $0 != "\t" }) else { return text }
-        var lines = ""
-        var rest = text.unicodeScalars[...]
-        while let scalar = rest.first {
-            if let own = sequences.first(where: { rest.starts(with: $0.unicodeScalars) }) {
-                lines += own
-                rest.removeFirst(own.unicodeScalars.count)
-                continue
-            }
+        return text.unicodeScalars.reduce(into: "") { lines, scalar in
             lines += scalar == "\n" || scalar == "\t" ? "\(scalar)" : scalar.shown
-            rest.removeFirst()
         }
-        return lines
     }
 }
 

@@ -104,11 +104,16 @@ package final class MailArrivals: Sendable {
             look.isUnfinished = true
             return false
         }
-        switch try source.read(name, in: folder) {
-        case .message(let message):
-            look.arrivals.append(Arrival(name: text, callID: message.callID, problem: nil))
+        switch try source.open(name, in: folder) {
+        case .file(let file, let byteCount):
+            do throws(MailRefusal) {
+                let callID = try source.reader.identifier(of: file, byteCount: byteCount)
+                look.arrivals.append(Arrival(name: text, callID: callID, problem: nil))
+            } catch {
+                look.arrivals.append(Arrival(name: text, callID: error.callID, problem: error.explanation))
+            }
         case .refused(let refusal):
-            look.arrivals.append(Arrival(name: text, callID: refusal.callID, problem: refusal.explanation))
+            look.arrivals.append(Arrival(name: text, callID: nil, problem: refusal.explanation))
         case .beingWritten:
             look.isUnfinished = true
             return false
@@ -129,9 +134,4 @@ extension Maildir {
 extension FileName {
     /// Whether it is the name that a core gives to what it has taken.
     fileprivate var isKept: Bool { withoutInformation != self }
-
-    /// Byte for byte a character, whatever the bytes are.
-    fileprivate var scalars: String {
-        String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-    }
 }

@@ -20,6 +20,9 @@ struct MailCollector {
     private var troubled: [FileName] = []
     /// The troubles that messages have, so that one that many have, such as a full disk, is reported once.
     private var knownTroubles: [FileName: String] = [:]
+    /// What has ended the processes of cores before.
+    private var attempts: MailAttempts
+    private var knowsAttempts = false
     /// The trouble with the folder that was reported last; nil since it could be read.
     private var reportedFolderTrouble: String?
 
@@ -29,6 +32,7 @@ struct MailCollector {
         self.clock = clock
         self.context = context
         self.pace = CollectionPace(role: context.role)
+        self.attempts = MailAttempts(in: context.store)
     }
 
     /// More than a record takes beside what its message carries.
@@ -99,10 +103,18 @@ struct MailCollector {
         }
         reportedFolderTrouble = nil
         await report(look.arrivals.others, in: look.maildir)
+        if !knowsAttempts {
+            do throws(SharedCoreError) {
+                try await attempts.load(standing: look.arrivals, marked: look.marked)
+                knowsAttempts = true
+            } catch {
+                return try await trouble(storing: nil, error)
+            }
+        }
 
         var round: Outcome = look.arrivals.isPartial ? .more : .settled
         var troubles = 0
-        for name in untroubledFirst(look.arrivals.messages) {
+        for name in harmlessFirst(look.arrivals.messages) {
             if Task.isCancelled { return .settled }
             switch try await collect(name, in: look.maildir) {
             case .settled, .more: continue
@@ -117,7 +129,13 @@ struct MailCollector {
         return round
     }
 
-    /// The messages in the order in which to try them. What has gone meanwhile is forgotten.
+    /// The messages in the order in which to try them: what has cost a process its life holds up no other.
+    private mutating func harmlessFirst(_ names: [FileName]) -> [FileName] {
+        let names = untroubledFirst(names)
+        return names.filter { attempts.count(of: $0) == 0 } + names.filter { attempts.count(of: $0) > 0 }
+    }
+
+    /// The messages, those with troubles last. What has gone meanwhile is forgotten.
     private mutating func untroubledFirst(_ names: [FileName]) -> [FileName] {
         guard !troubled.isEmpty else { return names }
         let standing = Set(names)
@@ -128,15 +146,15 @@ struct MailCollector {
     }
 
     private mutating func collect(_ name: FileName, in maildir: Maildir) async throws -> Outcome {
-        let reading: MailSource.Reading
+        let opening: MailSource.Opening
         do throws(SystemCallError) {
-            reading = try await thread.run { [source] () throws(SystemCallError) in try source.read(name, in: maildir) }
+            opening = try await thread.run { [source] () throws(SystemCallError) in try source.open(name, in: maildir) }
         } catch {
             return await trouble("A message cannot be opened now: \(error)", with: name)
         }
-        switch reading {
-        case .message(let message):
-            return try await deliver(message, from: name, in: maildir)
+        switch opening {
+        case .file(let file, let byteCount):
+            return try await read(file, byteCount: byteCount, as: name, in: maildir)
         case .refused(let refusal):
             return try await setAside(name, refusal, in: maildir)
         case .beingWritten:
@@ -146,6 +164,33 @@ struct MailCollector {
             return .settled
         case .nothing:
             return .settled
+        }
+    }
+
+    private mutating func read(
+        _ file: OpenFile, byteCount: Int, as name: FileName, in maildir: Maildir
+    ) async throws -> Outcome {
+        let count = attempts.count(of: name)
+        guard count < MailAttempts.limit else {
+            let refusal = await thread.run { [source] in
+                source.reader.refusal(.fatal(count: count), of: file, byteCount: byteCount)
+            }
+            return try await setAside(name, refusal, in: maildir)
+        }
+        let reading = await thread.run { [source] in
+            maildir.marking(name) {
+                FailPoint.hit("maildir.reading")
+                return source.read(file, byteCount: byteCount)
+            }
+        }
+        do throws(SharedCoreError) {
+            try await attempts.forget(name)
+        } catch {
+            return try await trouble(storing: name, error)
+        }
+        switch reading {
+        case .success(let message): return try await deliver(message, from: name, in: maildir)
+        case .failure(let refusal): return try await setAside(name, refusal, in: maildir)
         }
     }
 
@@ -196,6 +241,11 @@ struct MailCollector {
         let folder = refusal.folder
         let outcome = await move(name) { () throws(SystemCallError) in try maildir.setAside(name, in: folder) }
         guard outcome == .settled else { return outcome }
+        do throws(SharedCoreError) {
+            try await attempts.forget(name)
+        } catch {
+            return try await trouble(storing: name, error)
+        }
         await context.report(
             "The file \(maildir.location(of: name)) \(refusal.explanation). It was not delivered and is in "
                 + "\(maildir.path)/\(folder.rawValue)/new now.")
@@ -216,10 +266,13 @@ struct MailCollector {
     }
 
     /// - Throws: The error itself when trying again would be in vain or wrong.
-    private mutating func trouble(storing name: FileName, _ error: SharedCoreError) async throws -> Outcome {
+    private mutating func trouble(storing name: FileName?, _ error: SharedCoreError) async throws -> Outcome {
         switch error.code {
         case .guardFailed, .sessionEnded, .closed, .cancelled, .unsupported, .incompatible, .corrupt: throw error
-        default: return await trouble("A message cannot be stored now: \(error)", with: name)
+        default:
+            let problem = "A message cannot be stored now: \(error)"
+            guard let name else { return await trouble(problem) }
+            return await trouble(problem, with: name)
         }
     }
 

@@ -31,6 +31,8 @@ struct MailSource: Sendable {
     struct Look: Sendable {
         let maildir: Maildir
         let arrivals: Maildir.Arrivals
+        /// What was being read when a process ended. The mark is removed: this look is the only one that tells of it.
+        let marked: FileName?
     }
 
     /// Lists what has arrived.
@@ -40,25 +42,27 @@ struct MailSource: Sendable {
     func look() throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: path)
         try bell.listen(to: maildir.new)
-        return Look(maildir: maildir, arrivals: try maildir.arrivals(limit: Self.lookLimit))
+        let marked = try maildir.markedName()
+        if marked != nil { maildir.unmark() }
+        return Look(maildir: maildir, arrivals: try maildir.arrivals(limit: Self.lookLimit), marked: marked)
     }
 
-    /// What became of a file that was to be read.
-    enum Reading: Sendable {
-        case message(InboxMessage)
+    /// What was found under a name.
+    enum Opening: Sendable {
+        case file(OpenFile, byteCount: Int)
         case refused(MailRefusal)
         case beingWritten
         case other
         case nothing
     }
 
-    /// Reads a message.
+    /// Opens a message for reading.
     ///
     /// - Throws: What may pass, such as a lack of descriptors.
-    func read(_ name: FileName, in maildir: Maildir) throws(SystemCallError) -> Reading {
+    func open(_ name: FileName, in maildir: Maildir) throws(SystemCallError) -> Opening {
         do throws(SystemCallError) {
             switch try maildir.open(name) {
-            case .file(let file, let status): return read(file, byteCount: status.byteCount)
+            case .file(let file, let status): return .file(file, byteCount: status.byteCount)
             case .beingWritten: return .beingWritten
             case .other: return .other
             case .nothing: return .nothing
@@ -69,11 +73,8 @@ struct MailSource: Sendable {
         }
     }
 
-    private func read(_ file: OpenFile, byteCount: Int) -> Reading {
-        do throws(MailRefusal) {
-            return .message(try reader.read(file, byteCount: byteCount))
-        } catch {
-            return .refused(error)
-        }
+    /// Reads a message.
+    func read(_ file: OpenFile, byteCount: Int) -> Result<InboxMessage, MailRefusal> {
+        Result { () throws(MailRefusal) in try reader.read(file, byteCount: byteCount) }
     }
 }

@@ -19,17 +19,19 @@ internal import Synchronization
 /// document's `entity`, where it has one; its inviter is the mailbox of the From header, its local address that of the To
 /// header.
 ///
-/// Nothing that stands in a file is an error of the core. What cannot be read as a message goes to the folder
-/// `.Malformed`, what is larger than the inbox can hold to `.Oversized`, both beside `new` in the manner of Maildir++; each
-/// time the timeline says so, and whoever waits for its identifier, if that could be read, is answered at once instead of
-/// waiting in vain: ``InboxMessage/Content/tooLarge(from:to:)`` for what is too large, else "nothing to show". Links, pipes and folders in `new` are neither followed nor opened, a file that is still
-/// being written is left until it is complete, and a full or unreachable store leaves the message where it is, to be
-/// tried again.
+/// Nothing that stands in a file is an error of the core. Three folders beside `new`, in the manner of Maildir++, have what was
+/// not delivered: `.Malformed` what cannot be read as a message, `.Oversized` what is larger than the inbox can hold, `.Poison` what
+/// three processes were reading when they ended. Each time the timeline says so, and a participant that waits for the
+/// identifier, if that could be read, is answered at once: ``InboxMessage/Content/tooLarge(from:to:)`` for what is too large, else
+/// "nothing to show". Links, pipes and folders in `new` are neither followed nor opened, a file that is still being written
+/// is left until it is complete, and a full or unreachable store leaves the message where it is, to be tried again.
 ///
-/// Messages are read with GMime, which is loaded when the core starts and only then.
+/// Of a message, no more is in memory than ten fields of its headers, each cut, and the text that is shown. GMime decodes them;
+/// it is loaded when the core starts and only then.
 public final class MaildirCore: Core {
     private let directory: String
     private let startDuration: Duration
+    private let memory: UInt64?
     private let clock: any TimeSource
     private let thread = SerialThread(name: "maildir")
     private let running = Mutex<MailSource?>(nil)
@@ -40,10 +42,16 @@ public final class MaildirCore: Core {
     ///   - directory: The path of the Maildir. It is made when it is missing, with mode 0700.
     ///   - startDuration: How long connecting takes. A real core needs seconds; with zero, the order of messages and
     ///     pushes would often be right by luck.
+    ///   - memory: How many bytes of memory the process may have for itself, 24 MiB unless given: a larger text is not shown
+    ///     than it can hold. Nil for no limit. Give all cores of a group the same, so that a message is treated alike by each.
     ///   - clock: What the start is measured with.
-    public init(directory: String, startDuration: Duration = .zero, clock: any TimeSource = SystemClock()) {
+    public init(
+        directory: String, startDuration: Duration = .zero, memory: UInt64? = 24 << 20,
+        clock: any TimeSource = SystemClock()
+    ) {
         self.directory = directory
         self.startDuration = startDuration
+        self.memory = memory
         self.clock = clock
     }
 
@@ -56,8 +64,7 @@ public final class MaildirCore: Core {
         guard !directory.isEmpty, !directory.utf8.contains(0) else {
             throw SharedCoreError(.invalidArgument, "A Maildir needs a path without NUL.", at: directory)
         }
-        var limits = MailLimits()
-        limits.textByteCount = context.store.capabilities.limits.valueByteCount
+        let limits = MailLimits(memory: memory, valueByteCount: context.store.capabilities.limits.valueByteCount)
         let source = try await thread.run { [directory, limits] () throws(SharedCoreError) in
             try MailSource(path: directory, limits: limits)
         }

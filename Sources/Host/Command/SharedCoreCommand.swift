@@ -19,7 +19,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
     private static var subcommands: [any ParsableCommand.Type] {
         var subcommands: [any ParsableCommand.Type] = [
             DemoCommand.self, StoreCommand.self, NotifyCommand.self, MailboxCommand.self, MainCommand.self,
-            ExecutorCommand.self, ExclusiveCommand.self, PushCommand.self, ServeCommand.self, StatusCommand.self,
+            ExecutorCommand.self, ExclusiveCommand.self, PushCommand.self, MaildirCommand.self, ServeCommand.self,
+            StatusCommand.self,
             KeeperCommand.self, ApplicationCommand.self,
             TimelineCommand.self, CheckCommand.self,
             BackupCommand.self, RestoreCommand.self, SalvageCommand.self,

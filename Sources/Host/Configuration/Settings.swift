@@ -75,7 +75,8 @@ enum Settings {
         "When the host tells an Executor (SIGTERM) that its budget is nearly used up.")
     static let executorMemory = Setting(
         "executor.memory", .memory, default: .text("24MiB"),
-        "How much memory of its own an Executor may have; the host kills one that has more.")
+        "How much memory of its own an Executor may have; the host kills one that has more, and a core reads no more of a message."
+    )
     static let executorLimit = Setting(
         "executor.limit", .count, default: .text("16"),
         "How many Executors the host runs at once. Further pushes wait.")

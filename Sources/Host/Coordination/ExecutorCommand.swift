@@ -38,7 +38,7 @@ struct ExecutorCommand: HostCommand {
         var request = ExecutorRequest(
             callID: callID, deadline: deadline?.duration ?? options.executorBudget, insists: own,
             maildir: try resolution.maildir(), startDuration: try resolution.value(Settings.coreStartDuration),
-            options: options, witness: try resolution.witness())
+            memory: try resolution.value(Settings.executorMemory), options: options, witness: try resolution.witness())
         let description = SessionDescription(role: .executor, name: name)
         try await context.reportingWaits { reporting in
             request.reporting = reporting

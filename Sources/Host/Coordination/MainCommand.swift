@@ -23,13 +23,14 @@ struct MainCommand: HostCommand {
         let resolution = context.resolution
         let maildir = try resolution.maildir()
         let startDuration = try resolution.value(Settings.coreStartDuration)
+        let memory = try resolution.value(Settings.executorMemory)
         let options = try resolution.coordinationOptions()
         let environment = CoordinationEnvironment(witness: try resolution.witness())
         try await context.withGroup(as: SessionDescription(role: .main, name: "sharedcore main"), for: "main") {
             group in
             try await context.noteWakeUp(of: group)
             let main = try MainParticipant(of: group, options: options, environment: environment) {
-                MaildirCore(directory: maildir, startDuration: startDuration)
+                MaildirCore(directory: maildir, startDuration: startDuration, memory: memory)
             }
             // Also while it runs: after a failure of its core it waits again.
             try await context.reportingWaits { reporting in

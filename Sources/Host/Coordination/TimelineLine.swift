@@ -9,7 +9,7 @@ struct TimelineLine: Sendable {
     var paint = Paint.none
 
     /// The local date and time, and one sentence.
-    func text(_ record: TimelineRecord) -> String {
+    func text(_ record: TimelineRecord) -> PaintedText {
         paint.dim(clock.localText(of: record.entry.at, in: record.entry.bootID)) + "  "
             + paint.in(record.entry.kind.color, ValueText.oneLine(record.entry.describe()))
     }
@@ -38,7 +38,7 @@ struct TimelineLine: Sendable {
         ]
     }
 
-    func text(_ checkpoint: TimelineCheckpoint) -> String {
+    func text(_ checkpoint: TimelineCheckpoint) -> PaintedText {
         paint.dim("(" + checkpoint.describe() + ")")
     }
 
@@ -50,9 +50,11 @@ struct TimelineLine: Sendable {
         ]
     }
 
-    func text(_ violation: Violation) -> String {
+    func text(_ violation: Violation) -> PaintedText {
         paint.in(
-            .red, "Violation of \(violation.rule.rawValue) at revision \(violation.revision): \(violation.sentence)")
+            .red,
+            ValueText.oneLine(
+                "Violation of \(violation.rule.rawValue) at revision \(violation.revision): \(violation.sentence)"))
     }
 
     func json(_ violation: Violation) -> JSONObject {

@@ -15,13 +15,23 @@ final class Output: Sendable {
         self.json = json
     }
 
-    /// Prints a result in the form that was asked for. A text has lines, tabs and colours; other characters that act on a
-    /// terminal are escaped.
+    /// Prints a result in the form that was asked for. A text has lines and tabs; other characters that act on a terminal are
+    /// escaped.
     ///
     /// - Throws: ``OutputClosed`` when nobody reads any more, ``OutputFailed`` when it cannot be written.
     func emit(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
-        let shown = json ? object().line : ProgramText.lines(text(), keeping: Paint.sequences)
-        try await write(Array((shown + "\n").utf8))
+        try await write(line: json ? object().line : ProgramText.lines(text()))
+    }
+
+    /// Prints a result whose text has colours of this program.
+    ///
+    /// - Throws: As ``emit(text:json:)``.
+    func emit(text: @autoclosure () -> PaintedText, json object: @autoclosure () -> JSONObject) async throws {
+        try await write(line: json ? object().line : text().shown)
+    }
+
+    private func write(line: String) async throws {
+        try await write(Array((line + "\n").utf8))
     }
 
     /// Prints the receipt of what was done, as ``emit(text:json:)`` prints results.

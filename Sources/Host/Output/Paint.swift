@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ProgramOutput
 
 /// Colours for people at a terminal.
 struct Paint: Hashable, Sendable {
@@ -22,19 +23,44 @@ struct Paint: Hashable, Sendable {
         return Paint(isOn: !isRefused && environment["TERM"] != "dumb" && isatty(STDOUT_FILENO) == 1)
     }
 
-    func `in`(_ color: Color, _ text: String) -> String {
-        isOn && color != .plain ? Self.sequence(color.rawValue) + text + Self.sequence(Self.reset) : text
+    func `in`(_ color: Color, _ text: String) -> PaintedText {
+        PaintedText(text, isOn && color != .plain ? color.rawValue : nil)
     }
 
-    func dim(_ text: String) -> String {
-        isOn ? Self.sequence(Self.faint) + text + Self.sequence(Self.reset) : text
-    }
+    func dim(_ text: String) -> PaintedText { PaintedText(text, isOn ? Self.faint : nil) }
 
     private static let faint = 2
-    private static let reset = 0
+}
 
-    /// All that paints, which change nothing but colours.
-    static let sequences = ([faint, reset] + Color.allCases.map(\.rawValue)).map(sequence)
+/// A text for people with colours of this program.
+///
+/// Its colours are beside the text and not in it, so that no text from outside can bring its own.
+struct PaintedText: Hashable, Sendable, ExpressibleByStringLiteral {
+    private struct Piece: Hashable, Sendable {
+        let text: String
+        /// What a terminal is told in front of it (ECMA-48, SGR); nil for nothing.
+        let rendition: Int?
+    }
 
-    private static func sequence(_ number: Int) -> String { "\u{1b}[\(number)m" }
+    private var pieces: [Piece]
+
+    fileprivate init(_ text: String, _ rendition: Int?) {
+        pieces = [Piece(text: text, rendition: rendition)]
+    }
+
+    init(stringLiteral value: String) { self.init(value, nil) }
+
+    static func + (left: PaintedText, right: PaintedText) -> PaintedText {
+        var sum = left
+        sum.pieces += right.pieces
+        return sum
+    }
+
+    /// What is written to a terminal: the colours, and the text as ``ProgramText/lines(_:)`` shows it.
+    var shown: String {
+        pieces.map { piece in
+            let text = ProgramText.lines(piece.text)
+            return piece.rendition.map { "\u{1b}[\($0)m\(text)\u{1b}[0m" } ?? text
+        }.joined()
+    }
 }

@@ -8,6 +8,7 @@ struct SlimExecutor: Sendable {
     private let directory: String
     private let maildir: String
     private let startDuration: Duration
+    private let memory: UInt64?
     private let options: CoordinationOptions
     private let durability: Durability
     private let parent: Int32?
@@ -17,6 +18,7 @@ struct SlimExecutor: Sendable {
         directory = try resolution.groupDirectory()
         maildir = try resolution.maildir()
         startDuration = try resolution.value(Settings.coreStartDuration)
+        memory = try resolution.value(Settings.executorMemory)
         options = try resolution.coordinationOptions()
         durability = try resolution.value(Settings.durability)
         self.parent = parent
@@ -32,6 +34,7 @@ struct SlimExecutor: Sendable {
         var arguments = [
             "--directory", directory, "--call-id", callID.text, "--name", name, "--maildir", maildir,
             "--deadline-ms", deadline.wholeMilliseconds, "--start-ms", startDuration.wholeMilliseconds,
+            "--memory-bytes", memory.map { String($0) } ?? "none",
             "--budget-ms", options.executorBudget.wholeMilliseconds,
             "--inbox-lifetime-ms", options.inboxLifetime.wholeMilliseconds,
             "--handover-deadline-ms", options.handoverDeadline.wholeMilliseconds,

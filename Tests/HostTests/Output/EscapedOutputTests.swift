@@ -6,12 +6,13 @@ internal import Testing
 @Suite("What reaches a terminal (contract E2)")
 struct EscapedOutputTests {
     /// Erases the screen, paints, begins a line, and turns the direction of what follows.
-    private static let hostile = "a\u{1b}[2J\u{9b}31m\u{7}\r\u{85}\u{2028}\u{2029}\u{202e}\u{2066}\u{200f}b"
+    private static let hostile =
+        "a\u{1b}[2J\u{9b}31m\u{7}\r\u{85}\u{2028}\u{2029}\u{202e}\u{2066}\u{2069}\u{200e}\u{200f}\u{61c}b"
 
     private func expectHarmless(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
         let controls = text.unicodeScalars.filter { scalar in
             let isFormat =
-                ["\u{200e}", "\u{200f}", "\u{2028}", "\u{2029}"].contains(scalar)
+                ["\u{61c}", "\u{200e}", "\u{200f}", "\u{2028}", "\u{2029}"].contains(scalar)
                 || ("\u{202a}"..."\u{202e}").contains(scalar) || ("\u{2066}"..."\u{2069}").contains(scalar)
             return isFormat || (scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t")
         }
@@ -24,6 +25,8 @@ struct EscapedOutputTests {
         #expect(ended.status == 78 && ended.errors.contains("\\u{1B}"))
         expectHarmless(ended.errors)
         #expect(ended.errors.split(separator: "\n").count == 1)
+        let long = try await HostProgram().run("--backend", String(repeating: "\u{1b}", count: 10_000), "store", "list")
+        #expect(long.errors.utf8.count < 4_200 && long.errors.contains("bytes more)"))
     }
 
     @Test("A line of the log is one line, without control characters, and of bounded length")
@@ -51,5 +54,21 @@ struct EscapedOutputTests {
         }
         let value = try await program.run("store", "list", "--json").objects().first?["value"]
         #expect(value == .text(Self.hostile))
+        #expect(try await program.run("store", "list", "--json").output.contains("\\u001b"))
+        // A value is what was asked for, as it is.
+        #expect(try await program.run("store", "get", "k\(Self.hostile)").output.contains(Self.hostile))
+    }
+
+    @Test("Colours of a foreign text are escaped, those of the program are not")
+    func foreignColours() async throws {
+        let foreign = "\u{1b}[31mred\u{1b}[0m"
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_CORE_MAILDIR"] = "/tmp/\(foreign)"
+        let ended = try await program.run("config", "show")
+        #expect(ended.status == 0 && ended.output.contains("\\u{1B}[31mred"))
+        expectHarmless(ended.output)
+        let escaped = "\\u{1B}[31mred\\u{1B}[0m"
+        let shown = (Paint(isOn: true).in(.green, foreign) + "  " + Paint.none.in(.green, foreign)).shown
+        #expect(shown == "\u{1b}[32m\(escaped)\u{1b}[0m  \(escaped)")
     }
 }

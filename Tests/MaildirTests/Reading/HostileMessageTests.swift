@@ -92,36 +92,87 @@ struct HostileMessageTests {
             of: "Call-ID: a@b\nContent-Type: multipart/mixed; boundary=\(value)\n\n--\(value)\nhi\n")
     }
 
-    @Test("Groups of addresses that would use up the stack are refused wherever the library would read them")
+    @Test("Groups of addresses that would use up the stack are refused with the identifier, or not read at all")
     func nestedGroups() async throws {
         let desk = try ReadingDesk()
         let groups = String(repeating: "g:", count: 20_000)
         let folded = String(repeating: "g:\r\n ", count: 20_000)
+        for bomb in ["From: \(groups)", "to : \(groups)", "To:\r\n\t\(folded)"] {
+            let refusal = MailRefusal(.tooIntricate, callID: CallID("a@b"))
+            #expect(try await desk.refusal(of: bomb + "\nCall-ID: a@b\n\nhi\n") == refusal)
+        }
         let long = String(repeating: "g", count: 10_000) + ":"
         for bomb in [
-            "From: \(groups)", "Reply-to : \(groups)", "X-Resent-Bcc:\(groups)", "To:\r\n\t\(folded)",
-            "\u{FEFF}CC: \(groups)",
-            "To\0x: \(groups)", "To: " + String(repeating: long, count: 500),
+            "Reply-to : \(groups)", "X-Resent-Bcc:\(groups)", "\u{FEFF}CC: \(groups)", "To\0x: \(groups)",
+            "To: " + String(repeating: long, count: 500),
         ] {
-            #expect(try await desk.refusal(of: bomb + "\nCall-ID: a@b\n\nhi\n") == MailRefusal(.tooIntricate))
+            #expect(try await desk.refusal(of: "Call-ID: a@b\n\(bomb)\n\nhi\n") == nil)
             let inside =
                 "Call-ID: a@b\nContent-Type: multipart/mixed; boundary=x\n\n\(String(repeating: "x", count: 300_000))\n"
                 + "--x\nContent-Type: message/rfc822\n\n\(bomb)\n\nhi\n"
-            #expect(try await desk.refusal(of: inside) == MailRefusal(.tooIntricate, callID: CallID("a@b")))
+            #expect(try await desk.refusal(of: inside) == nil)
         }
         let many = (1...399).map { "sip:\($0)@example.org" }.joined(separator: ", ")
         #expect(try await desk.refusal(of: "Call-ID: a@b\nTo: \(many)\n\nhi\n") == nil)
     }
 
     @Test(
-        "A flood of headers, parts or addresses is refused with the identifier, before it costs memory",
+        "A flood of headers, parts or addresses hides neither the identifier nor the text",
         arguments: [
-            "X: y\n", "Content-Type: multipart/mixed; boundary=b\n\n" + "--b\n\n", "To: a@b\n", "\n--b\n",
-            "\nCc: a@b,\n",
+            "X: y\n", "X:\n", "To: a@b\n", "Content-Type: text/plain; a=b\n", "Cc: a@b,\n", "X: y\n folded\n",
+            "Call-ID: other\n",
         ])
     func repeatedLines(_ unit: String) async throws {
-        let text = "Call-ID: a@b\n" + String(repeating: unit, count: 250_000)
-        #expect(try await ReadingDesk().refusal(of: text) == MailRefusal(.tooIntricate, callID: CallID("a@b")))
+        let text = "Call-ID: a@b\n" + String(repeating: unit, count: 250_000) + "\nhi\n"
+        let message = try await ReadingDesk().read(text)
+        #expect(message.callID.text == "a@b")
+        guard case .text(_, _, "hi") = message.content else {
+            Issue.record("\(message)")
+            return
+        }
+    }
+
+    @Test("Up to 10,000 parts are passed over until one is shown, more are refused with the identifier")
+    func parts() async throws {
+        func message(_ count: Int) -> String {
+            "Call-ID: a@b\nContent-Type: multipart/mixed; boundary=b\n"
+                + String(repeating: "\n--b\nContent-Type: a/b\n", count: count) + "\n--b\n\nhi\n"
+        }
+        let desk = try ReadingDesk()
+        #expect(try await desk.read(message(9_999)).content == .text(from: "", to: "", text: "hi"))
+        #expect(try await desk.refusal(of: message(10_000)) == MailRefusal(.tooIntricate, callID: CallID("a@b")))
+    }
+
+    @Test(
+        "A field is cut at 8 KiB, or at a 3,072th of the memory that there is",
+        arguments: [(24 << 10, 8 << 10), (6 << 10, 2 << 10), (1, 1 << 10), (1 << 30, 64 << 10)] as [(UInt64, Int)])
+    func longFields(kibibytes: UInt64, count: Int) async throws {
+        let desk = try ReadingDesk(limits: MailLimits(memory: kibibytes << 10, valueByteCount: 1 << 20))
+        let to = (0..<10_000).map { "n\($0)@example.org" }.joined(separator: ",\n ")
+        guard case .text(_, let shown, _) = try await desk.read("Call-ID: a@b\nTo: \(to)\n\nhi\n").content else {
+            Issue.record("This is a text.")
+            return
+        }
+        #expect((count * 7 / 8...count).contains(shown.utf8.count))
+    }
+
+    @Test("A text has at most a 24th of the memory that there is, and the limits are those of the documentation")
+    func textOfMemory() {
+        let limits = MailLimits(memory: 24 << 20, valueByteCount: 1 << 20)
+        #expect(limits == MailLimits())
+        #expect(limits.messageByteCount == 32 << 20 && limits.fieldByteCount == 8 << 10)
+        #expect(limits.textByteCount == 1 << 20 && limits.identifierByteCount == 998)
+        #expect(limits.nesting == 100 && limits.partCount == 10_000 && MailAttempts.limit == 3)
+        #expect(MailLimits(memory: nil, valueByteCount: 7).textByteCount == 7)
+        #expect(MailLimits(memory: 24 << 20, valueByteCount: 16 << 20).textByteCount == 1 << 20)
+    }
+
+    @Test("A message that another program cuts while it is read is read as far as it goes")
+    func cutWhileRead() async throws {
+        let desk = try ReadingDesk()
+        let bytes = Array("Call-ID: a@b\n\nhi\n".utf8)
+        let lines = try await desk.lines(of: bytes, upTo: bytes.count + 1_000_000)
+        #expect(lines.map(\.start) == [0, 13, 14])
     }
 
     @Test("Text that only looks like headers and boundaries is text")
@@ -137,21 +188,52 @@ struct HostileMessageTests {
         _ = try await ReadingDesk().refusal(of: "Call-ID: a@b\n" + messages)
     }
 
-    @Test("The screen counts the same however a file falls into pieces", arguments: Seed.several(4))
-    func screenInPieces(_ seed: Seed) async throws {
+    @Test("Lines are the same however a file falls into pieces", arguments: Seed.several(4))
+    func linesInPieces(_ seed: Seed) async throws {
         var random = SplitMix64(seed)
         let desk = try ReadingDesk()
-        for _ in 0..<20 {
-            // Lines around the size of the screen's buffer of 64 KiB, so that pieces begin everywhere in them.
-            var text = ""
-            while text.utf8.count < 200_000 {
-                let filler = String(repeating: "x", count: Int.random(in: 0...70_000, using: &random))
-                text += ["", "To: ", " ", "-", "X"].randomElement(using: &random).map { $0 + filler + "\n" } ?? ""
+        for _ in 0..<10 {
+            // Around the size of the buffer of 64 KiB, so that pieces begin everywhere in them.
+            var expected: [(start: Int, bytes: [UInt8])] = []
+            var bytes: [UInt8] = []
+            while bytes.count < 400_000 {
+                let count =
+                    [Int.random(in: 0...100, using: &random), Int.random(in: 65_500...65_600, using: &random), 140_000]
+                    .randomElement(using: &random) ?? 0
+                let line = [UInt8](repeating: UInt8(ascii: "x"), count: count)
+                expected.append((bytes.count, Array(line.prefix(64 << 10))))
+                bytes += line + [UInt8(ascii: "\n")]
             }
-            let groups = Int.random(in: 395...405, using: &random)
-            text += "To: " + String(repeating: "\(String(repeating: "y", count: 300)):", count: groups)
-            // The header's own colon counts as well.
-            #expect(try await desk.passesScreen(text) == (groups < 400))
+            let lines = try await desk.lines(of: bytes, upTo: bytes.count)
+            #expect(lines.map(\.start) == expected.map(\.start))
+            #expect(lines.map(\.bytes) == expected.map(\.bytes))
+        }
+    }
+
+    @Test(
+        "A push is announced by the identifier under which its message is delivered or refused",
+        arguments: Seed.several(2))
+    func announced(_ seed: Seed) async throws {
+        var random = SplitMix64(seed)
+        let desk = try ReadingDesk()
+        let samples =
+            RealMessageTests.samples.map(\.bytes).filter { $0.count < 10_000 }
+            + [
+                "X-SharedCore-Kind: invitation\nX-SharedCore-Conference: sip:r@x\n\n",
+                "Content-Type: application/conference-info+xml\n\n" + KindTests.document,
+                "X-SharedCore-Kind: nothing\nContent-Type: Application/Conference-Info+XML\n\n" + KindTests.document,
+            ].map { Array((MailSample.head + $0).utf8) }
+        for round in 0..<300 {
+            var bytes = try #require(samples.randomElement(using: &random))
+            if round > 50 { mutate(&bytes, with: &random) }
+            let delivered: String?
+            do {
+                delivered = try await desk.read(bytes).callID.text
+            } catch let refusal as MailRefusal {
+                delivered = refusal.callID?.text
+            }
+            let announced = try? await desk.identifier(of: bytes)
+            #expect(announced == delivered)
         }
     }
 
@@ -179,9 +261,15 @@ struct HostileMessageTests {
         }
         #expect(try await desk.refusal(of: message(1000)) == nil)
         #expect(try await desk.refusal(of: message(1000, encoding: "quoted-printable", unit: "=78")) == nil)
+        // Line ends are one byte each when the text is measured.
+        #expect(try await desk.refusal(of: message(500, unit: "x\r\n")) == nil)
         let tooLarge = MailRefusal(.tooLarge, callID: CallID("a@b"), people: .init(from: "", to: ""))
         #expect(try await desk.refusal(of: message(1001)) == tooLarge)
         #expect(try await desk.refusal(of: message(1_000_000)) == tooLarge)
+        #expect(try await desk.refusal(of: message(3_000, encoding: "base64", unit: "QUJD\n")) == tooLarge)
+        // What decodes to nothing for more than a block is not its end.
+        let late = message(30_000, encoding: "base64", unit: "\n") + "aGk=\n"
+        #expect(try await desk.read(late).content == .text(from: "", to: "", text: "hi"))
         #expect(try await desk.refusal(of: message(1001, encoding: "quoted-printable", unit: "=78")) == tooLarge)
     }
 
@@ -189,14 +277,13 @@ struct HostileMessageTests {
     func largeFiles() async throws {
         var limits = MailLimits()
         limits.messageByteCount = 10_000
-        limits.headerByteCount = 1000
         let desk = try ReadingDesk(limits: limits)
         let long = MailSample.head + "\n" + String(repeating: "x", count: 10_000)
         let people = MailRefusal.People(from: "ann@example.org", to: "bob@example.org")
         #expect(
             try await desk.refusal(of: long) == MailRefusal(.tooLarge, callID: CallID("a@b"), people: people))
         let hidden = "X: \(String(repeating: "x", count: 10_000))\n" + long
-        #expect(try await desk.refusal(of: hidden) == MailRefusal(.tooLarge))
+        #expect(try await desk.refusal(of: hidden) == MailRefusal(.noIdentifier))
     }
 
     @Test("A large attachment stays on the disk")

@@ -44,14 +44,26 @@ struct ReadingDesk {
         try await refusal(of: Array(text.utf8))
     }
 
-    /// Whether the screen lets a text pass.
-    func passesScreen(_ text: String) async throws -> Bool {
-        try await thread.run { [directory] () throws(any Error) in
-            let bytes = Array(text.utf8)
-            let file = try OpenFile(path: directory.path(of: "screened"), .create)
+    /// The identifier of a message, read as for a push.
+    func identifier(of bytes: [UInt8]) async throws -> String {
+        try await thread.run { [reader, directory] () throws(any Error) in
+            let file = try OpenFile(path: directory.path(of: "announced"), .create)
             try file.truncate(to: 0)
             try file.write(bytes, at: 0)
-            return try MailScreen.passes(file, byteCount: bytes.count)
+            return try reader.identifier(of: file, byteCount: bytes.count).text
+        }
+    }
+
+    /// The beginnings of the lines of a file, and where they begin.
+    func lines(of bytes: [UInt8], upTo end: Int) async throws -> [(start: Int, bytes: [UInt8])] {
+        try await thread.run { [directory] () throws(any Error) in
+            let file = try OpenFile(path: directory.path(of: "lines"), .create)
+            try file.truncate(to: 0)
+            try file.write(bytes, at: 0)
+            let lines = MailLines(file, byteCount: end)
+            var found: [(Int, [UInt8])] = []
+            while let line = try lines.next() { found.append((line.start, Array(line.bytes))) }
+            return found
         }
     }
 }

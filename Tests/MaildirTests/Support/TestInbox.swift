@@ -14,7 +14,8 @@ final class TestInbox: Sendable {
     private let problems = Box<[String]>([])
     private let attempted = Box(0)
     private let failure: Box<Failure>
-    private let store: any SharedStore
+    /// The group that the core is given.
+    let store: any SharedStore
     private let role: SessionRole
     private let beforeReturning: @Sendable (InboxMessage) async -> Void
 

@@ -132,12 +132,14 @@ package final class ChildProcess: Sendable {
             let count = read(output.descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             if count <= 0 { break }
-            rest += buffer.prefix(count)
-            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                let line = String(decoding: rest[..<end], as: UTF8.self)
-                rest.removeSubrange(...end)
+            // Only what is new is looked through: a line may have megabytes.
+            var pieces = buffer[..<count].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
+            while pieces.count > 1, let piece = pieces.popFirst() {
+                let line = String(decoding: rest + piece, as: UTF8.self)
+                rest = []
                 shared.content.withLock { $0.lines.append(line) }
             }
+            rest += pieces.first ?? []
         }
         // Waited for without reaping, so that the reaping itself can be done under the lock.
         var information = siginfo_t()

@@ -11,6 +11,9 @@ struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible {
 
     var isHidden: Bool { bytes.first == UInt8(ascii: ".") }
 
+    /// Byte for byte a character, whatever the bytes are.
+    var scalars: String { String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }
+
     var description: String { MailText.line(String(decoding: bytes, as: UTF8.self)) }
 
     /// The name without what Maildir keeps behind it, such as `:2,S`.

@@ -18,6 +18,11 @@ extension Maildir {
         try move(name, from: name, to: target.new, suffix: "")
     }
 
+    /// Moves a file of `new` to that of another Maildir.
+    func giveBack(_ name: FileName, to maildir: Maildir) throws(SystemCallError) {
+        try move(name, from: name, to: maildir.new, suffix: "")
+    }
+
     /// Moves a file out of `new` under the first name that is free: nothing that stands there is ever replaced.
     private func move(
         _ base: FileName, from name: FileName, to directory: Directory, suffix: String

@@ -23,17 +23,17 @@ enum CharacterSet: Hashable, Sendable {
         }
     }
 
-    /// The part's content in UTF-8; nil when it has none.
-    func decode(_ part: MimePart) -> [UInt8]? {
+    /// The content in UTF-8; nil when it has none.
+    func decode(_ content: MailContent) -> [UInt8]? {
         switch self {
         case .unicode:
-            return part.decodedContent()
+            return content.decoded()
         case .named(let name):
-            return part.decodedContent(from: name) ?? Self.unknown.decode(part)
+            return content.decoded(from: name) ?? Self.unknown.decode(content)
         case .unknown:
-            guard let bytes = part.decodedContent() else { return nil }
+            guard let bytes = content.decoded() else { return nil }
             if String(validating: bytes, as: UTF8.self) != nil { return bytes }
-            return part.decodedContent(from: "windows-1252") ?? bytes
+            return content.decoded(from: "windows-1252") ?? bytes
         }
     }
 

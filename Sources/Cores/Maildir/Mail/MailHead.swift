@@ -1,20 +1,111 @@
+internal import Coordination
 internal import Platform
 
-/// Where the headers of a message are in its file.
-enum MailHead {
-    /// The number of bytes of a file's headers, without the empty line that ends them.
+/// Those fields of a message's, or of a part's, headers that decide what is delivered, as they stand in the file.
+///
+/// Only these are given to GMime, each once and cut: GMime makes an object of every header, parameter and address that it
+/// reads, 290 to 530 bytes for as little as three (796 KB of headers took 95 MiB), and reads groups of addresses (`a:b:c:`)
+/// by recursion.
+struct MailHead {
+    /// The fields, as a header of RFC 5322 without its end.
+    private(set) var bytes: [UInt8] = []
+    /// Where in `bytes` the value of each field is, by its name in lower case.
+    private var values: [String: Range<Int>] = [:]
+    /// Whether the first line is none that a message begins with.
+    private(set) var isForeign = false
+
+    private var isEmpty = true
+    /// The name of the field whose lines are kept now; nil for one that is not kept.
+    private var name: String?
+
+    /// What is kept of a part.
+    static let ofParts: Set<String> = ["content-type", "content-transfer-encoding", "content-disposition"]
+    /// What is kept of a message.
+    static let ofMessages = ofParts.union([
+        "call-id", "message-id", "from", "to", "subject", "x-sharedcore-kind", "x-sharedcore-conference",
+    ])
+
+    /// Takes in a line of the headers.
     ///
-    /// - Parameter limit: The largest number of bytes to look at. Headers that go on are taken to their last whole line
-    ///   within it: half a line would spoil the rest.
-    static func byteCount(of file: OpenFile, limit: Int) throws(SystemCallError) -> Int {
-        let bytes = try file.read(count: limit, at: 0)
-        let lineFeed = UInt8(ascii: "\n")
-        var lineStart = 0
-        while let lineEnd = bytes[lineStart...].firstIndex(of: lineFeed) {
-            let line = bytes[lineStart..<lineEnd]
-            if line.isEmpty || line.elementsEqual([UInt8(ascii: "\r")]) { return lineStart }
-            lineStart = lineEnd + 1
+    /// - Parameters:
+    ///   - names: The fields to keep, of each the first that has its name.
+    ///   - limit: How many bytes of a field are kept.
+    mutating func add(_ line: UnsafeRawBufferPointer, keeping names: Set<String>, upTo limit: Int) {
+        let isFold = line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t")
+        if !isFold {
+            name = nil
+            guard let colon = Self.nameEnd(of: line) else {
+                // An mbox line may stand in front.
+                isForeign =
+                    isForeign || (isEmpty && !line.starts(with: "From ".utf8) && !line.starts(with: ">From ".utf8))
+                return
+            }
+            isEmpty = false
+            guard colon <= Self.longestName else { return }
+            let found = String(decoding: line[..<colon].prefix { !MailText.isSpace($0) }, as: UTF8.self).lowercased()
+            guard names.contains(found), values[found] == nil else { return }
+            name = found
+            bytes += Array((found + ":").utf8)
+            values[found] = bytes.count..<bytes.count
+            keep(line[(colon + 1)...], of: found, upTo: limit)
+        } else if let name {
+            keep(line[...], of: name, upTo: limit)
         }
-        return bytes.count < limit ? bytes.count : lineStart
+    }
+
+    private mutating func keep(_ line: Slice<UnsafeRawBufferPointer>, of name: String, upTo limit: Int) {
+        guard let value = values[name] else { return }
+        let kept = line.prefix(max(0, limit - value.count))
+        guard !kept.isEmpty || value.isEmpty else { return }
+        bytes += kept
+        bytes.append(UInt8(ascii: "\n"))
+        values[name] = value.lowerBound..<bytes.count
+    }
+
+    private static let longestName = 64
+
+    /// Where the colon behind a field's name is; nil where the line begins with none.
+    ///
+    /// A name has neither spaces nor control characters; spaces may stand between it and the colon (RFC 5322, 4.5).
+    private static func nameEnd(of line: UnsafeRawBufferPointer) -> Int? {
+        var isOver = false
+        for (index, byte) in line.enumerated() {
+            switch byte {
+            case UInt8(ascii: ":"): return index > 0 ? index : nil
+            case UInt8(ascii: " "), UInt8(ascii: "\t"): isOver = true
+            case 0..<0x20, 0x7F: return nil
+            default: if isOver { return nil }
+            }
+        }
+        return nil
+    }
+
+    /// The value of a field as it stands in the file, folds included.
+    func value(_ name: String) -> ArraySlice<UInt8>? {
+        values[name].map { bytes[$0] }
+    }
+
+    /// The identifier under which the message is announced: its Call-ID, else its Message-ID.
+    var identifier: CallID? {
+        value("call-id").flatMap { MailIdentifier.callID(Array($0)) }
+            ?? value("message-id").flatMap { MailIdentifier.messageID(Array($0)) }
+    }
+
+    /// Colons in one field of addresses: GMime takes 208 bytes of stack for each.
+    private static let groupCount = 400
+
+    /// Whether its addresses can be read without using up a thread's stack.
+    var isReadable: Bool {
+        ["from", "to"].allSatisfy { name in
+            (value(name) ?? []).count { $0 == UInt8(ascii: ":") } <= Self.groupCount
+        }
+    }
+
+    /// Whether the fields alone say that the identifier is that of the message, and not of a conference inside it.
+    var isPlain: Bool {
+        guard value("x-sharedcore-kind") == nil, let type = value("content-type") else {
+            return value("x-sharedcore-kind") == nil
+        }
+        return !String(decoding: type, as: UTF8.self).lowercased().contains("conference-info")
     }
 }

@@ -1,17 +1,33 @@
 /// The sizes up to which a message is read.
 struct MailLimits: Hashable, Sendable {
-    /// The largest file whose parts are looked at. Attachments stay on the disk, so this bounds time, not memory.
+    /// The largest file whose parts are looked at. Nothing but the text that is shown is in memory, so this bounds time.
     var messageByteCount = 32 << 20
-    /// How much of the headers is read in search of the identifier of a file that is not read as a whole.
-    var headerByteCount = 256 << 10
+    /// How much of a header's field is read: its addresses and parameters cost GMime up to 135 bytes for each.
+    var fieldByteCount = 8 << 10
     /// The longest identifier. A line of a message has at most 998 bytes (RFC 5322, 2.1.1), and an identifier no folds.
     var identifierByteCount = 998
     /// The largest text, in bytes of UTF-8.
     var textByteCount = 1 << 20
     /// How deep parts may be nested. Postfix has the same limit by default.
     var nesting = 100
+    /// How many parts are passed over until the one that is shown.
+    var partCount = 10_000
 
-    /// The largest content that is decoded. No encoding in use takes more than this for a text of the allowed size:
-    /// quoted-printable takes three bytes for each, UTF-32 four for each character of one, and both the product.
-    var encodedTextByteCount: Int { textByteCount * 12 }
+    /// How many bytes a text may have before its line ends are one byte each.
+    var decodedByteCount: Int { textByteCount * 2 }
+
+    init() {}
+
+    /// - Parameters:
+    ///   - memory: How many bytes of memory the process of the core may have for itself; nil for no limit.
+    ///   - valueByteCount: The largest value that the group takes.
+    init(memory: UInt64?, valueByteCount: Int) {
+        textByteCount = valueByteCount
+        guard let memory else { return }
+        // Measured: a text of one MiB that is all control characters takes 18 MiB until it is printed as JSON, and the fields
+        // of a message's headers 2 MiB at most with 8 KiB each.
+        let byteCount = Int(clamping: memory)
+        textByteCount = min(valueByteCount, byteCount / 24)
+        fieldByteCount = min(max(byteCount / 3_072, 1 << 10), 64 << 10)
+    }
 }

@@ -10,81 +10,79 @@ struct MailReader: Sendable {
     ///
     /// - Throws: What makes the file no message that can be delivered. Nothing that stands in a file is any other error.
     func read(_ file: OpenFile, byteCount: Int) throws(MailRefusal) -> InboxMessage {
-        guard byteCount > 0 else { throw MailRefusal(.empty) }
-        guard byteCount <= limits.messageByteCount else {
-            throw try refusal(.tooLarge, atHeadOf: file)
-        }
-        guard try passesScreen(file, byteCount: byteCount) else { throw try refusal(.tooIntricate, atHeadOf: file) }
-        guard let message = MimeMessage(file, byteCount: byteCount, library: library) else {
-            throw MailRefusal(.noMessage)
-        }
-        guard let callID = try identifier(of: message) else { throw MailRefusal(.noIdentifier) }
+        var contents = MailContents(file, byteCount: byteCount, library: library, limits: limits)
+        let head = try head(of: &contents, byteCount: byteCount)
+        let callID = try identifier(in: head)
+        guard head.isReadable else { throw MailRefusal(.tooIntricate, callID: callID) }
+        guard let message = MimeMessage(head, library: library) else { throw MailRefusal(.noMessage, callID: callID) }
         do throws(MailRefusal) {
-            return try read(message, callID: callID)
+            guard byteCount <= limits.messageByteCount else { throw MailRefusal(.tooLarge) }
+            return try read(message, head, &contents, callID: callID)
         } catch {
-            throw error.between(people(of: message))
+            throw MailRefusal(error.reason, callID: error.callID ?? callID).between(people(of: message))
         }
     }
 
-    private func read(_ message: MimeMessage, callID: CallID) throws(MailRefusal) -> InboxMessage {
-        let root = message.root
+    /// Reads under which identifier a message is delivered or refused, and no more of it than that takes.
+    ///
+    /// - Throws: Why it has none.
+    func identifier(of file: OpenFile, byteCount: Int) throws(MailRefusal) -> CallID {
+        var contents = MailContents(file, byteCount: byteCount, library: library, limits: limits)
+        let head = try head(of: &contents, byteCount: byteCount)
+        let callID = try identifier(in: head)
+        guard !head.isPlain else { return callID }
+        do throws(MailRefusal) {
+            return try read(file, byteCount: byteCount).callID
+        } catch {
+            return error.callID ?? callID
+        }
+    }
+
+    /// The refusal of a message that must not be read: with the identifier that its headers show without GMime.
+    func refusal(_ reason: MailRefusal.Reason, of file: OpenFile, byteCount: Int) -> MailRefusal {
+        var contents = MailContents(file, byteCount: byteCount, library: library, limits: limits)
+        return MailRefusal(
+            reason, callID: (try? head(of: &contents, byteCount: byteCount)).flatMap { try? identifier(in: $0) })
+    }
+
+    private func head(of contents: inout MailContents, byteCount: Int) throws(MailRefusal) -> MailHead {
+        guard byteCount > 0 else { throw MailRefusal(.empty) }
+        let head = try contents.readHead(keeping: MailHead.ofMessages)
+        guard !head.isForeign else { throw MailRefusal(.noMessage) }
+        return head
+    }
+
+    private func identifier(in head: MailHead) throws(MailRefusal) -> CallID {
+        guard let callID = head.identifier else { throw MailRefusal(.noIdentifier) }
+        try require(callID)
+        return callID
+    }
+
+    private func read(
+        _ message: MimeMessage, _ head: MailHead, _ contents: inout MailContents, callID: CallID
+    ) throws(MailRefusal) -> InboxMessage {
         let declared = message.decodedHeader("X-SharedCore-Kind").map(MailText.line).flatMap(MailKind.init)
-        switch declared ?? MailKind(contentType: root?.contentType ?? "text/plain") {
+        switch declared ?? MailKind(contentType: message.root?.contentType ?? "text/plain") {
         case .nothingToShow:
             return InboxMessage(callID: callID, content: .nothingToShow)
         case .invitation:
-            return try invitation(message, root: root, callID: callID)
+            let document = try contents.find(.document(ConferenceInformation.contentType), under: head)
+            return try invitation(message, document: document, callID: callID)
         case .text:
             let content = InboxMessage.Content.text(
-                from: sender(of: message), to: recipient(of: message), text: try text(of: root, callID: callID))
+                from: sender(of: message), to: recipient(of: message),
+                text: try text(of: contents.find(.text, under: head)))
             return InboxMessage(callID: callID, content: content)
         }
-    }
-
-    private func passesScreen(_ file: OpenFile, byteCount: Int) throws(MailRefusal) -> Bool {
-        try reading { () throws(SystemCallError) in try MailScreen.passes(file, byteCount: byteCount) }
-    }
-
-    /// The refusal of a message of which no more than the headers is read.
-    private func refusal(
-        _ reason: MailRefusal.Reason, atHeadOf file: OpenFile
-    ) throws(MailRefusal) -> MailRefusal {
-        let byteCount = try reading { () throws(SystemCallError) in
-            try MailHead.byteCount(of: file, limit: limits.headerByteCount)
-        }
-        guard try passesScreen(file, byteCount: byteCount),
-            let head = MimeMessage(file, byteCount: byteCount, library: library),
-            let callID = try identifier(of: head)
-        else { return MailRefusal(reason) }
-        return MailRefusal(reason, callID: callID).between(people(of: head))
     }
 
     private func people(of message: MimeMessage) -> MailRefusal.People {
         MailRefusal.People(from: sender(of: message), to: recipient(of: message))
     }
 
-    private func reading<Value>(_ body: () throws(SystemCallError) -> Value) throws(MailRefusal) -> Value {
-        do throws(SystemCallError) {
-            return try body()
-        } catch {
-            throw MailRefusal(.unreadable(error.text))
-        }
-    }
-
-    private func identifier(of message: MimeMessage) throws(MailRefusal) -> CallID? {
-        let callID =
-            message.rawHeader("Call-ID").flatMap(MailIdentifier.callID)
-            ?? message.rawHeader("Message-ID").flatMap(MailIdentifier.messageID)
-        try callID.map { callID throws(MailRefusal) in try require(callID, markedBy: nil) }
-        return callID
-    }
-
-    /// Requires that an identifier is short enough.
-    ///
-    /// - Parameter other: The identifier under which whoever waits is answered when it is not.
-    private func require(_ callID: CallID, markedBy other: CallID?) throws(MailRefusal) {
+    private func require(_ callID: CallID) throws(MailRefusal) {
         guard callID.text.utf8.count <= limits.identifierByteCount else {
-            throw MailRefusal(.identifierTooLong(maximum: limits.identifierByteCount), callID: other)
+            throw MailRefusal(.identifierTooLong(maximum: limits.identifierByteCount))
         }
     }
 
@@ -105,18 +103,15 @@ struct MailReader: Sendable {
     }
 
     private func invitation(
-        _ message: MimeMessage, root: MimePart?, callID: CallID
+        _ message: MimeMessage, document: MailContent?, callID: CallID
     ) throws(MailRefusal) -> InboxMessage {
-        let document = try root.flatMap { root throws(MailRefusal) in
-            try firstLeaf(of: root, callID: callID) { $0.contentType == ConferenceInformation.contentType }
-        }
-        let conference = try document.map { part throws(MailRefusal) in
-            ConferenceInformation(document: try decodedText(of: part, callID: callID))
+        let conference = try document.map { content throws(MailRefusal) in
+            ConferenceInformation(document: try decodedText(of: content))
         }
         let address = message.decodedHeader("X-SharedCore-Conference").map(MailText.line) ?? conference?.address
         let subject = message.decodedHeader("Subject").map(MailText.line) ?? conference?.subject ?? ""
         let name = address.flatMap(CallID.init) ?? callID
-        try require(name, markedBy: callID)
+        try require(name)
         return InboxMessage(
             callID: name,
             content: .invitation(
@@ -124,45 +119,17 @@ struct MailReader: Sendable {
     }
 
     /// The text that a message shows: its plain text, else the text of its HTML, else nothing.
-    private func text(of root: MimePart?, callID: CallID) throws(MailRefusal) -> String {
-        guard let root, let part = try shownPart(of: root, depth: 0, callID: callID) else { return "" }
-        let text = try decodedText(of: part, callID: callID)
-        return part.contentType == "text/html" ? MarkupText.plain(text) : text
+    private func text(of content: MailContent?) throws(MailRefusal) -> String {
+        guard let content else { return "" }
+        let text = try decodedText(of: content)
+        return content.part.contentType == "text/html" ? MarkupText.plain(text) : text
     }
 
-    /// The part to show: the plainest one of alternatives, the first one of anything else.
-    private func shownPart(of part: MimePart, depth: Int, callID: CallID) throws(MailRefusal) -> MimePart? {
-        guard depth <= limits.nesting else {
-            throw MailRefusal(.nestedTooDeep(maximum: limits.nesting), callID: callID)
-        }
-        let type = part.contentType
-        if type.hasPrefix("text/") { return part.isAttachment ? nil : part }
-        var found: MimePart?
-        for inner in part.parts {
-            guard let shown = try shownPart(of: inner, depth: depth + 1, callID: callID) else { continue }
-            if type != "multipart/alternative" || shown.contentType == "text/plain" { return shown }
-            found = found ?? shown
-        }
-        return found
-    }
-
-    private func firstLeaf(
-        of part: MimePart, depth: Int = 0, callID: CallID, where isWanted: (MimePart) -> Bool
-    ) throws(MailRefusal) -> MimePart? {
-        guard depth <= limits.nesting else {
-            throw MailRefusal(.nestedTooDeep(maximum: limits.nesting), callID: callID)
-        }
-        if isWanted(part) { return part }
-        for inner in part.parts {
-            if let leaf = try firstLeaf(of: inner, depth: depth + 1, callID: callID, where: isWanted) { return leaf }
-        }
-        return nil
-    }
-
-    private func decodedText(of part: MimePart, callID: CallID) throws(MailRefusal) -> String {
-        guard part.encodedByteCount <= limits.encodedTextByteCount else { throw MailRefusal(.tooLarge, callID: callID) }
-        let text = MailText.lines(CharacterSet(part.characterSet).decode(part) ?? [])
-        guard text.utf8.count <= limits.textByteCount else { throw MailRefusal(.tooLarge, callID: callID) }
+    private func decodedText(of content: MailContent) throws(MailRefusal) -> String {
+        let bytes = CharacterSet(content.part.characterSet).decode(content) ?? []
+        guard bytes.count <= content.limit else { throw MailRefusal(.tooLarge) }
+        let text = MailText.lines(bytes)
+        guard text.utf8.count <= limits.textByteCount else { throw MailRefusal(.tooLarge) }
         return text
     }
 }

@@ -13,6 +13,7 @@ struct MailRefusal: Error, Hashable, Sendable {
         case refusedIdentifier(String)
         case tooIntricate
         case tooLarge
+        case fatal(count: Int)
     }
 
     let reason: Reason
@@ -58,7 +59,11 @@ struct MailRefusal: Error, Hashable, Sendable {
 
     /// Where the file goes.
     var folder: SideFolder {
-        reason == .tooLarge ? .oversized : .malformed
+        switch reason {
+        case .tooLarge: .oversized
+        case .fatal: .poison
+        default: .malformed
+        }
     }
 
     /// What is wrong, to follow the name of the file in a sentence.
@@ -70,9 +75,10 @@ struct MailRefusal: Error, Hashable, Sendable {
         case .noIdentifier: "has neither a Call-ID nor a Message-ID"
         case .identifierTooLong(let maximum): "has an identifier of more than \(maximum) bytes"
         case .nestedTooDeep(let maximum): "has parts nested deeper than \(maximum) levels"
-        case .tooIntricate: "has more headers, addresses or parts than any message"
+        case .tooIntricate: "has more groups of addresses or parts than any message"
         case .refusedIdentifier(let cause): "has an identifier that the inbox refuses (\(cause))"
         case .tooLarge: "is larger than the inbox can hold"
+        case .fatal(let count): "was being read when a process of the core ended, \(count) times"
         }
     }
 }

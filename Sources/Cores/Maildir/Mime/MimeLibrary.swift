@@ -15,19 +15,17 @@ struct MimeLibrary: Sendable {
     let release: @Sendable @convention(c) (Object) -> Void
     let freeText: @Sendable @convention(c) (OwnedText) -> Void
     let isInstance: @Sendable @convention(c) (Object, UInt) -> Int32
-    let multipartType: UInt
     let leafType: UInt
 
     // Streams.
     let openFileStream: @Sendable @convention(c) (Int32, Int64, Int64) -> Object?
     let setFileStreamOwner: @Sendable @convention(c) (Object, Int32) -> Void
-    let makeMemoryStream: @Sendable @convention(c) () -> Object?
+    let makeBufferStream: @Sendable @convention(c) (Text, Int) -> Object?
     let makeFilterStream: @Sendable @convention(c) (Object) -> Object?
     let addFilter: @Sendable @convention(c) (Object, Object) -> Int32
     let makeCharacterSetFilter: @Sendable @convention(c) (Text, Text) -> Object?
-    let flushStream: @Sendable @convention(c) (Object) -> Int32
-    let rewindStream: @Sendable @convention(c) (Object) -> Int32
-    let streamLength: @Sendable @convention(c) (Object) -> Int64
+    let makeDecodingFilter: @Sendable @convention(c) (Int32, Int32) -> Object?
+    let isAtEnd: @Sendable @convention(c) (Object) -> Int32
     let readStream: @Sendable @convention(c) (Object, OwnedText, Int) -> Int
 
     // Messages.
@@ -50,12 +48,13 @@ struct MimeLibrary: Sendable {
     let mediaType: @Sendable @convention(c) (Object) -> Text?
     let mediaSubtype: @Sendable @convention(c) (Object) -> Text?
     let contentTypeParameter: @Sendable @convention(c) (Object, Text) -> Text?
-    let partCount: @Sendable @convention(c) (Object) -> Int32
-    let part: @Sendable @convention(c) (Object, Int32) -> Object?
     let isAttachment: @Sendable @convention(c) (Object) -> Int32
-    let content: @Sendable @convention(c) (Object) -> Object?
-    let encodedContent: @Sendable @convention(c) (Object) -> Object?
-    let writeDecodedContent: @Sendable @convention(c) (Object, Object) -> Int
+    let contentEncoding: @Sendable @convention(c) (Object) -> Int32
+
+    /// The encodings that have to be taken off: base64, quoted-printable and uuencode.
+    ///
+    /// Source: `GMimeContentEncoding` in gmime-encodings.h.
+    static let decodedEncodings: ClosedRange<Int32> = 4...6
 
     /// Loads the library under a name and initializes it.
     ///
@@ -70,13 +69,12 @@ struct MimeLibrary: Sendable {
 
         openFileStream = try library.function("g_mime_stream_fs_new_with_bounds")
         setFileStreamOwner = try library.function("g_mime_stream_fs_set_owner")
-        makeMemoryStream = try library.function("g_mime_stream_mem_new")
+        makeBufferStream = try library.function("g_mime_stream_mem_new_with_buffer")
         makeFilterStream = try library.function("g_mime_stream_filter_new")
         addFilter = try library.function("g_mime_stream_filter_add")
         makeCharacterSetFilter = try library.function("g_mime_filter_charset_new")
-        flushStream = try library.function("g_mime_stream_flush")
-        rewindStream = try library.function("g_mime_stream_reset")
-        streamLength = try library.function("g_mime_stream_length")
+        makeDecodingFilter = try library.function("g_mime_filter_basic_new")
+        isAtEnd = try library.function("g_mime_stream_eos")
         readStream = try library.function("g_mime_stream_read")
 
         makeParser = try library.function("g_mime_parser_new_with_stream")
@@ -96,17 +94,12 @@ struct MimeLibrary: Sendable {
         mediaType = try library.function("g_mime_content_type_get_media_type")
         mediaSubtype = try library.function("g_mime_content_type_get_media_subtype")
         contentTypeParameter = try library.function("g_mime_content_type_get_parameter")
-        partCount = try library.function("g_mime_multipart_get_count")
-        part = try library.function("g_mime_multipart_get_part")
         isAttachment = try library.function("g_mime_part_is_attachment")
-        content = try library.function("g_mime_part_get_content")
-        encodedContent = try library.function("g_mime_data_wrapper_get_stream")
-        writeDecodedContent = try library.function("g_mime_data_wrapper_write_to_stream")
+        contentEncoding = try library.function("g_mime_part_get_content_encoding")
 
         typealias Initialize = @convention(c) () -> Void
         typealias TypeNumber = @convention(c) () -> UInt
         try library.function("g_mime_init", as: Initialize.self)()
-        multipartType = try library.function("g_mime_multipart_get_type", as: TypeNumber.self)()
         leafType = try library.function("g_mime_part_get_type", as: TypeNumber.self)()
     }
 

@@ -1,6 +1,7 @@
 internal import Glibc
+internal import Platform
 
-/// One part of a message: a leaf with content, or a multipart with parts of its own.
+/// What the headers of one part of a message say.
 struct MimePart {
     private let object: MimeLibrary.Object
     // Keeps the object alive.
@@ -23,10 +24,19 @@ struct MimePart {
 
     /// The character set that its content type names, in lower case; nil when it names none.
     var characterSet: String? {
-        guard let type = library.contentType(object), let name = library.contentTypeParameter(type, "charset") else {
-            return nil
-        }
-        return String(cString: name).lowercased()
+        parameter("charset").map { String(cString: $0).lowercased() }
+    }
+
+    /// What stands between the parts of a multipart, without white space at its end; nil when it names nothing.
+    var boundary: [UInt8]? {
+        guard let text = parameter("boundary") else { return nil }
+        var bytes = Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+        while let last = bytes.last, MailText.isSpace(last) { bytes.removeLast() }
+        return bytes.isEmpty ? nil : bytes
+    }
+
+    private func parameter(_ name: String) -> MimeLibrary.Text? {
+        library.contentType(object).flatMap { library.contentTypeParameter($0, name) }
     }
 
     /// Whether its sender declared it as something to keep, not to show.
@@ -34,56 +44,52 @@ struct MimePart {
         isLeaf && library.isAttachment(object) != 0
     }
 
-    /// The parts of a multipart, in their order; none for a leaf.
-    var parts: [MimePart] {
-        guard library.isInstance(object, library.multipartType) != 0 else { return [] }
-        return (0..<library.partCount(object)).compactMap { index in
-            library.part(object, index).map { MimePart(object: $0, message: message) }
-        }
-    }
-
-    /// How many bytes its content has as it stands in the file; zero for a multipart.
-    var encodedByteCount: Int {
-        guard let content, let stream = library.encodedContent(content) else { return 0 }
-        return Int(max(0, library.streamLength(stream)))
-    }
-
-    /// Its content with the transfer encoding taken off.
-    ///
-    /// - Parameter characterSet: Converts from this character set to UTF-8, leaving out what is invalid in it; nil leaves
-    ///   the bytes alone.
-    /// - Returns: nil for a part without content, and for a character set that the system does not know.
-    func decodedContent(from characterSet: String? = nil) -> [UInt8]? {
-        guard let content, let memory = library.makeMemoryStream() else { return nil }
-        defer { library.release(memory) }
-        if let characterSet {
-            guard let filtered = library.makeFilterStream(memory) else { return nil }
-            defer { library.release(filtered) }
-            guard let filter = library.makeCharacterSetFilter(characterSet, "utf-8") else { return nil }
-            defer { library.release(filter) }
-            _ = library.addFilter(filtered, filter)
-            _ = library.writeDecodedContent(content, filtered)
-            _ = library.flushStream(filtered)
-        } else {
-            _ = library.writeDecodedContent(content, memory)
-        }
-        return bytes(of: memory)
-    }
-
     private var isLeaf: Bool { library.isInstance(object, library.leafType) != 0 }
 
-    private var content: MimeLibrary.Object? {
-        isLeaf ? library.content(object) : nil
+    /// Reads bytes of a file as the content of this part, with its transfer encoding taken off.
+    ///
+    /// - Parameters:
+    ///   - limit: How many bytes of the content are given at most; no more than these and a block are in memory.
+    ///   - characterSet: Converts from this character set to UTF-8, leaving out what is invalid in it; nil leaves the bytes
+    ///     alone.
+    /// - Returns: nil for a part that has no content, and for a character set that the system does not know.
+    func decoded(
+        _ range: Range<Int>, of file: OpenFile, upTo limit: Int, from characterSet: String? = nil
+    ) -> [UInt8]? {
+        guard isLeaf,
+            let source = library.openFileStream(file.descriptor, Int64(range.lowerBound), Int64(range.upperBound))
+        else { return nil }
+        defer { library.release(source) }
+        // The descriptor is the file's, which closes it.
+        library.setFileStreamOwner(source, 0)
+        guard let stream = library.makeFilterStream(source) else { return nil }
+        defer { library.release(stream) }
+        let encoding = library.contentEncoding(object)
+        if MimeLibrary.decodedEncodings.contains(encoding) {
+            guard add(library.makeDecodingFilter(encoding, 0), to: stream) else { return nil }
+        }
+        if let characterSet {
+            guard add(library.makeCharacterSetFilter(characterSet, "utf-8"), to: stream) else { return nil }
+        }
+        return read(stream, upTo: limit)
     }
 
-    private func bytes(of stream: MimeLibrary.Object) -> [UInt8]? {
-        let count = Int(library.streamLength(stream))
-        guard count >= 0, library.rewindStream(stream) == 0 else { return nil }
-        return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            buffer.withMemoryRebound(to: CChar.self) { buffer in
-                guard let base = buffer.baseAddress else { return }
-                initialized = max(0, library.readStream(stream, base, count))
-            }
+    private func add(_ filter: MimeLibrary.Object?, to stream: MimeLibrary.Object) -> Bool {
+        guard let filter else { return false }
+        defer { library.release(filter) }
+        _ = library.addFilter(stream, filter)
+        return true
+    }
+
+    private func read(_ stream: MimeLibrary.Object, upTo limit: Int) -> [UInt8] {
+        var content: [UInt8] = []
+        var block = [CChar](repeating: 0, count: 16 << 10)
+        // A block that decodes to nothing is not the end.
+        while content.count < limit, library.isAtEnd(stream) == 0 {
+            let count = library.readStream(stream, &block, block.count)
+            guard count >= 0 else { break }
+            content += block[..<min(count, limit - content.count)].lazy.map { UInt8(bitPattern: $0) }
         }
+        return content
     }
 }

@@ -1,0 +1,201 @@
+internal import Coordination
+internal import Glibc
+internal import Platform
+
+/// What of a message is shown: one part, as it stands in the file.
+struct MailContent {
+    let part: MimePart
+    let file: OpenFile
+    let range: Range<Int>
+    /// How many bytes are decoded at most, and one more, which tells that there are too many.
+    let limit: Int
+
+    /// Its content with the transfer encoding taken off, as ``MimePart/decoded(_:of:upTo:from:)`` gives it.
+    func decoded(from characterSet: String? = nil) -> [UInt8]? {
+        part.decoded(range, of: file, upTo: limit + 1, from: characterSet)
+    }
+}
+
+/// Walks through the parts of a message in the order in which they stand in the file, and keeps none.
+///
+/// Nothing of a part is in memory but its ``MailHead``, so a message costs the same however many parts, headers and bytes it
+/// has. The walk ends as soon as it is known what to show.
+///
+/// Source: RFC 2046, 5.1.1.
+struct MailContents {
+    /// What is looked for.
+    enum Goal {
+        /// The text to show: the plainest one of alternatives, the first one of anything else.
+        case text
+        /// The first part of a content type.
+        case document(String)
+
+        func isMet(by part: MimePart, type: String) -> Bool {
+            switch self {
+            case .text: type.hasPrefix("text/") && !part.isAttachment
+            case .document(let wanted): type == wanted
+            }
+        }
+    }
+
+    /// A multipart.
+    private struct Level {
+        /// What stands at the beginning of a line between its parts.
+        let boundary: [UInt8]
+        let isAlternative: Bool
+        let isDigest: Bool
+    }
+
+    /// A line that ends a part.
+    private struct Mark {
+        /// Which multipart's boundary it has.
+        let level: Int
+        /// Whether no part follows.
+        let isLast: Bool
+        let start: Int
+    }
+
+    private let lines: MailLines
+    private let library: MimeLibrary
+    private let limits: MailLimits
+    /// The multiparts around the present place, outermost first.
+    private var levels: [Level] = []
+    /// What is shown when nothing plainer comes, and the multipart whose alternative it is.
+    private var candidate: (content: MailContent, level: Int)?
+    /// The line at which reading has stopped; nil while it is inside a part.
+    private var mark: Mark?
+    private var partCount = 0
+
+    init(_ file: OpenFile, byteCount: Int, library: MimeLibrary, limits: MailLimits) {
+        lines = MailLines(file, byteCount: min(byteCount, limits.messageByteCount))
+        self.library = library
+        self.limits = limits
+    }
+
+    /// Reads the headers that begin here, and stops behind them.
+    mutating func readHead(keeping names: Set<String>) throws(MailRefusal) -> MailHead {
+        var head = MailHead()
+        mark = nil
+        while let line = try next(), !line.isEmpty {
+            mark = matching(line)
+            if mark != nil { break }
+            head.add(line.bytes, keeping: names, upTo: limits.fieldByteCount)
+        }
+        return head
+    }
+
+    /// Looks for a part behind the headers that were read last.
+    ///
+    /// - Parameter head: Those headers.
+    mutating func find(_ goal: Goal, under head: MailHead) throws(MailRefusal) -> MailContent? {
+        var next: MailHead? = head
+        while let head = next {
+            if let content = try enter(head, lookingFor: goal), let shown = settle(content) { return shown }
+            next = nil
+            while next == nil, let inner = levels.indices.last {
+                // What stands before the first part, in a part that is not shown, or behind the parts of one.
+                while mark.map({ $0.level > inner }) ?? true {
+                    mark = try skip()
+                    guard mark != nil else { return candidate?.content }
+                }
+                if let mark, mark.level == inner, !mark.isLast {
+                    partCount += 1
+                    guard partCount <= limits.partCount else { throw MailRefusal(.tooIntricate) }
+                    next = try readHead(keeping: MailHead.ofParts)
+                } else {
+                    levels.removeLast()
+                    guard let candidate, candidate.level == inner else { continue }
+                    self.candidate = nil
+                    if let shown = settle(candidate.content) { return shown }
+                }
+            }
+        }
+        return nil
+    }
+
+    /// Takes in the headers of a part.
+    ///
+    /// - Returns: The part, where it is what is looked for.
+    private mutating func enter(_ head: MailHead, lookingFor goal: Goal) throws(MailRefusal) -> MailContent? {
+        guard levels.count <= limits.nesting else { throw MailRefusal(.nestedTooDeep(maximum: limits.nesting)) }
+        guard let part = MimeMessage(head, library: library)?.root else { return nil }
+        // What a digest holds is messages, unless it says otherwise (RFC 2046, 5.1.5).
+        let isMessage = levels.last?.isDigest == true && head.value("content-type") == nil
+        let type = isMessage ? "message/rfc822" : part.contentType
+        if goal.isMet(by: part, type: type) {
+            let start = lines.position
+            if mark == nil, !levels.isEmpty { mark = try skip() }
+            let end = if let mark { try contentEnd(before: mark) } else { lines.end }
+            return MailContent(
+                part: part, file: lines.file, range: min(start, end)..<end, limit: limits.decodedByteCount)
+        }
+        guard type.hasPrefix("multipart/"), let boundary = part.boundary else { return nil }
+        levels.append(
+            Level(
+                boundary: Array("--".utf8) + boundary, isAlternative: type == "multipart/alternative",
+                isDigest: type == "multipart/digest"))
+        return nil
+    }
+
+    /// Ends the multiparts of which a part is what is shown.
+    ///
+    /// - Returns: The part, where it is what is shown of the message; nil where a plainer alternative may follow.
+    private mutating func settle(_ content: MailContent) -> MailContent? {
+        while let level = levels.last {
+            if level.isAlternative, content.part.contentType != "text/plain" {
+                // Of several that are not plain, the outermost multipart shows its first one, which came before.
+                candidate = candidate ?? (content, levels.count - 1)
+                return nil
+            }
+            levels.removeLast()
+        }
+        return content
+    }
+
+    private func next() throws(MailRefusal) -> MailLines.Line? {
+        do throws(SystemCallError) {
+            return try lines.next()
+        } catch {
+            throw MailRefusal(.unreadable(error.text))
+        }
+    }
+
+    /// Reads to the next line that ends a part; nil at the end of the file.
+    private func skip() throws(MailRefusal) -> Mark? {
+        while let line = try next() {
+            if let mark = matching(line) { return mark }
+        }
+        return nil
+    }
+
+    /// Which boundary a line has, the innermost first; nil for a line that has none.
+    private func matching(_ line: MailLines.Line) -> Mark? {
+        guard !levels.isEmpty, line.bytes.starts(with: "--".utf8) else { return nil }
+        var count = line.bytes.count
+        while count > 0, MailText.isSpace(line.bytes[count - 1]) { count -= 1 }
+        // A file may have millions of such lines, and a hundred levels.
+        guard let text = line.bytes.baseAddress else { return nil }
+        var level = levels.count
+        while level > 0 {
+            level -= 1
+            let boundary = levels[level].boundary
+            let rest = count - boundary.count
+            guard rest == 0 || rest == 2, memcmp(text, boundary, boundary.count) == 0 else { continue }
+            guard rest == 0 || line.bytes[boundary.count..<count].elementsEqual("--".utf8) else { continue }
+            return Mark(level: level, isLast: rest == 2, start: line.start)
+        }
+        return nil
+    }
+
+    /// Where the content ends in front of a boundary: the line end before it belongs to the boundary.
+    private func contentEnd(before mark: Mark) throws(MailRefusal) -> Int {
+        let count = min(2, mark.start)
+        do throws(SystemCallError) {
+            let last = try lines.file.read(count: count, at: mark.start - count)
+            guard last.last == UInt8(ascii: "\n") else { return mark.start }
+            return mark.start - (last.first == UInt8(ascii: "\r") ? 2 : 1)
+        } catch {
+            throw MailRefusal(.unreadable(error.text))
+        }
+    }
+}

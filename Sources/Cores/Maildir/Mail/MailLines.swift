@@ -1,0 +1,91 @@
+internal import Glibc
+internal import Platform
+
+/// Reads a file line by line in 64 KiB of memory, however long its lines are.
+final class MailLines {
+    /// One line of the file.
+    struct Line {
+        /// Where in the file it begins.
+        let start: Int
+        /// The line without its line feed: all of it, or the first 64 KiB of a longer one. They are there until the next line
+        /// is read.
+        let bytes: UnsafeRawBufferPointer
+
+        /// Whether nothing but white space at the end of a line is in it.
+        var isEmpty: Bool { bytes.isEmpty || (bytes.count == 1 && bytes[0] == UInt8(ascii: "\r")) }
+
+        /// Whether it continues the line before (RFC 5322, 2.2.3).
+        var isFold: Bool { bytes.first == UInt8(ascii: " ") || bytes.first == UInt8(ascii: "\t") }
+    }
+
+    let file: OpenFile
+    /// Where the file ends.
+    let end: Int
+
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    /// What of the buffer is still to be given.
+    private var unread = 0..<0
+    /// Where in the file the unread bytes end.
+    private var readEnd = 0
+    /// Whether the unread bytes begin in the middle of a line that was given.
+    private var isInsideLine = false
+
+    init(_ file: OpenFile, byteCount: Int) {
+        self.file = file
+        end = byteCount
+    }
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    /// Where the next line begins; in a line that is longer than the buffer, somewhere in it.
+    var position: Int { readEnd - unread.count }
+
+    /// Returns the next line; nil at the end of the file, which may come early where another program cuts it.
+    func next() throws(SystemCallError) -> Line? {
+        while true {
+            let start = position
+            if let feed = firstFeed() {
+                let bytes = UnsafeRawBufferPointer(rebasing: buffer[unread.lowerBound..<feed])
+                unread = (feed + 1)..<unread.upperBound
+                let wasInside = isInsideLine
+                isInsideLine = false
+                if wasInside { continue }
+                return Line(start: start, bytes: bytes)
+            }
+            let isFull = unread.count == buffer.count
+            if !isFull, try fill() { continue }
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[unread])
+            unread = unread.upperBound..<unread.upperBound
+            let wasInside = isInsideLine
+            isInsideLine = isFull
+            if bytes.isEmpty { return nil }
+            if !wasInside { return Line(start: start, bytes: bytes) }
+        }
+    }
+
+    private func firstFeed() -> Int? {
+        guard !unread.isEmpty, let base = buffer.baseAddress,
+            let found = memchr(base + unread.lowerBound, Int32(UInt8(ascii: "\n")), unread.count)
+        else { return nil }
+        return found - base
+    }
+
+    /// Reads on behind the unread bytes, which leave room.
+    ///
+    /// - Returns: Whether there was anything to read.
+    private func fill() throws(SystemCallError) -> Bool {
+        if unread.lowerBound > 0 {
+            let rest = UnsafeRawBufferPointer(rebasing: buffer[unread])
+            buffer.copyMemory(from: rest)
+            unread = 0..<rest.count
+        }
+        let free = UnsafeMutableRawBufferPointer(rebasing: buffer[unread.upperBound...].prefix(end - readEnd))
+        guard !free.isEmpty else { return false }
+        let count = try file.read(into: free, at: readEnd)
+        unread = unread.lowerBound..<(unread.upperBound + count)
+        readEnd += count
+        return count > 0
+    }
+}

@@ -1,0 +1,61 @@
+internal import Coordination
+internal import CoreAPI
+internal import Mailboxes
+
+/// How many processes have ended while they read each message: killed for their memory or their time, or by a fault of a
+/// library. A message that has ended ``limit`` is read no more.
+///
+/// A core that starts counts in the group what its predecessor was reading, see ``Maildir/marking(_:while:)``.
+struct MailAttempts {
+    /// How many processes one message may cost. Fewer than a push is tried (`executor.attempts`), and more than chance kills in
+    /// the moment of reading the same message.
+    static let limit = 3
+
+    private static let path = ".sharedcore/mail-reading/"
+
+    private let store: any SharedStore
+    private var counts: [String: Int] = [:]
+
+    /// - Parameter store: The group's store as the core has it, so that a superseded core counts nothing.
+    init(in store: any SharedStore) {
+        self.store = store
+    }
+
+    /// Takes in what is known, and forgets what is not in the folder any more.
+    ///
+    /// - Parameter marked: What was being read when the process of the last core ended.
+    mutating func load(standing arrivals: Maildir.Arrivals, marked: FileName?) async throws(SharedCoreError) {
+        let standing = Set(arrivals.messages.map(Self.part))
+        var changes = Transaction()
+        for entry in try await store.list(try KeyPrefix(Self.path)).entries {
+            let part = String(entry.key.text.dropFirst(Self.path.count))
+            if arrivals.isPartial || standing.contains(part) {
+                counts[part] = Int(String(decoding: entry.value, as: UTF8.self)) ?? 1
+            } else if changes.operations.count < Self.forgottenAtOnce {
+                changes.delete(entry.key)
+            }
+        }
+        if let part = marked.map(Self.part), arrivals.isPartial || standing.contains(part) {
+            let count = (counts[part] ?? 0) + 1
+            counts[part] = count
+            changes.put(try Key(Self.path + part), Array("\(count)".utf8))
+        }
+        if !changes.operations.isEmpty { _ = try await store.commit(changes) }
+    }
+
+    /// A transaction has a size; the next core forgets the rest.
+    private static let forgottenAtOnce = 500
+
+    /// How many processes have ended while they read the message.
+    func count(of name: FileName) -> Int { counts[Self.part(for: name)] ?? 0 }
+
+    /// Forgets the message: it was read to its end, or is set aside.
+    mutating func forget(_ name: FileName) async throws(SharedCoreError) {
+        let part = Self.part(for: name)
+        guard counts[part] != nil else { return }
+        try await store.delete(try Key(Self.path + part))
+        counts[part] = nil
+    }
+
+    private static func part(for name: FileName) -> String { ItemName(name.scalars).text }
+}

@@ -1,0 +1,142 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FoundationEssentials
+internal import Glibc
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@testable internal import sharedcore
+
+@Suite("P11: what stands in a message costs an Executor neither its memory nor its life", .serialized)
+struct HostileMailTests {
+    private static let head = "From: ann@example.org\nTo: bob@example.org\nCall-ID: a@b\n"
+    private static let mebibyte = 1 << 20
+
+    /// A message, and the event that its push ends with.
+    struct Sample: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let rest: @Sendable () -> String
+        var event = "message"
+    }
+
+    private static func times(_ unit: String, _ byteCount: Int) -> String {
+        String(repeating: unit, count: byteCount / unit.utf8.count)
+    }
+
+    static let samples = [
+        Sample(testDescription: "796 KB of headers") { times("X:\n", 796_000) + "\nhi\n" },
+        Sample(testDescription: "a header of 30 MiB") { "Subject: " + times("x", 30 * mebibyte) + "\n\nhi\n" },
+        Sample(testDescription: "a folded header of 30 MiB") {
+            "Subject: " + times(String(repeating: "x", count: 70) + "\n ", 30 * mebibyte) + "\n\nhi\n"
+        },
+        Sample(testDescription: "8 MiB of parameters") {
+            "Content-Type: text/plain; " + times("a=b;", 8 * mebibyte) + "\n\nhi\n"
+        },
+        Sample(testDescription: "8 MiB of encoded words") {
+            "Subject: " + times("=?utf-8?q?a?= ", 8 * mebibyte) + "\n\nhi\n"
+        },
+        Sample(testDescription: "two million addresses") { "Cc: " + times("a@b,", 8 * mebibyte) + "\n\nhi\n" },
+        Sample(testDescription: "49,000 parts") {
+            "Content-Type: multipart/mixed; boundary=b\n\n" + String(repeating: "--b\n\n", count: 49_000)
+        },
+        Sample(
+            testDescription: "five million parts with nothing to show",
+            rest: {
+                "Content-Type: multipart/mixed; boundary=b\n\n" + times("--b\nContent-Type: a/b\n\n", 30 * mebibyte)
+            },
+            event: "nothing"),
+        Sample(testDescription: "30 MiB before the first part") {
+            "Content-Type: multipart/mixed; boundary=b\n\n"
+                + times(String(repeating: "y", count: 70) + "\n", 30 * mebibyte)
+                + "--b\n\nhi\n--b--\n"
+        },
+        Sample(
+            testDescription: "5,000 levels",
+            rest: {
+                (0..<5_000).map { "Content-Type: multipart/mixed; boundary=b\($0)\n\n--b\($0)\n" }.joined()
+            }, event: "nothing"),
+        Sample(
+            testDescription: "100 levels of alternatives with 8 KiB of parameters each",
+            rest: {
+                (0..<99).map {
+                    "Content-Type: multipart/alternative; boundary=b\($0)\n\n--b\($0)\n"
+                        + "Content-Type: text/html; \(times("a=b;", 8_000))\n\nx\n--b\($0)\n"
+                }.joined() + "\nhi\n"
+            }),
+        Sample(testDescription: "a text of one MiB of control characters") { "\n" + times("\u{1}", mebibyte - 2_000) },
+        Sample(
+            testDescription: "one line of 16 MiB in base64",
+            rest: { "Content-Transfer-Encoding: base64\n\n" + times("QUJD", 16 * mebibyte) }, event: "tooLarge"),
+        Sample(testDescription: "a text of 12 MiB", rest: { "\n" + times("x", 12 * mebibyte) }, event: "tooLarge"),
+        Sample(testDescription: "one MiB of HTML") {
+            "Content-Type: text/html\n\n" + times("<b>&lt;x", mebibyte - 9_000)
+        },
+    ]
+
+    @Test("An Executor has less than executor.memory at every moment, and answers its push", arguments: samples)
+    func memory(_ sample: Sample) async throws {
+        let program = try HostProgram(named: "sharedcore-executor")
+        try program.makeDirectory("mail/new")
+        try program.write(Self.head + sample.rest(), to: "mail/new/1")
+        let child = try ChildProcess(
+            try program.path,
+            [
+                "--directory", program.directory.path(of: "group"), "--maildir", program.directory.path(of: "mail"),
+                "--call-id", "a@b", "--deadline-ms", "200000",
+            ])
+        let identity = try #require(ProcessIdentity(of: child.pid))
+        let thread = SerialThread(name: "memory")
+        // As often as the system lets it look.
+        let most = await thread.run { () -> UInt64 in
+            var most: UInt64 = 0
+            while child.ended == nil {
+                most = max(most, ProcessMemory.ownByteCount(of: identity) ?? 0)
+                usleep(500)
+            }
+            return most
+        }
+        #expect(await child.end() == .exited(0))
+        #expect(child.lines.first?.hasPrefix("{\"event\":\"\(sample.event)\"") == true, "\(child.lines)")
+        #expect(most > 0 && most < 24 << 20, "\(most >> 10) KiB")
+    }
+
+    @Test("796 KB of headers stop no push of a host that allows 24 MiB")
+    func host() async throws {
+        let program = try HostProgram()
+        let folder = "state/sharedcore/default/Maildir"
+        try program.deliver("2@x")
+        try program.write(Self.head + Self.times("X:\n", 796_000) + "\nhi\n", to: folder + "/new/0-hostile")
+        try await ServingHost.serve(program) { host in
+            for callID in ["2@x", "a@b"] {
+                #expect(try await program.run("push", callID).status == 0)
+                try await host.until("served", of: callID)
+            }
+            #expect(try host.events("givenUp").isEmpty && host.events("postponed").isEmpty)
+        }
+    }
+
+    @Test("A message whose reading ends its process is set aside after three, listed, and tried again when told to")
+    func poison() async throws {
+        var program = try HostProgram()
+        let folder = "state/sharedcore/default/Maildir"
+        try program.deliver("1@x")
+        program.environment["SHAREDCORE_EXECUTOR_PAUSE"] = "10ms"
+        var dying = program
+        dying.environment["SHAREDCORE_FAIL_POINT"] = "maildir.reading:kill"
+        for _ in 0..<3 {
+            #expect(try await dying.run("executor", "--call-id", "1@x", "--deadline", "60s").status != 0)
+        }
+        // The fourth does not read it any more: it would die as well.
+        let fourth = try await dying.run("executor", "--call-id", "1@x", "--deadline", "60s", "--json")
+        #expect(fourth.status == 0, "\(fourth.errors)")
+        #expect(try fourth.objects().first?["event"] == .text("nothing"))
+        #expect(TemporaryDirectory.names(in: program.directory.path(of: folder + "/.Poison/new")) == ["1x"])
+        let listed = try await program.run("maildir", "--json").objects()
+        #expect(listed.count == 1 && listed[0]["kind"] == .text("poison") && listed[0]["file"] == .text("1x"))
+        #expect(try await program.run("maildir", "--retry", "poison", "--json").objects().first?["count"] == .number(1))
+        #expect(TemporaryDirectory.names(in: program.directory.path(of: folder + "/new")) == ["1x"])
+        #expect(try await program.run("maildir").output.isEmpty)
+        #expect(try await program.run("maildir", "--retry", "all").status == 64)
+    }
+}

@@ -1,0 +1,113 @@
+internal import Coordination
+internal import CoreAPI
+internal import CoreAPITesting
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+@testable internal import MaildirCore
+
+@Suite("P11: a message that has ended processes is set aside")
+struct PoisonTests {
+    private static let path = ".sharedcore/mail-reading/"
+
+    private func counts(in inbox: TestInbox) async throws -> [String: String] {
+        let entries = try await inbox.store.list(KeyPrefix(Self.path)).entries
+        return Dictionary(
+            uniqueKeysWithValues: entries.map {
+                (String($0.key.text.dropFirst(Self.path.count)), String(decoding: $0.value, as: UTF8.self))
+            })
+    }
+
+    @Test("A message is marked while it is read, and not longer")
+    func marked() async throws {
+        let maildir = try TestMaildir()
+        let folder = try Maildir(path: maildir.path)
+        for bytes in [Array("plain".utf8), [0xFF, 0x0A, 0x20], [UInt8](repeating: 0x61, count: 255)] {
+            let name = FileName(bytes)
+            #expect(try folder.marking(name) { try? folder.markedName() } == name)
+            #expect(try folder.markedName() == nil)
+        }
+        for name in ["1", "2"] { try maildir.deliver(id: name, as: name) }
+        let inbox = try await TestInbox()
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("both are taken") { maildir.names("cur").count == 2 }
+        }
+        #expect(try await counts(in: inbox).isEmpty)
+        #expect(maildir.names("tmp").isEmpty)
+    }
+
+    @Test("What a mark tells of is counted once, by the next core, until the message is read")
+    func counted() async throws {
+        let maildir = try TestMaildir()
+        let folder = try Maildir(path: maildir.path)
+        let inbox = try await TestInbox()
+        for name in ["read", "gone"] {
+            #expect(symlink(name, maildir.path + "/tmp/sharedcore-reading") == 0)
+            let look = try MailSource(path: maildir.path, limits: MailLimits()).look()
+            #expect(look.marked == FileName(Array(name.utf8)))
+            #expect(try folder.markedName() == nil)
+            var attempts = MailAttempts(in: inbox.store)
+            let arrivals = Maildir.Arrivals(messages: [FileName(Array("read".utf8))])
+            try await attempts.load(standing: arrivals, marked: look.marked)
+            #expect(try await counts(in: inbox) == ["read": "1"])
+        }
+        try maildir.deliver(id: "read", as: "read")
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("it is taken") { maildir.names("cur").count == 1 }
+        }
+        #expect(try await counts(in: inbox).isEmpty)
+    }
+
+    @Test("A message that cores were reading when they ended comes last, and is not read a fourth time")
+    func setAside() async throws {
+        let maildir = try TestMaildir()
+        for name in ["1-twice", "2-thrice", "3-never"] { try maildir.deliver(id: name, as: name) }
+        let inbox = try await TestInbox()
+        for (name, count) in [("1-twice", "2"), ("2-thrice", "3"), ("gone", "3")] {
+            try await inbox.store.put(Key(Self.path + name), Array(count.utf8))
+        }
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("all are dealt with") { maildir.names("new").isEmpty && inbox.reports.count == 1 }
+        }
+        #expect(inbox.callIDs == ["3-never", "1-twice", "2-thrice"])
+        #expect(inbox.content(of: "2-thrice") == .nothingToShow, "whoever waits for it is answered")
+        #expect(maildir.names(".Poison/new") == ["2-thrice"])
+        #expect(inbox.reports[0].contains("3 times") && inbox.reports[0].contains(".Poison/new"))
+        // Tried again, it begins anew; what has gone is forgotten.
+        #expect(try await counts(in: inbox).isEmpty)
+    }
+
+    @Test("Nothing is forgotten that a look at a part of the folder has not seen")
+    func partialLook() async throws {
+        let inbox = try await TestInbox()
+        for name in ["seen", "unseen"] { try await inbox.store.put(Key(Self.path + name), Array("3".utf8)) }
+        let seen = FileName(Array("seen".utf8))
+        for isPartial in [true, false] {
+            var attempts = MailAttempts(in: inbox.store)
+            try await attempts.load(standing: Maildir.Arrivals(messages: [seen], isPartial: isPartial), marked: nil)
+            #expect(attempts.count(of: seen) == 3)
+            #expect(attempts.count(of: FileName(Array("unseen".utf8))) == (isPartial ? 3 : 0))
+        }
+        #expect(try await counts(in: inbox) == ["seen": "3"])
+    }
+
+    @Test("What is set aside is listed and given back, under a name that is free")
+    func retry() async throws {
+        let maildir = try TestMaildir()
+        #expect(try SetAsideMessage.all(beside: maildir.path).isEmpty)
+        for folder in ["/.Poison", "/.Oversized"] {
+            _ = try Maildir(path: maildir.path + folder)
+        }
+        try maildir.write(Array("x".utf8), to: ".Poison/new/a")
+        try maildir.write(Array("yy".utf8), to: ".Oversized/new/b")
+        try maildir.makeFolders()
+        try maildir.write(Array("other".utf8), to: "new/a")
+        let listed = try SetAsideMessage.all(beside: maildir.path)
+        #expect(listed.map(\.name) == ["b", "a"] && listed.map(\.folder) == [.oversized, .poison])
+        #expect(listed.map(\.byteCount) == [2, 1])
+        #expect(try SetAsideMessage.retry(.poison, of: maildir.path) == 1)
+        #expect(maildir.names("new") == ["a", "a_1"] && maildir.names(".Poison/new").isEmpty)
+        #expect(try SetAsideMessage.retry(.malformed, of: maildir.path) == 0)
+    }
+}
