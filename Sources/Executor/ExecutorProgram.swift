@@ -65,10 +65,13 @@ enum ExecutorProgram {
         do {
             let thread = SerialThread(name: "output")
             let report = try await ExecutorRun.run(arguments.request, in: group) { report in
-                let line = Array((report.json.line + "\n").utf8)
+                var line = report.json.line
+                line.append("\n")
                 // A pipe whose reader is slow blocks.
                 do throws(SystemCallError) {
-                    try await thread.run { () throws(SystemCallError) in try StandardStream.output.write(line) }
+                    try await thread.run { [line] () throws(SystemCallError) in
+                        try StandardStream.output.write(text: line)
+                    }
                 } catch {
                     throw ExecutorFailure(.output, "\(error.location): \(error.text)")
                 }

@@ -9,9 +9,22 @@ package enum StandardStream: Int32 {
 
     /// Writes all of `bytes`.
     package func write(_ bytes: [UInt8]) throws(SystemCallError) {
+        try bytes.withUnsafeBytes { bytes in Result { () throws(SystemCallError) in try write(bytes) } }.get()
+    }
+
+    /// Writes a text, without a copy of it: it may have megabytes.
+    package func write(text: String) throws(SystemCallError) {
+        var text = text
+        try text.withUTF8 { text in
+            Result { () throws(SystemCallError) in try write(UnsafeRawBufferPointer(text)) }
+        }.get()
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemCallError) {
         var written = 0
         while written < bytes.count {
-            let count = bytes[written...].withUnsafeBytes { Glibc.write(rawValue, $0.baseAddress, $0.count) }
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = Glibc.write(rawValue, rest.baseAddress, rest.count)
             if count < 0 {
                 let number = errno
                 if number == EINTR { continue }

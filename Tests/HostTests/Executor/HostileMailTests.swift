@@ -3,6 +3,7 @@ internal import CoreAPITesting
 internal import FoundationEssentials
 internal import Glibc
 internal import Platform
+internal import Subprocess
 internal import TestSupport
 internal import Testing
 
@@ -138,5 +139,56 @@ struct HostileMailTests {
         #expect(TemporaryDirectory.names(in: program.directory.path(of: folder + "/new")) == ["1x"])
         #expect(try await program.run("maildir").output.isEmpty)
         #expect(try await program.run("maildir", "--retry", "all").status == 64)
+    }
+
+    @Test("A text over a 24th of executor.memory is too large for an Executor of either program and for a Main")
+    func textOfMemory() async throws {
+        let mail = Self.head + "\n" + Self.times("x", 700_000) + "\n"
+        for (memory, event) in [("16MiB", "tooLarge"), ("24MiB", "message"), ("none", "message")] {
+            var program = try HostProgram()
+            program.environment["SHAREDCORE_EXECUTOR_MEMORY"] = memory
+            program.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "mail")
+            let arguments = ["--deadline", "60s", "--call-id", "a@b", "--json"]
+            try program.makeDirectory("mail/new")
+            try program.write(mail, to: "mail/new/1")
+            let own = try await program.run(["executor"] + arguments)
+            #expect(try own.objects().first?["event"] == .text(event), "\(memory)")
+
+            let slim = HostProgram(named: "sharedcore-executor", in: program.directory)
+            try program.write(mail.replacing("a@b", with: "b@b"), to: "mail/new/2")
+            let bytes = memory == "none" ? memory : "\(Int(memory.dropLast(3)).map { $0 << 20 } ?? 0)"
+            let ended = try await slim.run([
+                "--directory", program.directory.path(of: "slim"), "--maildir", program.directory.path(of: "mail"),
+                "--deadline-ms", "60000", "--call-id", "b@b", "--memory-bytes", bytes,
+            ])
+            #expect(try ended.objects().first?["event"] == .text(event), "\(memory)")
+
+            try program.write(mail.replacing("a@b", with: "c@b"), to: "mail/new/3")
+            try await program.running(["main", "--json"]) { [directory = program.directory] running in
+                try await eventually("Main has dealt with it", within: Patience.long) {
+                    TemporaryDirectory.names(in: directory.path(of: "mail/new")).isEmpty
+                }
+                try running.send(.terminate)
+            }
+            let folder = event == "tooLarge" ? "mail/.Oversized/new" : "mail/cur"
+            #expect(TemporaryDirectory.names(in: program.directory.path(of: folder)).count == 3, "\(memory)")
+        }
+        let usage = try await HostProgram(named: "sharedcore-executor").run([
+            "--directory", "/d", "--maildir", "/m", "--deadline-ms", "1", "--call-id", "a", "--memory-bytes", "much",
+        ])
+        #expect(usage.status == 64)
+    }
+
+    @Test("What is set aside is listed with names that act on no terminal; a Maildir that is none is status 69")
+    func listing() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "mail")
+        #expect(try await program.run("maildir").output.isEmpty, "there is no Maildir yet")
+        try program.makeDirectory("mail/.Malformed/new")
+        try program.write("x", to: "mail/.Malformed/new/a\u{1b}[31m")
+        let ended = try await program.run("maildir")
+        #expect(ended.output == "malformed\t1\ta\\u{1B}[31m\n")
+        program.environment["SHAREDCORE_CORE_MAILDIR"] = "/dev/null"
+        #expect(try await program.run("maildir").status == 69)
     }
 }

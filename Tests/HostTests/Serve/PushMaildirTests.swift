@@ -30,13 +30,14 @@ struct PushMaildirTests {
             atPath: directory.path(of: "mail/tmp/x"), toPath: directory.path(of: "mail/" + name))
     }
 
-    private func watching(_ body: (PushQueue) async throws -> Void) async throws {
+    private func watching(
+        log: any LogHandler = SwiftLogNoOpLogHandler(), _ body: (PushQueue) async throws -> Void
+    ) async throws {
         let group = try await space.open("a")
         let queue = try PushQueue(of: group)
         let stopping = StopSignal()
         let maildir = PushMaildir(
-            directory.path(of: "mail"), queue, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            stopping: stopping)
+            directory.path(of: "mail"), queue, logger: Logger(label: "test") { _ in log }, stopping: stopping)
         let work = Task { await maildir.run() }
         do {
             try await body(queue)
@@ -172,16 +173,19 @@ struct PushMaildirTests {
         await group.close()
     }
 
-    @Test("A file without an identifier is no push and holds up no other")
+    @Test("A file without an identifier is no push, holds up no other, and is named in the log")
     func withoutIdentifier() async throws {
         try write("new/1")
         try write("new/2", id: "2@x")
-        try await watching { queue in
+        let log = HeardLog()
+        try await watching(log: log) { queue in
             try await until(["2@x"], in: queue)
             try await eventually("both are known", within: Patience.long) {
                 try await queue.knownFiles() == ["1", "2"]
             }
         }
+        #expect(
+            log.lines.count == 1 && log.lines[0].contains("“1”") && log.lines[0].contains("Call-ID"), "\(log.lines)")
     }
 
     @Test("A Maildir that can be used only later is watched from then on")

@@ -24,7 +24,7 @@ struct MailLimits: Hashable, Sendable {
     init(memory: UInt64?, valueByteCount: Int) {
         textByteCount = valueByteCount
         guard let memory else { return }
-        // Measured: a text of one MiB that is all control characters takes 18 MiB until it is printed as JSON, and the fields
+        // Measured: a text of one MiB that is all control characters takes 15 MiB until it is printed as JSON, and the fields
         // of a message's headers 2 MiB at most with 8 KiB each.
         let byteCount = Int(clamping: memory)
         textByteCount = min(valueByteCount, byteCount / 24)
