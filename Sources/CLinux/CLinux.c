@@ -129,6 +129,10 @@ int clinux_watch_arrivals(int instance, const char *path) {
     return result(inotify_add_watch(instance, path, IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR));
 }
 
+int clinux_watch_completions(int instance, const char *path) {
+    return result(inotify_add_watch(instance, path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR));
+}
+
 int clinux_watch_departures(int instance, const char *path) {
     uint32_t of_names = IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO;
     return result(inotify_add_watch(instance, path, of_names | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR));

@@ -84,6 +84,9 @@ int clinux_watch_writes(int instance, const char *path);
 /// Watches a directory for names that are created in it or moved into it, and for files in it that are closed after
 /// writing.
 int clinux_watch_arrivals(int instance, const char *path);
+/// Watches a directory for files in it that are closed after writing or moved into it; gives the watch's number.
+int clinux_watch_completions(int instance, const char *_Nonnull path);
+
 /// Watches a directory for names that are removed, moved or replaced in it, and for its own removal or move.
 int clinux_watch_departures(int instance, const char *path);
 int clinux_remove_watch(int instance, int watch);

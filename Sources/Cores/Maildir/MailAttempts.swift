@@ -25,6 +25,8 @@ struct MailAttempts {
     ///
     /// - Parameter marked: What was being read when the process of the last core ended.
     mutating func load(standing arrivals: Maildir.Arrivals, marked: FileName?) async throws(SharedCoreError) {
+        // It may be tried again.
+        counts = [:]
         let standing = Set(arrivals.messages.map(Self.part))
         var changes = Transaction()
         for entry in try await store.list(try KeyPrefix(Self.path)).entries {

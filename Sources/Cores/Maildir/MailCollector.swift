@@ -107,6 +107,7 @@ struct MailCollector {
             do throws(SharedCoreError) {
                 try await attempts.load(standing: look.arrivals, marked: look.marked)
                 knowsAttempts = true
+                if look.marked != nil { await thread.run { look.maildir.unmark() } }
             } catch {
                 return try await trouble(storing: nil, error)
             }

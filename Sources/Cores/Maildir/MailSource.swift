@@ -31,7 +31,7 @@ struct MailSource: Sendable {
     struct Look: Sendable {
         let maildir: Maildir
         let arrivals: Maildir.Arrivals
-        /// What was being read when a process ended. The mark is removed: this look is the only one that tells of it.
+        /// What was being read when a process ended. The mark stays until it is counted.
         let marked: FileName?
     }
 
@@ -42,9 +42,8 @@ struct MailSource: Sendable {
     func look() throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: path)
         try bell.listen(to: maildir.new)
-        let marked = try maildir.markedName()
-        if marked != nil { maildir.unmark() }
-        return Look(maildir: maildir, arrivals: try maildir.arrivals(limit: Self.lookLimit), marked: marked)
+        return Look(
+            maildir: maildir, arrivals: try maildir.arrivals(limit: Self.lookLimit), marked: try maildir.markedName())
     }
 
     /// What was found under a name.

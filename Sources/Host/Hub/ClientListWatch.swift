@@ -12,8 +12,10 @@
         let changes: AsyncStream<[String: ClientRights]>
         private let stopping: EventCounter
 
-        /// How long a change may stay unnoticed that no event tells, as on a file system of another machine.
+        /// Time after which the file is read again without an event: where no event tells of changes, as of a file that is mounted
+        /// into a container, and where the system has no inotify instance left.
         private static let longestPause = Duration.seconds(60)
+        private static let unwatchedPause = Duration.seconds(1)
 
         /// - Parameter path: The absolute path of the list.
         init(of path: String, logger: Logger) throws(SystemCallError) {
@@ -24,15 +26,17 @@
             self.changes = changes
             let slash = path.lastIndex(of: "/") ?? path.startIndex
             let directory = try Directory(path: slash > path.startIndex ? String(path[..<slash]) : "/")
-            let events = try FileEvents()
-            _ = try events.watchArrivals(in: directory)
+            let instance = try? FileEvents()
+            let events = (try? instance?.watchCompletions(in: directory)) == nil ? nil : instance
+            let descriptors = [stopping.descriptor] + (events.map { [$0.descriptor] } ?? [])
+            let pause = events == nil ? Self.unwatchedPause : Self.longestPause
             try OwnedThread.start("sc-hub-clients") {
                 var (known, problem): ([String: ClientRights]?, String?)
                 while true {
                     do throws(SharedCoreError) {
-                        let clients = try KeyFile.publicKeys(at: path)
+                        let clients = try Self.clients(at: path) ?? known
                         problem = nil
-                        if clients != known {
+                        if let clients, clients != known {
                             if known != nil { logger.notice("\(path) has changed: it lets \(clients.count) keys in") }
                             known = clients
                             source.yield(clients)
@@ -44,12 +48,20 @@
                         }
                         problem = error.sentence
                     }
-                    let ready = Poll.wait(
-                        for: [stopping.descriptor, events.descriptor], timeout: Self.longestPause)
-                    if ready[0] { return source.finish() }
-                    _ = events.take()
+                    if Poll.wait(for: descriptors, timeout: pause)[0] { return source.finish() }
+                    _ = events?.take()
                 }
             }
+        }
+
+        /// The content of the list; nil as long as a program writes to it.
+        ///
+        /// - Throws: As ``KeyFile/publicKeys(at:)``, and ``SharedCoreError/Code/invalidArgument`` for a list without a key.
+        private static func clients(at path: String) throws(SharedCoreError) -> [String: ClientRights]? {
+            if let file = try? OpenFile(path: path, .read), (try? file.hasWriters()) == true { return nil }
+            let clients = try KeyFile.publicKeys(at: path)
+            guard !clients.isEmpty else { throw SharedCoreError(.invalidArgument, "The list names no key.", at: path) }
+            return clients
         }
 
         func stop() {

@@ -34,6 +34,13 @@ package final class FileEvents: Sendable {
         }
     }
 
+    /// Watches a directory for files in it that are closed after writing, or get their name with their content.
+    package func watchCompletions(in directory: Directory) throws(SystemCallError) -> Int32 {
+        try SystemCall.negated("inotify_add_watch", at: directory.path) {
+            clinux_watch_completions(descriptor, "/proc/self/fd/\(directory.descriptor)/.")
+        }
+    }
+
     /// Watches a directory for files in it that are removed, moved or replaced, and for what becomes of itself.
     package func watchDepartures(in directory: Directory) throws(SystemCallError) -> Int32 {
         try SystemCall.negated("inotify_add_watch", at: directory.path) {

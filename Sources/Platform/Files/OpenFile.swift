@@ -122,18 +122,6 @@ package final class OpenFile: Sendable {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Whether this process can open so many more files now.
-    package static func areFree(_ count: Int) -> Bool {
-        var taken: [Int32] = []
-        defer { for descriptor in taken { Glibc.close(descriptor) } }
-        while taken.count < count {
-            let descriptor = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
-            guard descriptor >= 0 else { return errno == EBADF }
-            taken.append(descriptor)
-        }
-        return true
-    }
-
     /// Lets this process have as many files open as the system allows it.
     package static func raiseLimit() {
         var limit = rlimit()

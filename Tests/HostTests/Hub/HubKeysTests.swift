@@ -41,7 +41,7 @@ struct HubKeysTests {
         let (hubKey, clientKey) = (
             try await makeKeys(program, in: "hub.key"), try await makeKeys(program, in: "client.key")
         )
-        _ = try await makeKeys(program, in: "stranger.key")
+        let strangerKey = try await makeKeys(program, in: "stranger.key")
         try program.write("\n\(clientKey) the laptop\n", to: "clients")
         let port = UInt16.random(in: 20_000...29_998)
         for (name, settings) in [
@@ -70,8 +70,11 @@ struct HubKeysTests {
             try program.write("no key\n", to: "clients")
             try await hub.untilErrors(contain: "is not read again")
             #expect(try await program.run("--config", "client.yaml", "store", "get", "k").status == 0)
+            // A list without a key is one that is being written.
             try program.write("\n", to: "clients")
-            try await eventually("no key is let in") {
+            #expect(try await program.run("--config", "client.yaml", "store", "get", "k").status == 0)
+            try program.write("\(strangerKey)\n", to: "clients")
+            try await eventually("the key is let in no more") {
                 let get = try await program.run("--config", "client.yaml", "store", "get", "k")
                 return get.status == 78 && get.errors.contains("does not let this client's key in")
             }

@@ -90,5 +90,5 @@ enum SpareSpace {
 
 extension SystemCallError {
     /// Whether another process has the spare file: then there is more to be known soon.
-    var isSpareInUse: Bool { call == SpareSpace.lockedCall }
+    var isSpareInUse: Bool { call == SpareSpace.lockedCall && number == ENOSPC }
 }

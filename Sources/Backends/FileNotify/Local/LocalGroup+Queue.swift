@@ -61,8 +61,8 @@ extension LocalGroup {
         case done
         /// The lock could not be had or the order has moved.
         case busy
-        /// There is no space for the first request now.
-        case noRoom(NoRoom)
+        /// There is no space for a request now.
+        case noRoom(NoRoom, for: WriteRequest)
     }
 
     /// How long one request is tried again for which there is no room.
@@ -86,6 +86,8 @@ extension LocalGroup {
     private func serve() {
         var patience = Patience()
         var roomPatience = RoomPatience()
+        /// The request that it is for.
+        weak var waiting: WriteRequest?
         while true {
             if queue.endService() { return }
             do throws(SharedCoreError) {
@@ -95,10 +97,11 @@ extension LocalGroup {
                     roomPatience = RoomPatience()
                 case .busy:
                     try overtake(&patience)
-                case .noRoom(let room):
+                case .noRoom(let room, let request):
+                    if request !== waiting { roomPatience = RoomPatience() }
+                    waiting = request
                     if roomPatience.isOver(for: room) {
-                        queue.takeFirst()?.finish(with: .failure(room.error))
-                        roomPatience = RoomPatience()
+                        if queue.withdraw(request) { request.finish(with: .failure(room.error)) }
                     } else if room.isSpareInUse {
                         FailPoint.hit("commit.awaitsSpare")
                         roomPatience.waits += 1
@@ -139,7 +142,7 @@ extension LocalGroup {
                         return .busy
                     case .noRoom(let room):
                         self.queue.putBack(request)
-                        return .noRoom(room)
+                        return .noRoom(room, for: request)
                     }
                 } catch {
                     answers.append((request, .failure(error)))

@@ -70,7 +70,10 @@ extension LocalGroup {
     func keepSpareSpace() {
         if isReadOnly { return }
         let (whole, journal) = wholeSpareSpace
-        if keepSpareSpace(whole, for: journal) { return }
+        switch keepSpareSpace(whole, for: journal) {
+        case .kept, .inUse: return
+        case .full: break
+        }
         // Space for content comes last.
         _ = try? withLock { journal throws(SharedCoreError) in
             let standing = try self.replica.change { state throws(SharedCoreError) in try self.follower.catchUp(&state)
@@ -82,14 +85,24 @@ extension LocalGroup {
         // As much as there is: of what is kept for others than content, any part is of use.
         let least = SpareSpace.compaction(of: replica.read { $0.snapshotByteCount })
         for size in stride(from: whole, through: least, by: -SpareSpace.stepByteCount)
-        where keepSpareSpace(size, for: journal) { return }
+        where keepSpareSpace(size, for: journal) != .full { return }
     }
 
-    private func keepSpareSpace(_ byteCount: Int, for journal: Journal) -> Bool {
-        let kept = try? SpareSpace.keep(byteCount, in: directory.directory, patience: SpareSpace.patience)
-        guard let kept else { return false }
-        journal.spareByteCount = max(kept, journal.spareByteCount)
-        return true
+    private enum SpareKeeping {
+        case kept
+        /// Another process has the file, and keeps the space.
+        case inUse
+        case full
+    }
+
+    private func keepSpareSpace(_ byteCount: Int, for journal: Journal) -> SpareKeeping {
+        do throws(SystemCallError) {
+            let kept = try SpareSpace.keep(byteCount, in: directory.directory, patience: SpareSpace.patience)
+            journal.spareByteCount = max(kept, journal.spareByteCount)
+            return .kept
+        } catch {
+            return error.isSpareInUse ? .inUse : .full
+        }
     }
 
     /// Makes sure that a compaction has space after a record, before it is written; otherwise a full disk could become one on

@@ -56,6 +56,10 @@ public final class Hub: Sendable {
                     + "“sharedcore config keys” makes some, KeyFile.pair(ofGroup:) those for this machine.",
                 at: "\(endpoint)")
         }
+        for case .tcp(_, .max) in options.endpoints {
+            throw SharedCoreError(
+                .invalidArgument, "Behind port \(UInt16.max) there is none for the stream.", at: "endpoints")
+        }
         guard options.lease >= HubOptions.shortestLease else {
             throw SharedCoreError(
                 .invalidArgument, "A lease is \(HubOptions.shortestLease) at least, not \(options.lease).", at: "lease")
@@ -88,7 +92,7 @@ public final class Hub: Sendable {
     /// nothing.
     ///
     /// - Parameter clients: The public keys, and what each may do. Without one, no client is let in.
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when one of them is no key.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when one of them is no key, or the hub was started without keys.
     public func allow(_ clients: [String: ClientRights]) async throws(SharedCoreError) {
         for key in clients.keys { try CurveKeyPair.check(key, "public key of a client") }
         try await service.allow(clients)

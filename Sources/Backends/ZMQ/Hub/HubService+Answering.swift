@@ -6,6 +6,8 @@ internal import StoreEngine
 /// What each request comes to.
 extension HubService {
     func answer(_ message: IncomingMessage, from address: HubAddress) async {
+        // Clients ask again over their next connection.
+        guard isThere(address) else { return }
         let request: Request
         do throws(SharedCoreError) {
             guard message.frames.count == 2, !message.isTooLong else {
@@ -27,7 +29,6 @@ extension HubService {
             }
             return
         }
-        if let network = doors[address.door].network, !network.isThere(address.connection) { return }
         guard let client = addresses[address],
             client.nonce.isSame(as: request.nonce) || FailPoint.fails("hub.nonce")
         else {
@@ -116,6 +117,10 @@ extension HubService {
         return (news ?? nil) ?? News(after: known)
     }
 
+    private func isThere(_ address: HubAddress) -> Bool {
+        doors[address.door].network?.isThere(address.connection) ?? true
+    }
+
     /// Whether a long answer is worth its trouble: it would be told in vain where too much waits already. The client asks again.
     private func takesAnswers(_ address: HubAddress) -> Bool {
         doors[address.door].network?.takesAnswers(address.connection) ?? true
@@ -187,6 +192,9 @@ extension HubService {
         guard let session = order.replica.read({ $0.sessions[client.session]?.session }) else {
             forget(client)
             throw .sessionEnded(client.session)
+        }
+        guard isThere(address) else {
+            throw SharedCoreError(.unavailable, "The connection is over.", at: "\(doors[address.door].endpoint)")
         }
         if client.leaseLeft != nil { client.leaseLeft = options.lease }
         bind(client, to: address)

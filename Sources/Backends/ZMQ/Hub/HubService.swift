@@ -111,6 +111,9 @@ actor HubService {
     /// Lets other keys in from now on, or the same ones with other rights: everyone on a network has to prove a key again.
     func allow(_ clients: [String: ClientRights]) throws(SharedCoreError) {
         guard !isStopped else { return }
+        guard options.keys != nil else {
+            throw SharedCoreError(.invalidArgument, "The hub has no keys of its own.", at: "clients")
+        }
         guard try Authenticator.shared().replace(clients, in: domain) else { return }
         for door in doors { door.network?.cut() }
     }

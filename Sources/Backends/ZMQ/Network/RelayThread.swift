@@ -35,9 +35,8 @@ struct RelayThread: ~Copyable {
     /// The descriptors that one connection takes in the process: its own, both ends of the local one, the socket at which the library
     /// waits for it, and the library's signal.
     private static let descriptorCount = 5
-    /// Those that are left for everything else, at most, and those that must be free now when a connection gets its place.
+    /// Those that are left for everything else, at most.
     private static let spareDescriptorCount = 512
-    private static let freeDescriptorCount = 32
 
     /// Both ends of a connection, and what is on its way.
     private final class Line {
@@ -75,6 +74,8 @@ struct RelayThread: ~Copyable {
     private var lines: [UInt64: Line] = [:]
     private var slots = StrangerSlots()
     private var lobby: Lobby
+    private let budget = DescriptorBudget.shared
+    private var lastCount: BootInstant?
     private var lastNumber: UInt64 = 0
     /// Lines that may have more to move, and those that have a deadline.
     private var unfinished: Set<UInt64> = []
@@ -106,6 +107,11 @@ struct RelayThread: ~Copyable {
 
     mutating func serve(_ keys: [UInt64], _ resumed: [UInt64]) {
         let isLooking = keys.contains(Self.timerKey)
+        let now = clock.now()
+        if lastCount.map({ $0.advanced(by: Self.lookInterval) <= now }) ?? true {
+            budget.count()
+            lastCount = now
+        }
         if keys.contains(Self.requestsKey) { unheard.insert(.requests) }
         if keys.contains(Self.streamKey) { unheard.insert(.stream) }
         if isLooking { (unheard, refused) = (unheard.union(refused), []) }
@@ -132,11 +138,18 @@ struct RelayThread: ~Copyable {
         let listener = channel == .requests ? requests : stream
         for _ in 0..<Self.turnAcceptCount {
             do throws(SystemCallError) {
-                guard let (outer, address) = try listener.acceptWithAddress() else { return }
+                guard budget.take(1) else {
+                    refused.insert(channel)
+                    return
+                }
+                guard let (outer, address) = try listener.acceptWithAddress() else { return budget.giveBack(1) }
                 lastNumber += 1
                 let connection = RelayedConnection(number: lastNumber, channel: channel, address: address)
                 let newcomer = Lobby.Newcomer(connection, outer, at: clock.now())
-                if let former = lobby.take(newcomer) { readiness.remove(former.outer.descriptor) }
+                if let former = lobby.take(newcomer) {
+                    readiness.remove(former.outer.descriptor)
+                    budget.giveBack(1)
+                }
                 try readiness.add(outer, key: lastNumber)
                 guard outer.send(Handshake.greeting) else {
                     drop(newcomer)
@@ -157,7 +170,9 @@ struct RelayThread: ~Copyable {
     }
 
     private mutating func drop(_ newcomer: Lobby.Newcomer) {
-        if lobby.remove(newcomer.connection.number) != nil { readiness.remove(newcomer.outer.descriptor) }
+        guard lobby.remove(newcomer.connection.number) != nil else { return }
+        readiness.remove(newcomer.outer.descriptor)
+        budget.giveBack(1)
     }
 
     /// Gives those their places that have said what a client says first, as far as there are places.
@@ -165,8 +180,10 @@ struct RelayThread: ~Copyable {
         guard !lobby.isEmpty else { return }
         var full: Set<String> = []
         for newcomer in lobby.ready where !full.contains(newcomer.connection.address) {
-            guard handlers.lineCount.value < lineLimit, OpenFile.areFree(Self.freeDescriptorCount) else { return }
-            if !admit(newcomer) { full.insert(newcomer.connection.address) }
+            guard handlers.lineCount.value < lineLimit, budget.take(Self.descriptorCount - 1) else { return }
+            if admit(newcomer) { continue }
+            budget.giveBack(Self.descriptorCount - 1)
+            full.insert(newcomer.connection.address)
         }
     }
 
@@ -222,7 +239,7 @@ struct RelayThread: ~Copyable {
         }
         if [up, down].contains(.closed) || down == .ended { return close(line) }
         if up == .ended {
-            // What is left goes to the hub first.
+            // What is left is passed on first. What the hub has not taken by then is dropped: clients ask again.
             line.endingSince = line.endingSince ?? now
             if line.up.isEmpty { return close(line) }
         }

@@ -24,16 +24,19 @@ public enum KeyFile {
     }
 
     /// Reads the public keys that a hub lets in: one at the beginning of each line. Behind it may stand `rights=read` or `rights=post`,
-    /// without which the key's clients may do everything, and then anything.
+    /// without which the key's clients may do everything, and then a comment, which has no `=` and no word that begins with “right”.
     ///
     /// - Throws: ``SharedCoreError/Code/forbidden`` when others may write it, ``SharedCoreError/Code/invalidArgument``
-    ///   when it is not there, a line holds no key, or rights that there are not.
+    ///   when it is not there, a line holds no key, rights that there are not, or the key of another line.
     public static func publicKeys(at path: String) throws(SharedCoreError) -> [String: ClientRights] {
         let text = try read(path, forbidding: 0o022, "What says who is let in", right: "644")
         var keys: [String: ClientRights] = [:]
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let words = line.split(maxSplits: 2, whereSeparator: \.isWhitespace)
+            let words = line.split(whereSeparator: \.isWhitespace)
             guard let word = words.first else { continue }
+            func refuse(_ message: String) -> SharedCoreError {
+                SharedCoreError(.invalidArgument, message, at: "\(path):\(index + 1)")
+            }
             do throws(SharedCoreError) {
                 try CurveKeyPair.check(String(word), "public key")
             } catch {
@@ -43,11 +46,17 @@ public enum KeyFile {
             if words.count > 1, words[1].hasPrefix(rightsPrefix) {
                 rights = ClientRights(rawValue: String(words[1].dropFirst(rightsPrefix.count)))
             }
-            guard let rights else {
-                throw SharedCoreError(
-                    .invalidArgument, "The rights of a key are read, post or participate.", at: "\(path):\(index + 1)")
+            guard let rights else { throw refuse("The rights of a key are read, post or participate.") }
+            // A mistyped restriction must not become none.
+            let isRestricted = words.dropFirst().prefix(1).contains { $0.hasPrefix(rightsPrefix) }
+            if words.dropFirst(isRestricted ? 2 : 1).contains(where: {
+                $0.lowercased().hasPrefix("right") || $0.contains("=")
+            }) {
+                throw refuse("Rights stand right behind the key, as “rights=read”.")
             }
-            keys[String(word)] = rights
+            guard keys.updateValue(rights, forKey: String(word)) == nil else {
+                throw refuse("The key stands in the list twice.")
+            }
         }
         return keys
     }
@@ -68,13 +77,13 @@ public enum KeyFile {
         ofGroup directory: String, making isMade: Bool = false
     ) throws(SharedCoreError) -> CurveKeyPair {
         let path = directory + "/" + groupName
-        if isMade {
+        if isMade, (try? FileStatus(ofPath: path)) == nil {
             let place = try PrivateDirectory.open(directory)
             let pair = try CurveKeyPair.generate()
             try SharedCoreError.wrapping { () throws(SystemCallError) in
                 try makeWhole(groupName, Array((pair.secretKey + "\n").utf8), in: place)
             }
-        } else if (try? FileStatus(ofPath: path)) == nil {
+        } else if !isMade, (try? FileStatus(ofPath: path)) == nil {
             throw SharedCoreError(
                 .unavailable,
                 "No hub of this group has listened to a port of this machine, and no keys are configured.", at: path)
