@@ -405,6 +405,19 @@ extension ZMQTests {
             }
         }
 
+        @Test("the ports of a hub that has stopped are free at once, also while it is held")
+        func freePorts() async throws {
+            let stage = try HubStage()
+            let first = try await stage.hubAtFollowingPorts()
+            await first.stop()
+            let second = try await stage.hub(at: [first.endpoints[0]])
+            let client = try await stage.client(at: second.endpoints[0])
+            try await client.put("k", [1])
+            await client.close()
+            await second.stop()
+            withExtendedLifetime(first) {}
+        }
+
         @Test("the pair of keys of a group is made once, for its user alone")
         func groupKeys() async throws {
             let directory = try TemporaryDirectory()

@@ -64,6 +64,11 @@ package final class StreamListener: Sendable {
         Glibc.close(descriptor)
     }
 
+    /// Ends listening at once, also while others hold the listener: its place is free for another one.
+    package func stop() {
+        _ = shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
     /// The next who has connected; nil when nobody waits.
     ///
     /// - Throws: When the system has no descriptor left. Whoever waits goes on waiting.

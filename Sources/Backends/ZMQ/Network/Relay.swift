@@ -104,6 +104,8 @@ final class Relay: Sendable {
 
     /// Closes all connections, soon, and takes none in any more.
     func stop() {
+        requests.stop()
+        stream.stop()
         orders.withLock { $0.isOver = true }
         wakeUp.raise()
     }
