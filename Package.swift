@@ -15,8 +15,8 @@ let settings: [SwiftSetting] = [
 /// A program that is started for a moment: nothing of the language's libraries is looked up.
 let startsFast: [LinkerSetting] = [.unsafeFlags(["-static-stdlib"])]
 
-/// What Foundation itself links where a program has all of it in itself, as the backend on etcd needs it: the compiler does not
-/// say so.
+/// What Foundation itself links where a program has all of it in itself, as the backend on etcd needs it: the compiler
+/// does not say so.
 let foundation: [LinkerSetting] = ["_FoundationCollections", "_FoundationCShims"].map {
     .linkedLibrary($0, .when(traits: ["Etcd"]))
 }
@@ -49,7 +49,8 @@ let package = Package(
     name: "SharedCore",
     products: [
         .library(name: "CoreAPI", targets: ["CoreAPI"]),
-        // For its SystemClock, the clock that whoever asks for a TimeSource is given, and MainThread; the rest is the package's own.
+        // For its SystemClock, the clock that whoever asks for a TimeSource is given, and MainThread; the rest is the
+        // package's own.
         .library(name: "Platform", targets: ["Platform"]),
         .library(name: "StoreEngine", targets: ["StoreEngine"]),
         .library(name: "InMemoryBackend", targets: ["InMemoryBackend"]),
@@ -166,8 +167,8 @@ let package = Package(
 
         room("CoreAPITestingAdapters", knows: ["CoreAPITesting"]),
 
-        // What `sharedcore bench` compares with: the limits of the machine, services and two designs that users know. No
-        // library knows them, and of the programs only the one that plays a participant links the designs.
+        // What `sharedcore bench` compares with: the limits of the machine, services and two designs that users know.
+        // No library knows them, and of the programs only the one that plays a participant links the designs.
         .target(name: "CMeasuring", cSettings: optimized),
         .executableTarget(
             name: "sharedcore-limits", dependencies: ["CMeasuring"], path: "Sources/CLimits", cSettings: optimized,
@@ -339,8 +340,8 @@ let package = Package(
     ]
 )
 
-// A build with a sanitizer (`Scripts/sanitize`) is for the tests that it runs, and takes long: nothing else is in it. The linker
-// could not make the static C program there, either.
+// A build with a sanitizer (`Scripts/sanitize`) is for the tests that it runs, and takes long: nothing else is in it.
+// The linker could not make the static C program there, either.
 if Context.environment["SHAREDCORE_SANITIZER"] != nil {
     let wanted: Set = [
         "ConformanceTests", "FileNotifyTests", "ZMQTests", "sharedcore-test-peer", "sharedcore-test-sleeper",

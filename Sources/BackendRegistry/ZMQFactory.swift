@@ -53,7 +53,8 @@
                 runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
         }
 
-        /// The keys of a connection over a network; on loopback those of the group's directory, unless others are given.
+        /// The keys of a connection over a network; on loopback those of the group's directory, unless others are
+        /// given.
         private static func keys(
             of configuration: BackendConfiguration, for endpoint: HubEndpoint
         ) throws(SharedCoreError) -> CurveClientKeys? {

@@ -180,8 +180,8 @@
     }
 
     extension ZMQHarness {
-        /// Opens what an address names that begins with `zmq`: an endpoint, perhaps the client's secret and the hub's public key,
-        /// perhaps the milliseconds for which the opening waits.
+        /// Opens what an address names that begins with `zmq`: an endpoint, perhaps the client's secret and the hub's
+        /// public key, perhaps the milliseconds for which the opening waits.
         static func open(
             _ words: ArraySlice<String>, as description: SessionDescription
         ) async throws(SharedCoreError) -> any SharedGroup {

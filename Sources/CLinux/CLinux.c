@@ -90,8 +90,8 @@ int clinux_link(int from_directory, const char *from, int to_directory, const ch
 
 int clinux_probe_writers(int descriptor) {
     // A read lease is granted only while nobody has the file open for writing. Whoever opens it in the moment in which
-    // the lease stands waits that long, and the kernel tells this process by a signal: SIGIO, which would end it, unless
-    // another one is named first. SIGURG is ignored by default.
+    // the lease stands waits that long, and the kernel tells this process by a signal: SIGIO, which would end it,
+    // unless another one is named first. SIGURG is ignored by default.
     if (fcntl(descriptor, F_SETSIG, SIGURG) < 0) return -errno;
     if (fcntl(descriptor, F_SETLEASE, F_RDLCK) < 0) return errno == EAGAIN ? 1 : -errno;
     return result(fcntl(descriptor, F_SETLEASE, F_UNLCK));

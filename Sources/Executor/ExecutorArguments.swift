@@ -30,9 +30,9 @@ internal import ProgramOutput
 /// | `--held` | do nothing until a byte comes on standard input | |
 ///
 /// Standard output is one JSON line, `event callID from source coreStarts elapsedMs text`; errors go to standard error.
-/// Exit status: 0 `message`, `tooLarge` or `nothing`; 1 `refused`, `timeout` or `fenced`; 64 wrong usage; 69 the group cannot
-/// be used now; 74 the line could not be written, and the message is given back; 78 its directory is not one that can be
-/// used.
+/// Exit status: 0 `message`, `tooLarge` or `nothing`; 1 `refused`, `timeout` or `fenced`; 64 wrong usage; 69 the group
+/// cannot be used now; 74 the line could not be written, and the message is given back; 78 its directory is not one
+/// that can be used.
 struct ExecutorArguments {
     var directory = ""
     var name = "sharedcore-executor"

@@ -11,8 +11,8 @@ internal import ProgramOutput
 /// within the memory of an Executor.
 @main
 enum ExecutorProgram {
-    /// Not asynchronous, so that the signals are blocked before any other thread is there. The main thread is left to wait
-    /// for them.
+    /// Not asynchronous, so that the signals are blocked before any other thread is there. The main thread is left to
+    /// wait for them.
     static func main() {
         ProgramStart.requireDescriptors(for: "sharedcore-executor")
         TerminationSignals.block()

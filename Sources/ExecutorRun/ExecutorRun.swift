@@ -4,7 +4,8 @@ internal import MaildirCore
 internal import Platform
 internal import ProgramOutput
 
-/// One Executor from its push to its end: gets its message, shows it, acknowledges it, and lets its core serve the others.
+/// One Executor from its push to its end: gets its message, shows it, acknowledges it, and lets its core serve the
+/// others.
 package enum ExecutorRun {
     /// Takes part in a group through an open handle with the role of an Executor, which stays open.
     ///
@@ -32,7 +33,8 @@ package enum ExecutorRun {
         }
     }
 
-    /// Lets go of everything, also when the task was cancelled: in a task of its own, because waiting ends with its task.
+    /// Lets go of everything, also when the task was cancelled: in a task of its own, because waiting ends with its
+    /// task.
     private static func close(_ executor: ExecutorParticipant) async {
         await Task { await executor.close() }.value
     }

@@ -1,8 +1,8 @@
 /// Bytes that a program was given as text: an argument, a variable of its environment or a path.
 ///
-/// Swift replaces what is not UTF-8 by U+FFFD, and then two different names are one. The programs read bytes instead, and
-/// refuse what must be text and is not (contract S2). What comes from outside is shown escaped: nothing in it ends a line or
-/// commands a terminal (contract E2).
+/// Swift replaces what is not UTF-8 by U+FFFD, and then two different names are one. The programs read bytes instead,
+/// and refuse what must be text and is not (contract S2). What comes from outside is shown escaped: nothing in it ends
+/// a line or commands a terminal (contract E2).
 package enum ProgramText {
     /// The error for bytes that are not UTF-8.
     package struct NotText: Error, Hashable, Sendable, CustomStringConvertible {
@@ -66,8 +66,8 @@ package enum ProgramText {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal or a reader of lines acts on the character: a control character (C0, DEL, C1), a separator of lines,
-    /// or one that changes the direction of the text around it.
+    /// Whether a terminal or a reader of lines acts on the character: a control character (C0, DEL, C1), a separator of
+    /// lines, or one that changes the direction of the text around it.
     ///
     /// Source: Unicode Standard Annex 9, section 2; Unicode Technical Report 36, section 2.
     var isCommand: Bool {

@@ -14,8 +14,8 @@ struct Finding: Error, CustomStringConvertible {
 
 /// What the program has acknowledged, kept outside of the group.
 ///
-/// A write is announced before it begins, and counts as acknowledged only when the program has ended with 0 and a line here
-/// says so. A write that was announced and not acknowledged may have taken effect, until a later one of its key is
+/// A write is announced before it begins, and counts as acknowledged only when the program has ended with 0 and a line
+/// here says so. A write that was announced and not acknowledged may have taken effect, until a later one of its key is
 /// acknowledged. One key has one writer at a time.
 final class AcknowledgementLog: Sendable {
     private struct Keeping {

@@ -5,7 +5,8 @@ internal import TestSupport
 
 /// A put whose faults begin after the group is open, so that they strike the commit alone.
 extension Attempt {
-    /// Puts a value that the program reads when it has opened the group; until then it waits, and strace attaches to it.
+    /// Puts a value that the program reads when it has opened the group; until then it waits, and strace attaches to
+    /// it.
     ///
     /// - Parameters:
     ///   - byteCount: At most 60,000, which a pipe takes at once.

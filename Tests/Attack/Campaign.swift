@@ -119,7 +119,8 @@ struct Campaign {
         return isFailed
     }
 
-    /// Runs cases, as many at once as there are processors, until they are done or the time is over; a first one always.
+    /// Runs cases, as many at once as there are processors, until they are done or the time is over; a first one
+    /// always.
     private func results(
         of cases: [Scenario.Case], in scenario: Scenario, until deadline: ContinuousClock.Instant
     ) async -> [Result] {

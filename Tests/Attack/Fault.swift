@@ -2,8 +2,8 @@ internal import CoreAPITesting
 internal import Glibc
 internal import TestSupport
 
-/// A fault in a system call of the program: an error that the kernel could give, or a kill, which strace injects. A call that
-/// takes only a part of its bytes is made by a fail point, which release builds do not have.
+/// A fault in a system call of the program: an error that the kernel could give, or a kill, which strace injects. A
+/// call that takes only a part of its bytes is made by a fail point, which release builds do not have.
 struct Fault: Hashable, Sendable, CustomStringConvertible {
     enum Kind: Hashable, Sendable {
         case error(String)
@@ -84,7 +84,8 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
         return SystemCalls.injectedCount(trace: path) + shortCount
     }
 
-    /// The errors that each single call is failed with: that of a broken device, and that of a full one where a call takes space.
+    /// The errors that each single call is failed with: that of a broken device, and that of a full one where a call
+    /// takes space.
     static func errors(of call: String) -> [String] {
         switch call {
         case "mmap": ["ENOMEM"]

@@ -5,8 +5,8 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-/// A sync that failed is never made good by a later one: the kernel takes the pages for written. So the journal is abandoned
-/// by all processes, and the group goes on in a new one.
+/// A sync that failed is never made good by a later one: the kernel takes the pages for written. So the journal is
+/// abandoned by all processes, and the group goes on in a new one.
 @Suite("A disk that fails", .timeLimit(.minutes(5)))
 struct DiskFailureTests {
     private func generation(in directory: TemporaryDirectory) throws -> Int {

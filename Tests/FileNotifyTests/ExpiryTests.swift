@@ -22,13 +22,14 @@ struct ExpiryTests {
         // A published end behind which nothing was written: no request can be recorded.
         let file = try OpenFile(path: path + "/journal-1", .write)
         let word = try file.read(count: 8, at: 1_024)
-        try file.write([word[0] &+ 64], at: 1_024)
+        let tail = word.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        try file.write(withUnsafeBytes(of: (tail + 64).littleEndian) { Array($0) }, at: 1_024)
         clock.advance(by: .seconds(10))
         let next = clock.now().advanced(by: .milliseconds(250))
         try await eventually("the next try waits") { clock.nextWake == next }
         let standing = group.local.position.offset
 
-        try file.write([word[0]], at: 1_024)
+        try file.write(word, at: 1_024)
         clock.advance(by: .milliseconds(250))
         try await eventually("it is recorded") { group.local.position.offset > standing }
         #expect(try await group.get("brief") == nil)

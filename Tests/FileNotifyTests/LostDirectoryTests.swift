@@ -226,7 +226,8 @@ struct LostDirectoryTests {
     @Test("E2: a bus error of something else ends the process as ever")
     func otherBusError() async throws {
         let directory = try TemporaryDirectory()
-        // Without the handler of the language's runtime, which prints a backtrace and lets a signal that was sent go by.
+        // Without the handler of the language's runtime, which prints a backtrace and lets a signal that was sent go
+        // by.
         let peer = try await PeerProcess.joining(
             directory.path(of: "group"), through: ["env", "SWIFT_BACKTRACE=enable=no"])
         peer.signal(SIGBUS)

@@ -18,7 +18,8 @@ extension ZMQTests {
             [0] + withUnsafeBytes(of: number.bigEndian) { Array($0) }
         }
 
-        /// Where those numbers may begin: each socket draws two of those that `rand()` gives in a process that has set no seed.
+        /// Where those numbers may begin: each socket draws two of those that `rand()` gives in a process that has set
+        /// no seed.
         private static let firstNumbers = {
             srandom(1)
             return (0..<6).map { _ in

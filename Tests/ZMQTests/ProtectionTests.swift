@@ -19,8 +19,8 @@ extension ZMQTests {
             let hub = try await stage.hub()
             let (writer, listener) = (try await stage.client(), try await stage.client())
             let observation = try await listener.observe("second")
-            // Each answer tells the writer what it did, so only the listener depends on the stream. Without protection both
-            // of them pass over their gaps.
+            // Each answer tells the writer what it did, so only the listener depends on the stream. Without protection
+            // both of them pass over their gaps.
             let damage = isProtected ? "" : ",link.gap:fail,link.gap:fail"
             FailPoint.arm("hub.publish:fail," + Self.silence + damage)
             defer { FailPoint.arm("") }

@@ -22,8 +22,8 @@ public final class FileGroup: SharedGroup {
             limits: promised.limits, wakeUp: local.wakeUp)
     }
 
-    /// The threads that listen to the bells: a delivery changes threads once in place of twice. Nil for a group that does not
-    /// listen to them, see ``capabilities``, and when the system has no thread or descriptor left for it.
+    /// The threads that listen to the bells: a delivery changes threads once in place of twice. Nil for a group that
+    /// does not listen to them, see ``capabilities``, and when the system has no thread or descriptor left for it.
     public var deliveryExecutor: (any TaskExecutor)? {
         guard case .bells = local.hearing else { return nil }
         return (try? NotificationService.shared())?.preferredExecutor()
@@ -59,8 +59,8 @@ public final class FileGroup: SharedGroup {
     /// Joins the group whose files are in a directory, which is made when it is not there.
     ///
     /// - Parameters:
-    ///   - directory: The absolute path of the group's directory. It belongs to the caller alone, with mode 0700, and is
-    ///     no symbolic link. Groups never see each other (contract S14).
+    ///   - directory: The absolute path of the group's directory. It belongs to the caller alone, with mode 0700, and
+    ///     is no symbolic link. Groups never see each other (contract S14).
     ///   - description: What the participant says of itself.
     ///   - options: How it uses the group.
     /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met,
@@ -68,8 +68,9 @@ public final class FileGroup: SharedGroup {
     ///   value or a transaction), and with ``SharedCoreError/Code/forbidden`` for a directory that cannot be used,
     ///   ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
     ///   ``SharedCoreError/Code/storageFull``, ``SharedCoreError/Code/unavailable`` where the process has fewer than 32
-    ///   descriptors left, ``SharedCoreError/Code/incompatible`` in a time namespace that cannot be seen through; to look only, ``SharedCoreError/Code/unavailable`` when no participant has
-    ///   opened the group since the machine was started.
+    ///   descriptors left, ``SharedCoreError/Code/incompatible`` in a time namespace that cannot be seen through; to
+    ///   look only, ``SharedCoreError/Code/unavailable`` when no participant has opened the group since the machine was
+    ///   started.
     public static func open(
         directory: String, as description: SessionDescription = SessionDescription(),
         options: FileGroupOptions = FileGroupOptions()
@@ -93,8 +94,8 @@ public final class FileGroup: SharedGroup {
         return group
     }
 
-    /// Whether a directory stands where a group's would. Makes nothing. One that cannot be looked at counts as there: opening
-    /// tells what is wrong with it.
+    /// Whether a directory stands where a group's would. Makes nothing. One that cannot be looked at counts as there:
+    /// opening tells what is wrong with it.
     package static func isPresent(in directory: String) -> Bool {
         do {
             _ = try GroupDirectory.secureDirectory(directory, access: .readOnly)
@@ -152,7 +153,8 @@ public final class FileGroup: SharedGroup {
         return .closed(local.directory.directory.path)
     }
 
-    /// Returns when an answer, and what it rests on, survives what it has to: also a refusal says that something is stored.
+    /// Returns when an answer, and what it rests on, survives what it has to: also a refusal says that something is
+    /// stored.
     func settle(_ written: Written) async throws(SharedCoreError) {
         guard promised.durability == .disk, !Defect.unawaitedDisk.isPresent else { return }
         try await local.settle(written)

@@ -3,9 +3,9 @@ internal import FileNotifyBackend
 internal import Platform
 
 extension HubEndpoint {
-    /// Where the hub of a group of this machine is when nobody says otherwise: a socket in the directory that the system
-    /// gives the user for such things, by a name that every process makes of the group's directory; in the group's
-    /// directory where there is none.
+    /// Where the hub of a group of this machine is when nobody says otherwise: a socket in the directory that the
+    /// system gives the user for such things, by a name that every process makes of the group's directory; in the
+    /// group's directory where there is none.
     ///
     /// - Parameters:
     ///   - groupDirectory: The absolute path of the group's directory.
@@ -18,11 +18,12 @@ extension HubEndpoint {
         return try HubEndpoint("ipc://\(directory)/hub")
     }
 
-    /// Makes sure that the hub at a socket of this machine is this user's: in a directory to which another user may write, that
-    /// user's program could listen in its place, and a hub cuts the connections of users other than its own without a word.
+    /// Makes sure that the hub at a socket of this machine is this user's: in a directory to which another user may
+    /// write, that user's program could listen in its place, and a hub cuts the connections of users other than its own
+    /// without a word.
     ///
-    /// - Throws: ``SharedCoreError/Code/forbidden`` when the directory is another user's than this one or root, or open to others,
-    ///   or when a socket is another user's.
+    /// - Throws: ``SharedCoreError/Code/forbidden`` when the directory is another user's than this one or root, or open
+    ///   to others, or when a socket is another user's.
     func requireTrusted() throws(SharedCoreError) {
         guard case .ipc(let path) = self else { return }
         let (directory, name) = HubLock.parts(ofSocket: path)

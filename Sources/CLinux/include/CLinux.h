@@ -37,7 +37,8 @@ int clinux_name_file(int descriptor, int directory, const char *name);
 /// Gives the space of a range back to the file system. The range reads as zeros from then on; the size stays.
 int clinux_punch(int descriptor, int64_t offset, int64_t length);
 
-/// Renames and fails with -EEXIST where the new name stands already, and with -EINVAL where the file system cannot do that.
+/// Renames and fails with -EEXIST where the new name stands already, and with -EINVAL where the file system cannot do
+/// that.
 int clinux_move_without_replacing(int from_directory, const char *from, int to_directory, const char *to);
 /// Gives a file a second name and fails with -EEXIST where that stands already.
 int clinux_link(int from_directory, const char *from, int to_directory, const char *to);
@@ -55,8 +56,8 @@ int clinux_attribute(const char *path, const char *name, void *value, size_t cou
 int clinux_open_process(pid_t process);
 int clinux_signal_process(int process_descriptor, int signal);
 
-/// Starts a program; gives its process number. It works in the root directory, takes all signals as a program of a shell
-/// does, and has these descriptors as its own from 0 on, and no others: `streams` are numbers from `count` on.
+/// Starts a program; gives its process number. It works in the root directory, takes all signals as a program of a
+/// shell does, and has these descriptors as its own from 0 on, and no others: `streams` are numbers from `count` on.
 ///
 /// - own_session: Whether it leaves the terminal and the process group of its parent.
 int clinux_start_program(
@@ -152,8 +153,8 @@ static inline uint64_t clinux_fetch_or(void *address, uint64_t bits) {
 
 struct clinux_watched_page;
 
-/// Has the handler of bus errors put memory of zeros in the place of this page when it is gone; NULL without memory. The
-/// page is as large as one of the system.
+/// Has the handler of bus errors put memory of zeros in the place of this page when it is gone; NULL without memory.
+/// The page is as large as one of the system.
 struct clinux_watched_page *clinux_watch_page(void *address);
 /// Before the page is unmapped.
 void clinux_forget_page(struct clinux_watched_page *entry);
@@ -191,10 +192,11 @@ int clinux_take_ready(int set, uint64_t *keys, int count);
 #define CLINUX_SIGNAL_COUNT 64
 /// The signals that were ignored and blocked when this process began, the first one in the lowest bit.
 void clinux_started_signals(uint64_t *ignored, uint64_t *blocked);
-/// Has signals ignored and blocked, and all others do what they do by default. For what is about to become another program.
+/// Has signals ignored and blocked, and all others do what they do by default. For what is about to become another
+/// program.
 void clinux_set_signals(uint64_t ignored, uint64_t blocked);
-/// Starts a program with this process's streams, directory and process group. No signal is blocked in it. Gives the process
-/// number.
+/// Starts a program with this process's streams, directory and process group. No signal is blocked in it. Gives the
+/// process number.
 int clinux_start_attended(const char *path, char *const *arguments, char *const *environment);
 /// Waits until a child has ended, and leaves its number to it.
 int clinux_wait_for_end(pid_t process);
@@ -204,8 +206,8 @@ int clinux_end_with_parent(pid_t parent);
 void clinux_share_heap(void);
 /// Becomes another program, which is looked for where the shell looks. Returns only when that fails.
 int clinux_become(const char *name, char *const *arguments);
-/// Writes two bytes to the descriptor for each of these signals that comes, unless it is ignored: its number, and whether
-/// the kernel sent it.
+/// Writes two bytes to the descriptor for each of these signals that comes, unless it is ignored: its number, and
+/// whether the kernel sent it.
 int clinux_report_signals(const int *signals, int count, int descriptor);
 
 // The kernel's reports of links, addresses and routes (rtnetlink).
@@ -214,6 +216,6 @@ int clinux_report_signals(const int *signals, int count, int descriptor);
 int clinux_route_socket(void);
 /// Asks for all links, addresses or routes; `kind` is RTM_GETLINK, RTM_GETADDR or RTM_GETROUTE.
 int clinux_ask_routes(int socket, uint16_t kind, uint32_t sequence);
-/// Takes one datagram of the kernel; its length, 0 for one of somebody else, -ENOBUFS when reports were dropped, -EMSGSIZE
-/// for one that did not fit, -EAGAIN when there is none.
+/// Takes one datagram of the kernel; its length, 0 for one of somebody else, -ENOBUFS when reports were dropped,
+/// -EMSGSIZE for one that did not fit, -EAGAIN when there is none.
 int clinux_take_routes(int socket, void *bytes, size_t count);

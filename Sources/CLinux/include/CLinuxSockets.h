@@ -10,8 +10,8 @@
 int clinux_listen_at(const char *path);
 /// Listens at a port of the loopback interface, or at any free one for 0. Gives the port. Non-blocking.
 int clinux_listen_on_loopback(uint16_t port, uint16_t *chosen);
-/// Listens at a port of a host's address, or at any free one for 0; "*" is every address. Gives the port. Non-blocking, but for
-/// the look-up of a name.
+/// Listens at a port of a host's address, or at any free one for 0; "*" is every address. Gives the port. Non-blocking,
+/// but for the look-up of a name.
 int clinux_listen_on(const char *host, uint16_t port, uint16_t *chosen);
 /// Takes the next connection, non-blocking; -EAGAIN when there is none.
 int clinux_accept(int listener);

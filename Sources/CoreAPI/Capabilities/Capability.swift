@@ -15,8 +15,8 @@ public struct Capability: RawRepresentable, Hashable, Sendable, CustomStringConv
     /// A retry of a numbered request gives the first result (S12).
     public static let deduplicatedRequests = Capability(rawValue: "deduplicatedRequests")
 
-    /// Ends of sessions, releases and take-overs succeed on a full disk (S10). With files, only where a file system keeps the
-    /// space that it has reserved for a file.
+    /// Ends of sessions, releases and take-overs succeed on a full disk (S10). With files, only where a file system
+    /// keeps the space that it has reserved for a file.
     public static let endingsOnFullDisk = Capability(rawValue: "endingsOnFullDisk")
 
     public let rawValue: String

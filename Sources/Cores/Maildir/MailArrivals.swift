@@ -3,11 +3,11 @@ package import CoreAPI
 package import Platform
 internal import Synchronization
 
-/// What arrives in a Maildir, with the identifiers under which a core delivers it, for whoever announces messages and does
-/// not take them.
+/// What arrives in a Maildir, with the identifiers under which a core delivers it, for whoever announces messages and
+/// does not take them.
 ///
-/// A core that runs meanwhile takes messages away as soon as they arrive. So the folder `cur` is looked at as well: what
-/// appears there, as a core keeps it, has arrived.
+/// A core that runs meanwhile takes messages away as soon as they arrive. So the folder `cur` is looked at as well:
+/// what appears there, as a core keeps it, has arrived.
 ///
 /// Every call blocks.
 package final class MailArrivals: Sendable {
@@ -73,8 +73,8 @@ package final class MailArrivals: Sendable {
         return look
     }
 
-    /// Takes note that the arrivals of a look were announced, but for some. Those come again, and all of a look of which
-    /// this was not said.
+    /// Takes note that the arrivals of a look were announced, but for some. Those come again, and all of a look of
+    /// which this was not said.
     package func confirm(_ look: Look, except rest: some Sequence<Arrival> = []) {
         let names = Set(rest.map(\.name))
         kept.withLock { $0 = look.kept.filter { !names.contains($0.withoutInformation.scalars) } }

@@ -2,13 +2,13 @@ internal import Coordination
 internal import CoreAPI
 internal import Mailboxes
 
-/// How many processes have ended while they read each message: killed for their memory or their time, or by a fault of a
-/// library. A message that has ended ``limit`` is read no more.
+/// How many processes have ended while they read each message: killed for their memory or their time, or by a fault of
+/// a library. A message that has ended ``limit`` is read no more.
 ///
 /// A core that starts counts in the group what its predecessor was reading, see ``Maildir/marking(_:while:)``.
 struct MailAttempts {
-    /// How many processes one message may cost. Fewer than a push is tried (`executor.attempts`), and more than chance kills in
-    /// the moment of reading the same message.
+    /// How many processes one message may cost. Fewer than a push is tried (`executor.attempts`), and more than chance
+    /// kills in the moment of reading the same message.
     static let limit = 3
 
     private static let path = ".sharedcore/mail-reading/"

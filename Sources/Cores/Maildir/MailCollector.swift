@@ -4,8 +4,8 @@ internal import Platform
 
 /// Takes what arrives in a Maildir and hands it over, until the task is cancelled.
 ///
-/// Each message is committed first and moved to `cur` afterwards. Killed in between, the next core finds it again, hears
-/// that it is a duplicate and moves it then (contract C8, C10).
+/// Each message is committed first and moved to `cur` afterwards. Killed in between, the next core finds it again,
+/// hears that it is a duplicate and moves it then (contract C8, C10).
 struct MailCollector {
     private let source: MailSource
     private let thread: SerialThread
@@ -15,8 +15,8 @@ struct MailCollector {
 
     /// What is no file and was reported as such, so that it is reported once.
     private var reportedOthers: Set<FileName> = []
-    /// The messages that met a trouble, in the order in which they were tried last. They come last in the next round, so
-    /// that they hold up no other.
+    /// The messages that met a trouble, in the order in which they were tried last. They come last in the next round,
+    /// so that they hold up no other.
     private var troubled: [FileName] = []
     /// The troubles that messages have, so that one that many have, such as a full disk, is reported once.
     private var knownTroubles: [FileName: String] = [:]
@@ -277,7 +277,8 @@ struct MailCollector {
         }
     }
 
-    /// Takes note of a failure with the folder that may pass. The same one is reported once, until the folder can be read.
+    /// Takes note of a failure with the folder that may pass. The same one is reported once, until the folder can be
+    /// read.
     private mutating func trouble(_ problem: String) async -> Outcome {
         if reportedFolderTrouble != problem {
             reportedFolderTrouble = problem
@@ -286,7 +287,8 @@ struct MailCollector {
         return .trouble
     }
 
-    /// Takes note of a failure with a message that may pass. The same one is reported once, however many messages have it.
+    /// Takes note of a failure with a message that may pass. The same one is reported once, however many messages have
+    /// it.
     private mutating func trouble(_ problem: String, with name: FileName) async -> Outcome {
         troubled.removeAll { $0 == name }
         troubled.append(name)

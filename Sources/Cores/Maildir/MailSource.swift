@@ -37,8 +37,8 @@ struct MailSource: Sendable {
 
     /// Lists what has arrived.
     ///
-    /// The folders are opened anew each time, so that one that somebody moved or removed is noticed, and the bell is set
-    /// before the list is made, so that nothing falls between.
+    /// The folders are opened anew each time, so that one that somebody moved or removed is noticed, and the bell is
+    /// set before the list is made, so that nothing falls between.
     func look() throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: path)
         try bell.listen(to: maildir.new)

@@ -16,18 +16,19 @@ internal import Synchronization
 /// | header `X-SharedCore-Kind: invitation`, or `application/conference-info+xml` | ``InboxMessage/Content/invitation(from:subject:localAddress:)`` |
 ///
 /// The identifier of an invitation is the address of its conference, from the header `X-SharedCore-Conference` or the
-/// document's `entity`, where it has one; its inviter is the mailbox of the From header, its local address that of the To
-/// header.
+/// document's `entity`, where it has one; its inviter is the mailbox of the From header, its local address that of the
+/// To header.
 ///
-/// Nothing that stands in a file is an error of the core. Three folders beside `new`, in the manner of Maildir++, have what was
-/// not delivered: `.Malformed` what cannot be read as a message, `.Oversized` what is larger than the inbox can hold, `.Poison` what
-/// three processes were reading when they ended. Each time the timeline says so, and a participant that waits for the
-/// identifier, if that could be read, is answered at once: ``InboxMessage/Content/tooLarge(from:to:)`` for what is too large, else
-/// "nothing to show". Links, pipes and folders in `new` are neither followed nor opened, a file that is still being written
-/// is left until it is complete, and a full or unreachable store leaves the message where it is, to be tried again.
+/// Nothing that stands in a file is an error of the core. Three folders beside `new`, in the manner of Maildir++, have
+/// what was not delivered: `.Malformed` what cannot be read as a message, `.Oversized` what is larger than the inbox
+/// can hold, `.Poison` what three processes were reading when they ended. Each time the timeline says so, and a
+/// participant that waits for the identifier, if that could be read, is answered at once:
+/// ``InboxMessage/Content/tooLarge(from:to:)`` for what is too large, else "nothing to show". Links, pipes and folders
+/// in `new` are neither followed nor opened, a file that is still being written is left until it is complete, and a
+/// full or unreachable store leaves the message where it is, to be tried again.
 ///
-/// Of a message, no more is in memory than ten fields of its headers, each cut, and the text that is shown. GMime decodes them;
-/// it is loaded when the core starts and only then.
+/// Of a message, no more is in memory than ten fields of its headers, each cut, and the text that is shown. GMime
+/// decodes them; it is loaded when the core starts and only then.
 public final class MaildirCore: Core {
     private let directory: String
     private let startDuration: Duration
@@ -42,8 +43,9 @@ public final class MaildirCore: Core {
     ///   - directory: The path of the Maildir. It is made when it is missing, with mode 0700.
     ///   - startDuration: How long connecting takes. A real core needs seconds; with zero, the order of messages and
     ///     pushes would often be right by luck.
-    ///   - memory: How many bytes of memory the process may have for itself, 24 MiB unless given: a larger text is not shown
-    ///     than it can hold. Nil for no limit. Give all cores of a group the same, so that a message is treated alike by each.
+    ///   - memory: How many bytes of memory the process may have for itself, 24 MiB unless given: a larger text is not
+    ///     shown than it can hold. Nil for no limit. Give all cores of a group the same, so that a message is treated
+    ///     alike by each.
     ///   - clock: What the start is measured with.
     public init(
         directory: String, startDuration: Duration = .zero, memory: UInt64? = 24 << 20,
@@ -75,8 +77,8 @@ public final class MaildirCore: Core {
     /// Delivers what arrives, until the task is cancelled.
     ///
     /// - Throws: ``SharedCoreError`` when nothing more can be stored: superseded
-    ///   (``SharedCoreError/Code/guardFailed``), session ended, store closed, damaged or of another version. The message
-    ///   that met it stays in `new`.
+    ///   (``SharedCoreError/Code/guardFailed``), session ended, store closed, damaged or of another version. The
+    ///   message that met it stays in `new`.
     public func iterate(in context: CoreContext) async throws {
         guard let source = running.withLock({ $0 }) else {
             throw SharedCoreError(.closed, "The core was not started.", at: directory)

@@ -63,7 +63,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
             } else {
                 StandardError.write(lines: arguments.message(fullMessage(for: error)))
             }
-            // Wrong usage of a command that passes on the exit status of another one is told apart from what that one says.
+            // Wrong usage of a command that passes on the exit status of another one is told apart from what that one
+            // says.
             let isExclusive = ExclusiveCommand.isNamed(in: arguments.texts)
             exit(withError: ExitCode(isExclusive ? ExclusiveStatus.refusal : ExitStatus.usage.rawValue))
         }

@@ -69,8 +69,8 @@ struct MainCommand: HostCommand {
         try await report(end, context: context)
     }
 
-    /// Stops the core and releases, also when the task was cancelled: in a task of its own, because waiting ends with its
-    /// task.
+    /// Stops the core and releases, also when the task was cancelled: in a task of its own, because waiting ends with
+    /// its task.
     private func stop(_ main: MainParticipant) async {
         await Task { await main.stop() }.value
     }

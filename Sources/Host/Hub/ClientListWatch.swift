@@ -5,15 +5,15 @@
     internal import ProgramOutput
     internal import ZMQBackend
 
-    /// Reads the list of a hub's clients again whenever its file has changed, so that a key which is taken off the list has no
-    /// connection a moment later.
+    /// Reads the list of a hub's clients again whenever its file has changed, so that a key which is taken off the list
+    /// has no connection a moment later.
     final class ClientListWatch: Sendable {
         /// What the list holds, now and after each change. It ends with ``stop()``.
         let changes: AsyncStream<[String: ClientRights]>
         private let stopping: EventCounter
 
-        /// Time after which the file is read again without an event: where no event tells of changes, as of a file that is mounted
-        /// into a container, and where the system has no inotify instance left.
+        /// Time after which the file is read again without an event: where no event tells of changes, as of a file that
+        /// is mounted into a container, and where the system has no inotify instance left.
         private static let longestPause = Duration.seconds(60)
         private static let unwatchedPause = Duration.seconds(1)
 
@@ -42,7 +42,8 @@
                             source.yield(clients)
                         }
                     } catch {
-                        // A line that cannot be read may be the one that was to go: what is in force stays, and is said once.
+                        // A line that cannot be read may be the one that was to go: what is in force stays, and is said
+                        // once.
                         if problem != error.sentence {
                             logger.error("the list of clients is not read again: \(error.sentence)")
                         }
@@ -56,7 +57,8 @@
 
         /// The content of the list; nil as long as a program writes to it.
         ///
-        /// - Throws: As ``KeyFile/publicKeys(at:)``, and ``SharedCoreError/Code/invalidArgument`` for a list without a key.
+        /// - Throws: As ``KeyFile/publicKeys(at:)``, and ``SharedCoreError/Code/invalidArgument`` for a list without a
+        ///   key.
         private static func clients(at path: String) throws(SharedCoreError) -> [String: ClientRights]? {
             if let file = try? OpenFile(path: path, .read), (try? file.hasWriters()) == true { return nil }
             let clients = try KeyFile.publicKeys(at: path)

@@ -67,7 +67,7 @@
             if reportTo != nil { context.logger.notice("the hub has ended") }
         }
 
-        /// Lets those in whom the list of clients names, until this task is cancelled.
+        /// Lets in the keys that the list of clients names, until this task is cancelled.
         private static func followList(for hub: Hub, in context: CommandContext) async throws {
             guard case .tcp = try context.resolution.hubEndpoint(),
                 let path = try context.resolution.absolutePath(Settings.zmqClientKeys)

@@ -15,8 +15,8 @@ final class Output: Sendable {
         self.json = json
     }
 
-    /// Prints a result in the form that was asked for. A text has lines and tabs; other characters that act on a terminal are
-    /// escaped.
+    /// Prints a result in the form that was asked for. A text has lines and tabs; other characters that act on a
+    /// terminal are escaped.
     ///
     /// - Throws: ``OutputClosed`` when nobody reads any more, ``OutputFailed`` when it cannot be written.
     func emit(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
@@ -36,8 +36,8 @@ final class Output: Sendable {
 
     /// Prints the receipt of what was done, as ``emit(text:json:)`` prints results.
     ///
-    /// - Throws: ``OutputFailed``, also when the reader has gone: it asked for something to be done and does not learn that
-    ///   it was.
+    /// - Throws: ``OutputFailed``, also when the reader has gone: it asked for something to be done and does not learn
+    ///   that it was.
     func confirm(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
         do {
             try await emit(text: text(), json: object())

@@ -17,7 +17,8 @@ struct Paint: Hashable, Sendable {
 
     let isOn: Bool
 
-    /// Whether to paint standard output: it is a terminal that has colours, and nobody has said NO_COLOR (no-color.org).
+    /// Whether to paint standard output: it is a terminal that has colours, and nobody has said NO_COLOR
+    /// (no-color.org).
     static func forOutput(in environment: [String: String]) -> Paint {
         let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
         return Paint(isOn: !isRefused && environment["TERM"] != "dumb" && isatty(STDOUT_FILENO) == 1)

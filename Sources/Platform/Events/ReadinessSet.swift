@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// Descriptors that are to become readable: each reported once, to whoever polls the set (``add(_:key:)``, ``take()``), or
-/// each time anew, to a thread that waits (``addEdges(of:key:)``, ``wait()``).
+/// Descriptors that are to become readable: each reported once, to whoever polls the set (``add(_:key:)``, ``take()``),
+/// or each time anew, to a thread that waits (``addEdges(of:key:)``, ``wait()``).
 package final class ReadinessSet: Sendable {
     /// The descriptor to poll for reading.
     package let descriptor: Int32
@@ -20,8 +20,8 @@ package final class ReadinessSet: Sendable {
         try SystemCall.negated("epoll_ctl", at: "readiness set") { clinux_add_readiness(descriptor, added, key) }
     }
 
-    /// Waits for a descriptor to become readable, which ``wait()`` reports each time anew. What is readable must be taken
-    /// before the next report.
+    /// Waits for a descriptor to become readable, which ``wait()`` reports each time anew. What is readable must be
+    /// taken before the next report.
     package func addEdges(of added: Int32, key: UInt64) throws(SystemCallError) {
         try SystemCall.negated("epoll_ctl", at: "readiness set") { clinux_add_edges(descriptor, added, key) }
     }
@@ -35,8 +35,8 @@ package final class ReadinessSet: Sendable {
 
     /// Waits for the next report, of which any number of threads may do so: each report wakes one of them. Blocks.
     ///
-    /// - Returns: The keys of what has become readable, none when a signal came; nil when there is nothing to wait for any
-    ///   more, because somebody has closed the set's descriptor.
+    /// - Returns: The keys of what has become readable, none when a signal came; nil when there is nothing to wait for
+    ///   any more, because somebody has closed the set's descriptor.
     package func wait() -> [UInt64]? {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 16) { keys in
             let count = clinux_wait_ready(descriptor, keys.baseAddress, Int32(keys.count))

@@ -40,12 +40,13 @@ package struct FileSystemKind: RawRepresentable, Hashable, Sendable {
         0x2fc1_2fc1: "ZFS",
     ]
 
-    /// Those in which what `fallocate` has reserved stays the file's, also when it is written over: ext2, ext3 and ext4, XFS, tmpfs.
-    /// One that copies on write needs new space for each write. What lies below another one cannot be told.
+    /// Those in which what `fallocate` has reserved stays the file's, also when it is written over: ext2, ext3 and
+    /// ext4, XFS, tmpfs. One that copies on write needs new space for each write. What lies below another one cannot be
+    /// told.
     private static let reserving: Set<UInt64> = [0xef53, 0x5846_5342, 0x0102_1994]
 
-    /// Whether space that is reserved for a file is there for it on a full disk. On a thin volume it may not be, which no system
-    /// call tells.
+    /// Whether space that is reserved for a file is there for it on a full disk. On a thin volume it may not be, which
+    /// no system call tells.
     package var keepsReservedSpace: Bool { Self.reserving.contains(rawValue) }
 
     /// Whether it is known to report every write of every process. Of the others, some do.

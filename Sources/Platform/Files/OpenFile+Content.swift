@@ -53,7 +53,8 @@ extension OpenFile {
         trace { .wrote(file: $0, offset: offset, bytes: Array(bytes)) }
     }
 
-    /// How many of so many bytes one call takes: half of them at a fail point, as the system may when a disk becomes full.
+    /// How many of so many bytes one call takes: half of them at a fail point, as the system may when a disk becomes
+    /// full.
     private func part(of count: Int, in place: String) -> Int {
         FailPoint.failure(of: place, at: path) == nil ? count : (count + 1) / 2
     }

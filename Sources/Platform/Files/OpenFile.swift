@@ -30,8 +30,8 @@ package final class OpenFile: Sendable {
             path: path)
     }
 
-    /// Where the descriptors begin of what others wait for when this process dies, in the order in which they are to hear
-    /// of it.
+    /// Where the descriptors begin of what others wait for when this process dies, in the order in which they are to
+    /// hear of it.
     ///
     /// The system closes the files of a dead process from the highest descriptor down, and to close an inotify instance
     /// takes it some 15 ms: whatever lies below one, and the pidfd, is that much later.

@@ -9,10 +9,10 @@ internal import Synchronization
 ///     SHAREDCORE_FAIL_POINT=session.afterLock:exit=3        ends it with a status
 ///     SHAREDCORE_FAIL_POINT=commit.afterLock:kill@5         at the fifth time only
 ///     SHAREDCORE_FAIL_POINT=durability.sync:fail            as if the system refused what follows
-///     SHAREDCORE_FAIL_POINT=fdatasync/journal-:fail=28*10   ten such calls on such paths fail with this error number; EIO
-///                                                           without one, and all calls with a star alone
-///     SHAREDCORE_FAIL_POINT=pwrite.short/journal-:fail@3    the third such call writes half of its bytes; also pread.short
-///     SHAREDCORE_FAIL_POINT=roll.afterSeal:stop,roll.afterPlace:kill     several, each of them once
+///     SHAREDCORE_FAIL_POINT=fdatasync/journal-:fail=28*10   ten such calls on such paths fail with this error number;
+///     EIO without one, and all calls with a star alone
+///     SHAREDCORE_FAIL_POINT=pwrite.short/journal-:fail@3    the third such call writes half of its bytes; also
+///     pread.short SHAREDCORE_FAIL_POINT=roll.afterSeal:stop,roll.afterPlace:kill     several, each of them once
 package enum FailPoint {
     #if FAIL_POINTS
         private enum Action {
@@ -77,8 +77,8 @@ package enum FailPoint {
             pass { $0 == name.description } != nil
         }
 
-        /// The error number with which a system call on a path is to fail; nil when it is to be made. A place is the name of
-        /// the call alone, or with a slash and a part of the path.
+        /// The error number with which a system call on a path is to fail; nil when it is to be made. A place is the
+        /// name of the call alone, or with a slash and a part of the path.
         static func failure(of call: String, at location: @autoclosure () -> String) -> Int32? {
             guard isArmed.load(ordering: .acquiring) else { return nil }
             let location = location()

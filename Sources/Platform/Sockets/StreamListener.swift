@@ -69,7 +69,7 @@ package final class StreamListener: Sendable {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// The next who has connected; nil when nobody waits.
+    /// The next connection; nil when none waits.
     ///
     /// - Throws: When the system has no descriptor left. Whoever waits goes on waiting.
     package func accept() throws(SystemCallError) -> StreamConnection? {
@@ -82,7 +82,7 @@ package final class StreamListener: Sendable {
         }
     }
 
-    /// The next program that has connected over TCP, with its address; nil when nobody waits.
+    /// The next connection over TCP, with the other end's address; nil when none waits.
     ///
     /// - Throws: As ``accept()``.
     package func acceptWithAddress() throws(SystemCallError) -> (connection: StreamConnection, address: String)? {

@@ -1,13 +1,14 @@
 /// The framing of a journal: each payload behind a header, and a chain over the headers (decision 30).
 ///
-/// The chain begins with a salt of the journal's own, so a frame that was left by an older file in the same place, or that
-/// stands at another place than where it was written, does not pass.
+/// The chain begins with a salt of the journal's own, so a frame that was left by an older file in the same place, or
+/// that stands at another place than where it was written, does not pass.
 public struct JournalChain: Hashable, Sendable {
     /// How frames are written.
     public enum Framing: Hashable, Sendable {
         /// With a ``FrameHeader``.
         case headed
-        /// With 8 bytes of length and 8 bytes of chain word, which covers the payload: until layout 3. Such frames are only read.
+        /// With 8 bytes of length and 8 bytes of chain word, which covers the payload: until layout 3. Such frames are
+        /// only read.
         case plain
 
         fileprivate var headerByteCount: Int {
@@ -35,7 +36,7 @@ public struct JournalChain: Hashable, Sendable {
 
     /// The next frame of the chain.
     ///
-    /// - Parameter interest: Whom the record can interest; see ``FrameHeader/interest``.
+    /// - Parameter interest: Which processes the record can interest; see ``FrameHeader/interest``.
     public mutating func frame(_ payload: [UInt8], interest: UInt64) -> [UInt8] {
         let header = FrameHeader(of: payload, interest: interest, after: value)
         value = header.chainWord
@@ -88,8 +89,8 @@ package struct FrameHeader: Hashable, Sendable {
 
     /// The bytes of the payload.
     let length: UInt64
-    /// Whom the record can interest: a bit for each 64th of what processes listen to. A process none of whose bits is set finds
-    /// nothing in the payload that it delivers.
+    /// Which processes the record can interest: a bit for each 64th of what processes listen to. A process none of whose bits is
+    /// set finds nothing in the payload that it delivers.
     package let interest: UInt64
     /// The checksum of the payload alone.
     let payloadChecksum: UInt64

@@ -157,8 +157,8 @@ enum DiskScenarios {
         }
     }
 
-    /// Another program takes what is free, but not between a compaction and the space that the group keeps anew behind it: the
-    /// contract names that moment (S10). A process that joins ends it where another one was killed there.
+    /// Another program takes what is free, but not between a compaction and the space that the group keeps anew behind
+    /// it: the contract names that moment (S10). A process that joins ends it where another one was killed there.
     private static func fill(
         _ disk: SmallDisk, leaving byteCount: Int = 0, beside owner: ChildProcess? = nil, _ attempt: Attempt
     ) async throws {

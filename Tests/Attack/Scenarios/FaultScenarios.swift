@@ -4,8 +4,8 @@ internal import TestSupport
 
 /// Each system call that the backend makes on the group's directory fails once, and is once the place of a kill.
 ///
-/// A run without faults counts the calls. Then each one is struck alone, in a group of its own, and once all of a kind together
-/// for as long as the program runs.
+/// A run without faults counts the calls. Then each one is struck alone, in a group of its own, and once all of a kind
+/// together for as long as the program runs.
 enum FaultScenarios {
     /// Something that the program does while the faults strike.
     private struct Operation: Sendable {
@@ -54,7 +54,8 @@ enum FaultScenarios {
         try await attempt.put("faulted", number: 1, through: ["strace", "-D"] + strace, mayBeKilled: true)
     }
 
-    /// The log is long, since its writers end before their compactions. A participant that goes on after its commits compacts.
+    /// The log is long, since its writers end before their compactions. A participant that goes on after its commits
+    /// compacts.
     private static let compaction = Operation(name: "compaction", weight: 4) { attempt in
         for _ in 1...2 {
             try await attempt.demand("--durability", "disk", "mailbox", "send", "jobs", "1", "--queue")
@@ -91,8 +92,8 @@ enum FaultScenarios {
         if answer.isSuccess { try await attempt.demand("salvage", "\(attempt.directory)/copy") }
     }
 
-    /// The group differs from its backup in a changed, a new and a deleted key. Afterwards it is all of the one or all of the
-    /// other, and the backup where that was acknowledged.
+    /// The group differs from its backup in a changed, a new and a deleted key. Afterwards it is all of the one or all
+    /// of the other, and the backup where that was acknowledged.
     private static let restoration = Operation(name: "restoration", weight: 2) { attempt in
         try await putTwo(attempt)
     } run: { attempt, strace in
@@ -178,7 +179,8 @@ enum FaultScenarios {
         }
     }
 
-    /// Each place with each error and a kill, all calls of a kind together, pairs of the last places, and what is given.
+    /// Each place with each error and a kill, all calls of a kind together, pairs of the last places, and what is
+    /// given.
     private static func plans(
         _ places: [SystemCalls.Place], _ others: [[Fault]], _ operation: Operation, _ wish: Scenario.Wish
     ) -> [[Fault]] {

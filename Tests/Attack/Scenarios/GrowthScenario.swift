@@ -3,7 +3,8 @@ internal import Glibc
 internal import Synchronization
 internal import TestSupport
 
-/// A group's directory stays within a multiple of its content, however short its writers live and however slow the disk is.
+/// A group's directory stays within a multiple of its content, however short its writers live and however slow the disk
+/// is.
 enum GrowthScenario {
     static let scenario = Scenario("growth", weight: 4) { wish in
         Way.allCases.map { way in

@@ -5,8 +5,8 @@ internal import TestSupport
 
 @testable internal import MaildirCore
 
-/// Reads bytes as the file that they would be, on a thread like a core's: a large or hostile message takes its time, and
-/// its stack, there.
+/// Reads bytes as the file that they would be, on a thread like a core's: a large or hostile message takes its time,
+/// and its stack, there.
 struct ReadingDesk {
     private let reader: MailReader
     private let directory: TemporaryDirectory

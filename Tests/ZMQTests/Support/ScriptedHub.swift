@@ -7,8 +7,8 @@ internal import StoreEngine
 
 @testable import ZMQBackend
 
-/// A hub that does what a test tells it to, step by step: also what no hub does, and in an order that chance seldom gives. It
-/// welcomes by itself whoever says hello, and sends no beacons.
+/// A hub that does what a test tells it to, step by step: also what no hub does, and in an order that chance seldom
+/// gives. It welcomes by itself whoever says hello, and sends no beacons.
 final class ScriptedHub {
     /// A request, and whom to answer.
     struct Question {

@@ -9,8 +9,8 @@ final class Stranger {
     private var rest: [UInt8] = []
     private(set) var messageCount = 0
     private let opening: Opening
-    /// Whether the other side has taken the connection in: it greets then. What it has reason to refuse it may close before
-    /// its greeting is read.
+    /// Whether the other side has taken the connection in: it greets then. What it has reason to refuse it may close
+    /// before its greeting is read.
     private(set) var isTakenIn = false
     /// Whether the other side has ended its part of the handshake. What is said before is a breach of the protocol.
     private(set) var isThrough = false

@@ -7,8 +7,8 @@ internal import Testing
 @testable import StoreEngine
 @testable import ZMQBackend
 
-/// The examples of `Docs/WireProtocol.md`, from which a client in another language is written: the page is right as long as
-/// the codec reads and writes its bytes.
+/// The examples of `Docs/WireProtocol.md`, from which a client in another language is written: the page is right as
+/// long as the codec reads and writes its bytes.
 @Suite("Wire: the examples of the page")
 struct PageExampleTests {
     @Test("each example is what the codec writes, and is read as what it says")
@@ -31,8 +31,8 @@ struct PageExampleTests {
         let writtenAgain: ([UInt8]) throws -> [UInt8]
     }
 
-    /// The examples in the fences `hex` of the page: a title, then lines of at most 16 bytes in hexadecimal from the fifth
-    /// column on, and behind them what they say.
+    /// The examples in the fences `hex` of the page: a title, then lines of at most 16 bytes in hexadecimal from the
+    /// fifth column on, and behind them what they say.
     private static func page() throws -> [(title: String, bytes: [UInt8])] {
         let path = URL(filePath: #filePath).appending(path: "../../../../Docs/WireProtocol.md").standardizedFileURL
         var examples: [(title: String, bytes: [UInt8])] = []

@@ -74,8 +74,8 @@ extension FileGroup {
         return GroupSummary(state)
     }
 
-    /// The revision with which a restored group begins: of all that may have been given out, only what was in the second of
-    /// the same restoration elsewhere is not below it.
+    /// The revision with which a restored group begins: of all that may have been given out, only what was in the
+    /// second of the same restoration elsewhere is not below it.
     private static func revision(
         after last: Revision, _ unixSeconds: UInt64, at path: String
     ) throws(SharedCoreError) -> Revision {

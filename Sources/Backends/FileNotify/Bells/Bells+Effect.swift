@@ -2,8 +2,8 @@ internal import CoreAPI
 internal import StoreEngine
 
 extension Effect {
-    /// Whether something ends by it, or will by itself at a time, for which a hub looks anew. For the ends of its clients'
-    /// processes it waits on its own.
+    /// Whether something ends by it, or will by itself at a time, for which a hub looks anew. For the ends of its
+    /// clients' processes it waits on its own.
     var beginsToEnd: Bool {
         guard case .committed(_, _, let operations) = body else { return true }
         return operations.contains { operation in

@@ -7,8 +7,8 @@ struct Bells: SetAlgebra, Hashable, Sendable {
 
     static let count = Words.scalarCount * 64
     static let all = Bells(words: Words(repeating: .max))
-    /// The bell of whoever wants to hear of every change and of every post: a hub. It is not rung for those that a hub records
-    /// while it serves.
+    /// The bell of whoever wants to hear of every change and of every post: a hub. It is not rung for those that a hub
+    /// records while it serves.
     static let everything = Bells(index: 0)
 
     private(set) var words: Words

@@ -35,8 +35,8 @@ final class GroupDirectory: Sendable {
     /// The identity of the group, whatever its path: that of the file which lives as long as it.
     var identity: FileStatus.Identity { page.identity }
 
-    /// What stands under a name at the path that the group was opened by, which may lead elsewhere by now; nil when nothing
-    /// does.
+    /// What stands under a name at the path that the group was opened by, which may lead elsewhere by now; nil when
+    /// nothing does.
     func status(of name: String) throws(SystemCallError) -> FileStatus? {
         do throws(SystemCallError) {
             return try FileStatus(ofPath: directory.path + "/" + name)
@@ -98,8 +98,8 @@ final class GroupDirectory: Sendable {
             at: directory.path)
     }
 
-    /// The journal that goes on where a sealed one ends, or the floor when that one is gone already; nil when nobody has
-    /// made it yet.
+    /// The journal that goes on where a sealed one ends, or the floor when that one is gone already; nil when nobody
+    /// has made it yet.
     func successor(of journal: Journal) throws(SharedCoreError) -> Journal? {
         let next = journal.generation + 1
         let found = try self.journal(next)
@@ -153,7 +153,8 @@ final class GroupDirectory: Sendable {
             else { continue }
             _ = try? directory.remove(name)
         }
-        // Another process may have raised the floor a moment ago: without power, the group would be read from what goes here.
+        // Another process may have raised the floor a moment ago: without power, the group would be read from what goes
+        // here.
         guard !journals.isEmpty, (try? page.synchronize()) != nil else { return }
         for name in journals {
             // A process that is stopped or slow has it open, and would keep its space: it goes on at the floor.

@@ -4,9 +4,9 @@ internal import StoreEngine
 
 /// Writes a new journal, and gives it its place in the sequence when it is complete.
 ///
-/// Until then the file has no name, so a builder that is killed leaves nothing. On a full disk it is the spare file, which
-/// keeps its own name, locked, until it is complete. Where the file system has no files without a name, it has one that
-/// ends in ``nameEnding``, and is locked so that what a killed builder leaves can be told and removed.
+/// Until then the file has no name, so a builder that is killed leaves nothing. On a full disk it is the spare file,
+/// which keeps its own name, locked, until it is complete. Where the file system has no files without a name, it has
+/// one that ends in ``nameEnding``, and is locked so that what a killed builder leaves can be told and removed.
 final class JournalBuilder {
     /// How the names of unfinished files end.
     static let nameEnding = ".new"
@@ -30,8 +30,8 @@ final class JournalBuilder {
     /// The journal has to be on the disk before anything counts as kept there.
     private var isAbandoned = false
 
-    /// - Parameter snapshotByteCount: About how many bytes are to follow. Their space is taken at once, because on a full
-    ///   disk the space that is kept for this has to be used from the start.
+    /// - Parameter snapshotByteCount: About how many bytes are to follow. Their space is taken at once, because on a
+    ///   full disk the space that is kept for this has to be used from the start.
     /// - Throws: `storageFull`.
     init(
         _ generation: UInt64, in directory: GroupDirectory, snapshotByteCount: Int = 0
@@ -135,8 +135,8 @@ final class JournalBuilder {
     /// Completes the journal and gives it its name.
     ///
     /// - Parameters:
-    ///   - isAbandoned: Whether nothing in it counts as kept on the disk before ``settle()``, because it follows a journal of
-    ///     which that is so.
+    ///   - isAbandoned: Whether nothing in it counts as kept on the disk before ``settle()``, because it follows a
+    ///     journal of which that is so.
     ///   - isDurable: Whether it is on the disk, with its name, when this returns. Blocks then.
     /// - Returns: Whether it is the journal of its generation now; false when another one was first.
     func place(
@@ -181,8 +181,8 @@ final class JournalBuilder {
         }
     }
 
-    /// Up to where the journal has space. Of the space that is kept for a full disk nothing else may be used: then, with what
-    /// the predecessor gives back, there is enough for the next journal.
+    /// Up to where the journal has space. Of the space that is kept for a full disk nothing else may be used: then,
+    /// with what the predecessor gives back, there is enough for the next journal.
     private var neededEnd: Int {
         let content = if case .spare = origin { 0 } else { SpareSpace.leastContentByteCount }
         return min(reservedEnd, offset + content + Journal.reserveByteCount)

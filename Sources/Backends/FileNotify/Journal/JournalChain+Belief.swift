@@ -10,7 +10,11 @@ extension JournalChain {
             let length = bytes.prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
             let payload = bytes.dropFirst(Self.headerByteCount).prefix(length)
             guard payload.count == length else { return reading }
-            _ = frame(Array(payload), interest: FrameHeader(bytes).interest)
+            // As the next frame goes on from it.
+            let chainWord = bytes.dropFirst(Self.headerByteCount - 8).prefix(8).reversed().reduce(0) {
+                $0 << 8 | UInt64($1)
+            }
+            self = JournalChain(salt: chainWord)
             return .frame(payload.startIndex..<payload.endIndex)
         #else
             return reading

@@ -68,8 +68,8 @@ final class JournalFollower: @unchecked Sendable {
 
     /// How much of a journal is read at a time.
     private static let chunkByteCount = 64 << 10
-    /// After so many snapshots, the older half of the history is forgotten, so that files that were removed are not kept
-    /// open for ever.
+    /// After so many snapshots, the older half of the history is forgotten, so that files that were removed are not
+    /// kept open for ever.
     private static let keptSourceCount = 8
 
     private init(
@@ -219,8 +219,8 @@ final class JournalFollower: @unchecked Sendable {
         state.adoptContent(of: other, forgettingThrough: forgotten)
     }
 
-    /// The journal to go on from in place of one that could not be read: it has given its space back when it came below the
-    /// floor.
+    /// The journal to go on from in place of one that could not be read: it has given its space back when it came below
+    /// the floor.
     ///
     /// - Throws: `error` for a journal that is damaged otherwise.
     private static func floor(
@@ -266,8 +266,8 @@ final class JournalFollower: @unchecked Sendable {
         return (state, position)
     }
 
-    /// Reads records from a position on and moves it behind each, until `take` says that it was the last one, the end is
-    /// reached, or what follows is no frame of the chain.
+    /// Reads records from a position on and moves it behind each, until `take` says that it was the last one, the end
+    /// is reached, or what follows is no frame of the chain.
     static func read(
         from position: inout Position, to end: Int, _ take: (JournalRecord) throws(SharedCoreError) -> Bool
     ) throws(SharedCoreError) {

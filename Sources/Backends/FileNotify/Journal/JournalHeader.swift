@@ -30,7 +30,8 @@ struct JournalHeader: Hashable, Sendable {
     let salt: UInt64
     /// Whether its frames begin with a snapshot. One without can only be read after its predecessor.
     let hasSnapshot: Bool
-    /// How it goes on from its predecessor; nil when it does not: the group's first one, and after a restart of the machine.
+    /// How it goes on from its predecessor; nil when it does not: the group's first one, and after a restart of the
+    /// machine.
     let continuation: Continuation?
 
     static let magic: UInt64 = 0x314c_4e4a_4353_4853

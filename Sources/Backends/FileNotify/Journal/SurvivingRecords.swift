@@ -2,7 +2,8 @@ internal import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// What can be proved of a group's journals: every record that follows the one before without a gap, from a snapshot on.
+/// What can be proved of a group's journals: every record that follows the one before without a gap, from a snapshot
+/// on.
 struct SurvivingRecords: Sendable {
     var state: StoreState
     /// Behind the last of the records.
@@ -18,7 +19,8 @@ struct SurvivingRecords: Sendable {
         var (state, position) = try JournalFollower.snapshot(
             of: first, limits: limits, historyByteCount: 0, to: try first.byteCount())
         while true {
-            // Where the next journal begins, this one ends: what a writer that came too late has left behind it does not count.
+            // Where the next journal begins, this one ends: what a writer that came too late has left behind it does
+            // not count.
             let next = try journal(position.journal.generation + 1)
             let continuation = next?.header.continuation
             let end = try position.journal.byteCount()

@@ -91,9 +91,9 @@ struct GroupStart {
     /// checksums ends; everybody of the old run is gone; and the revisions begin above all that could have been handed
     /// out. Several may do this at once: the name of the new journal belongs to the first.
     ///
-    /// - Parameter number: The floor before its journal was looked for. When it is higher after the journals were listed,
-    ///   others of the new run have gone on from there, and the list may hold what they made: then nothing is done here.
-    ///   Otherwise whatever they make has a number that this one would need as well.
+    /// - Parameter number: The floor before its journal was looked for. When it is higher after the journals were
+    ///   listed, others of the new run have gone on from there, and the list may hold what they made: then nothing is
+    ///   done here. Otherwise whatever they make has a number that this one would need as well.
     private func restart(after floor: Journal, atFloor number: UInt64) throws(SharedCoreError) {
         let highest = try directory.generations().last ?? floor.generation
         guard directory.page.floor == number else { return }
@@ -135,12 +135,12 @@ struct GroupStart {
         return true
     }
 
-    /// Begins a new incarnation of a group whose last process died after the disk had lost something of it, with every record
-    /// that is whole: all that was confirmed is among them. Nothing of it counts before it is on the disk.
+    /// Begins a new incarnation of a group whose last process died after the disk had lost something of it, with every
+    /// record that is whole: all that was confirmed is among them. Nothing of it counts before it is on the disk.
     ///
     /// - Parameter damage: Why the group could not be read.
-    /// - Throws: `damage` when nothing tells of a disk that failed; `unavailable` when another process has the group open: its
-    ///   memory has what the files lack, and it writes them anew.
+    /// - Throws: `damage` when nothing tells of a disk that failed; `unavailable` when another process has the group
+    ///   open: its memory has what the files lack, and it writes them anew.
     func recover(from damage: SharedCoreError) throws(SharedCoreError) {
         guard directory.access != .readOnly, damage.code == .corrupt else { throw damage }
         let floor = directory.page.floor

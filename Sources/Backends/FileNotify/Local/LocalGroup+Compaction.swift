@@ -19,8 +19,8 @@ extension LocalGroup {
         if isLong(beyond: Self.compactionByteCount, percent: 150) { startCompaction() }
     }
 
-    /// Waits for a compaction when the log is so long that a commit must not make it longer: the process that commits may
-    /// live for one commit only, and then nobody else would do it (contract S10).
+    /// Waits for a compaction when the log is so long that a commit must not make it longer: the process that commits
+    /// may live for one commit only, and then nobody else would do it (contract S10).
     func makeRoom() async {
         guard isLong(beyond: Self.longestByteCount, percent: 200) else { return }
         await compaction.thread.run { [self] in
@@ -29,8 +29,8 @@ extension LocalGroup {
         }
     }
 
-    /// Whether the log is longer than a size and than so many hundredths of what it describes. After a compaction that failed it may
-    /// grow a little before the next one.
+    /// Whether the log is longer than a size and than so many hundredths of what it describes. After a compaction that
+    /// failed it may grow a little before the next one.
     private func isLong(beyond byteCount: Int, percent: Int) -> Bool {
         let (log, live) = replica.read { state in (self.follower.logByteCount(in: &state), state.byteCount) }
         return log > max(byteCount, live / 100 * percent) && log > compaction.retryByteCount.load(ordering: .relaxed)
@@ -81,7 +81,8 @@ extension LocalGroup {
         let journal = captured.position.journal
         guard let byte = try takeCompactionLock(of: journal, isUrgent: isUrgent) else { return false }
         defer { journal.file.unlock(byteAt: byte) }
-        // What a process that ended behind its floor has not removed: otherwise each one that lives so shortly leaves a journal.
+        // What a process that ended behind its floor has not removed: otherwise each one that lives so shortly leaves a
+        // journal.
         directory.removeObsolete()
 
         let builder = try JournalBuilder(
@@ -112,8 +113,8 @@ extension LocalGroup {
         return true
     }
 
-    /// Finishes the compaction of a process that ended before the journals in front of the new one were removed: on a full
-    /// disk their space is needed for the next one. Blocks.
+    /// Finishes the compaction of a process that ended before the journals in front of the new one were removed: on a
+    /// full disk their space is needed for the next one. Blocks.
     ///
     /// - Returns: Whether there was such a compaction.
     func finishCompaction() throws(SharedCoreError) -> Bool {
@@ -156,8 +157,8 @@ extension LocalGroup {
     /// How long another process that compacts is waited for before it is taken for frozen.
     private static let compactionPatience = Duration.milliseconds(250)
 
-    /// Takes the lock of the one process that compacts. A process that is frozen while it has it is passed over: the next one
-    /// takes the next of these bytes, so that only one passes over it at a time.
+    /// Takes the lock of the one process that compacts. A process that is frozen while it has it is passed over: the
+    /// next one takes the next of these bytes, so that only one passes over it at a time.
     ///
     /// - Returns: The byte that is locked now; nil when another process compacts, or has done it.
     private func takeCompactionLock(of journal: Journal, isUrgent: Bool) throws(SharedCoreError) -> Int? {

@@ -7,8 +7,8 @@ internal import Synchronization
 /// What happens when the group's files are removed, replaced or cut under this process: it goes on nowhere, because a
 /// newcomer would begin a second group in their place, or read another history.
 extension LocalGroup {
-    /// Refuses to go on with files that are not where the group was opened, or not whole. Looks once in a tick of the clock,
-    /// which is some milliseconds.
+    /// Refuses to go on with files that are not where the group was opened, or not whole. Looks once in a tick of the
+    /// clock, which is some milliseconds.
     @inline(__always)
     func requirePlace() throws(SharedCoreError) {
         let tick = SystemClock.tick
@@ -31,8 +31,8 @@ extension LocalGroup {
         return place.loss ?? error
     }
 
-    /// What is wrong with the files that the names lead to; nil when nothing is. A name that cannot be looked at now counts
-    /// as right: that is another fault.
+    /// What is wrong with the files that the names lead to; nil when nothing is. A name that cannot be looked at now
+    /// counts as right: that is another fault.
     private func placeError() -> SharedCoreError? {
         do throws(SystemCallError) {
             let path = directory.directory.path
@@ -52,8 +52,8 @@ extension LocalGroup {
         }
     }
 
-    /// What is wrong with a journal that was removed, cut, restored or written over since this process has read it. Under its
-    /// lock: the group is ended when the lock is given back.
+    /// What is wrong with a journal that was removed, cut, restored or written over since this process has read it.
+    /// Under its lock: the group is ended when the lock is given back.
     func damage(of journal: Journal) throws(SharedCoreError) -> SharedCoreError? {
         let status = try SharedCoreError.wrapping { () throws(SystemCallError) in try journal.file.status() }
         let position = position
@@ -68,8 +68,8 @@ extension LocalGroup {
         return status.isRemoved && !word.isSealed ? .lost(directory.directory.path) : nil
     }
 
-    /// Whether the last frame before a place still is the one that this process knows. One that cannot be read now counts as
-    /// such: that is another fault.
+    /// Whether the last frame before a place still is the one that this process knows. One that cannot be read now
+    /// counts as such: that is another fault.
     private func isLast(_ position: JournalFollower.Position) -> Bool {
         guard let offset = position.chainOffset, let found = try? position.journal.file.readWord(at: offset) else {
             return true

@@ -42,8 +42,8 @@ extension LocalGroup {
         }
     }
 
-    /// Leaves the group, also when the task that does it is cancelled. The byte is given back in any case, so if the end
-    /// cannot be recorded now, whoever looks next does it.
+    /// Leaves the group, also when the task that does it is cancelled. The byte is given back in any case, so if the
+    /// end cannot be recorded now, whoever looks next does it.
     func leave(_ session: SessionID, _ byte: Int) async {
         FailPoint.hit("session.beforeEnd")
         _ = try? await writeThoughCancelled { state, now in state.decideEnding(session, at: now) }
@@ -99,7 +99,8 @@ extension LocalGroup {
         return systemIdentity(of: state.session).liveness == .dead
     }
 
-    /// Whether a session's process is gone, as far as its byte tells; nil where the kernel has to be asked for the process.
+    /// Whether a session's process is gone, as far as its byte tells; nil where the kernel has to be asked for the
+    /// process.
     func isGone(_ state: SessionState) -> Bool? {
         let mark = SessionMark(state.backendData)
         // Of a process of another machine only the hub can tell.
@@ -138,8 +139,8 @@ extension LocalGroup {
         return nil
     }
 
-    /// Why a process may not be the one of a session; nil when it holds the session's byte, which no other process of any
-    /// namespace does but one that it has forked.
+    /// Why a process may not be the one of a session; nil when it holds the session's byte, which no other process of
+    /// any namespace does but one that it has forked.
     func doubt(that process: ProcessIdentity, has session: SessionID) -> String? {
         guard let state = replica.read({ $0.sessions[session] }) else { return "its session is over" }
         guard let mark = SessionMark(state.backendData), mark.namesProcess else {

@@ -46,8 +46,8 @@ extension LocalGroup {
 
     /// Gets a request its place in the order. When the lock is free, all of it happens on the calling thread.
     ///
-    /// - Parameter durability: What the answer has to survive: where the disk has lost something, one that has to be on the
-    ///   disk is refused as `unavailable`, and nothing is recorded.
+    /// - Parameter durability: What the answer has to survive: where the disk has lost something, one that has to be on
+    ///   the disk is refused as `unavailable`, and nothing is recorded.
     func write(
         as durability: Durability = .process, _ judge: @escaping Judge
     ) async throws(SharedCoreError) -> Written {
@@ -216,7 +216,8 @@ extension LocalGroup {
         if !interest.isEmpty, !Defect.lateBells.isPresent {
             bells.prepare(replica.read { state in Bells(of: effect, before: state) }.intersection(interest))
         }
-        // Also where nobody listens yet: closed by the system, they tell those who do by then that this process has died.
+        // Also where nobody listens yet: closed by the system, they tell those who do by then that this process has
+        // died.
         bells.prepare(Bells(ofKeysHeldBy: effect))
         do throws(SystemCallError) {
             if FailPoint.isActive("commit.halfRecord") {
@@ -248,8 +249,8 @@ extension LocalGroup {
                 return Bells(of: effect, expected: touched, in: &state)
             }
             if !Defect.earlyRing.isPresent {
-                // A hub that comes after this one looks at the journal when this one has ended: whatever was published before
-                // needs no bell. So the flag is read behind that.
+                // A hub that comes after this one looks at the journal when this one has ended: whatever was published
+                // before needs no bell. So the flag is read behind that.
                 let isHub = isHub.load(ordering: .sequentiallyConsistent)
                 rung.formUnion(isHub && !effect.beginsToEnd ? changed.subtracting(.everything) : changed)
             }

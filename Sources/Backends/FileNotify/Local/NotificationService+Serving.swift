@@ -49,8 +49,9 @@ extension NotificationService {
         for group in groups(due) { group.keepSpareSpace() }
     }
 
-    /// The sessions whose processes have ended, of those that are waited for: by the keys of their processes, or because a
-    /// bell of their group was closed. Whoever dies closes its bells and locks some 15 ms before it is gone for the system.
+    /// The sessions whose processes have ended, of those that are waited for: by the keys of their processes, or
+    /// because a bell of their group was closed. Whoever dies closes its bells and locks some 15 ms before it is gone
+    /// for the system.
     private func ends(
         _ keys: [UInt64], _ closed: Set<ObjectIdentifier>
     ) -> [ObjectIdentifier: [SessionID]] {

@@ -2,13 +2,13 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The thread of a process that waits for its groups: for the bells, for the ends of processes, and for the time at which
-/// everybody looks without having heard anything. Where tasks prefer to run on it there are two, so that one is always there
-/// to hear; see ``NewsExecutor``.
+/// The thread of a process that waits for its groups: for the bells, for the ends of processes, and for the time at
+/// which everybody looks without having heard anything. Where tasks prefer to run on it there are two, so that one is
+/// always there to hear; see ``NewsExecutor``.
 ///
-/// The system allows a user only some inotify instances and watches. As long as there is none left for a bell, its group
-/// sleeps at a word of its page instead; see ``SignalListener``. A group that may only be read is looked at again and
-/// again: one load from a shared page each time.
+/// The system allows a user only some inotify instances and watches. As long as there is none left for a bell, its
+/// group sleeps at a word of its page instead; see ``SignalListener``. A group that may only be read is looked at again
+/// and again: one load from a shared page each time.
 final class NotificationService: Sendable {
     /// How often a group is looked at when no bell has rung: a bell is a hint and may be lost.
     static let idleInterval = Duration.seconds(10)
@@ -143,8 +143,9 @@ final class NotificationService: Sendable {
         }
     }
 
-    /// Sets the timer for the looks of all, and for more frequent ones while a group listens that nobody can wake. Only when
-    /// the first of those comes and when the last goes: one that comes and goes must not put off the looks of the others.
+    /// Sets the timer for the looks of all, and for more frequent ones while a group listens that nobody can wake. Only
+    /// when the first of those comes and when the last goes: one that comes and goes must not put off the looks of the
+    /// others.
     private func setTimer(_ state: State) {
         let untilNextLook = max(SystemClock().now().duration(to: state.nextLook), .zero)
         if state.lookers.isEmpty {
@@ -224,8 +225,8 @@ final class NotificationService: Sendable {
                     holders[session.id] = holder
                 } else if let process = group.processHandle(of: session, ended: &ended) {
                     state.lastKey += 1
-                    // It is reported at once when it has ended meanwhile. One that cannot be waited for is looked at again
-                    // each time.
+                    // It is reported at once when it has ended meanwhile. One that cannot be waited for is looked at
+                    // again each time.
                     let isAwaited = (try? readiness.addEdges(of: process.descriptor, key: state.lastKey)) != nil
                     holders[session.id] = Holder(
                         session: session, process: process, key: state.lastKey, isAwaited: isAwaited)

@@ -38,7 +38,8 @@ extension HubLink {
         taken += 1
     }
 
-    /// The most frames of one answer: the records of a snapshot are 64 KiB or more, but for the first and the last ones.
+    /// The most frames of one answer: the records of a snapshot are 64 KiB or more, but for the first and the last
+    /// ones.
     private static let snapshotFrameLimit = 1 << 20
 
     private func notice(_ event: ConnectionEvents.Event) {
@@ -316,7 +317,8 @@ extension HubLink {
 
     /// When something is due at the latest.
     var nextDeadline: BootInstant? {
-        // Without key paths, which the language makes when they are met for the first time: this comes before each wait.
+        // Without key paths, which the language makes when they are met for the first time: this comes before each
+        // wait.
         var next: BootInstant?
         for request in pending.values { next = min(next ?? request.deadline, request.deadline) }
         for due in [nextGreeting, nextKeepAlive, nextConnection, joiningEnds] {

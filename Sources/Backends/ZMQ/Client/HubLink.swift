@@ -79,8 +79,8 @@ actor HubLink {
     var isClosing = false
     /// Whether the stream is wanted, also over a connection that is made anew.
     var isListening = false
-    /// When the sockets are made again, after that has failed, or after a loss from which the library has not connected again: it
-    /// gives a connection up over which it was sent what it does not take.
+    /// When the sockets are made again, after that has failed, or after a loss from which the library has not connected
+    /// again: it gives a connection up over which it was sent what it does not take.
     var nextConnection: BootInstant?
     /// The hub of this process that the link is connected to, and what the list of them knows the link by.
     var namedRun: UInt64?
@@ -111,8 +111,8 @@ actor HubLink {
 
     /// Asks the hub and waits for the answer, through losses of the connection.
     ///
-    /// It is not isolated: what is asked is sent from the caller's thread when the link's own waits, and the answer resumes
-    /// the caller where it runs. Each change of threads takes as long as one of the library's six.
+    /// It is not isolated: what is asked is sent from the caller's thread when the link's own waits, and the answer
+    /// resumes the caller where it runs. Each change of threads takes as long as one of the library's six.
     ///
     /// - Throws: `outcomeUnknown` for a commit whose answer did not come.
     nonisolated func ask(_ question: PendingRequest.Question) async throws(SharedCoreError) -> Reply.Body {

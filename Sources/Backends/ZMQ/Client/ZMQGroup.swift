@@ -33,7 +33,8 @@ public final class ZMQGroup: SharedGroup {
         self.replica = replica
     }
 
-    /// The threads that wait for the hub: whoever runs there is resumed by what the hub sends without a change of threads.
+    /// The threads that wait for the hub: whoever runs there is resumed by what the hub sends without a change of
+    /// threads.
     public var deliveryExecutor: (any TaskExecutor)? {
         link.thread.beginCompanion() ? deliveries : nil
     }
@@ -52,10 +53,11 @@ public final class ZMQGroup: SharedGroup {
     ///   - description: What the participant says of itself.
     ///   - options: How it uses the hub.
     /// - Throws: ``SharedCoreError/Code/unavailable`` when no hub answers in time,
-    ///   ``SharedCoreError/Code/forbidden`` when it does not let this client in or serves another group, and when its socket
-    ///   or the directory of that is another user's or open to others,
+    ///   ``SharedCoreError/Code/forbidden`` when it does not let this client in or serves another group, and when its
+    ///   socket or the directory of that is another user's or open to others,
     ///   ``SharedCoreError/Code/incompatible`` for another version of the protocol,
-    ///   ``SharedCoreError/Code/unsupported`` when a requirement is not met, and what the backend behind the hub throws.
+    ///   ``SharedCoreError/Code/unsupported`` when a requirement is not met, and what the backend behind the hub
+    ///   throws.
     public static func open(
         _ endpoint: HubEndpoint, group: String, as description: SessionDescription = SessionDescription(),
         options: ZMQGroupOptions = ZMQGroupOptions()

@@ -8,8 +8,8 @@ public struct ZMQGroupOptions: Sendable {
     public var historyByteCount: Int
     /// How long opening waits for a hub; nil waits without an end.
     public var openTimeout: Duration?
-    /// How long a request waits for its answer, through losses of the connection. A commit whose answer does not come is
-    /// ``SharedCoreError/Code/outcomeUnknown``.
+    /// How long a request waits for its answer, through losses of the connection. A commit whose answer does not come
+    /// is ``SharedCoreError/Code/outcomeUnknown``.
     public var requestTimeout: Duration
     /// The keys of a connection to a port; others have none.
     public var keys: CurveClientKeys?

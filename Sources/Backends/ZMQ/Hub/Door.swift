@@ -35,7 +35,7 @@ final class Door {
         for socket in [requests, stream] {
             try socket.set(.handshakeInterval, 5_000)
             try socket.set(.backlog, 1_024)
-            // Whoever is not let in is cut before anything that it says is read.
+            // Connections of other users are cut before a byte of theirs is read.
             if case .ipc = endpoint { try socket.set(.onlyUser, Int(FileStatus.currentUser)) }
             try Self.bind(socket)
         }
@@ -66,8 +66,8 @@ final class Door {
     static func prepareStream(_ stream: Socket) throws(MessagingError) {
         try stream.set(.sendLimit, queueLimit)
         try stream.set(.receiveLimit, queueLimit)
-        // Subscribers only send their subscriptions, which are short, and their part of the handshake. Each subscription is
-        // seen, also the second of its kind.
+        // Subscribers only send their subscriptions, which are short, and their part of the handshake. Each
+        // subscription is seen, also the second of its kind.
         try stream.set(.messageByteLimit, 4_096)
         try stream.set(.verboseSubscriptions, 1)
     }
@@ -102,8 +102,8 @@ final class Door {
         }
     }
 
-    /// How often and how soon a place is asked for again that is taken: a socket of this process that was closed gives it
-    /// back a little later.
+    /// How often and how soon a place is asked for again that is taken: a socket of this process that was closed gives
+    /// it back a little later.
     private static let bindAttempts = 25
     private static let bindPause: UInt32 = 20_000
 

@@ -87,12 +87,13 @@ public final class Hub: Sendable {
 
     /// Lets other clients in over a network from now on, or the same ones with other rights.
     ///
-    /// All connections at ports are cut, so that none goes on with a key that has been taken away. Clients whose key is let in come
-    /// back by themselves and keep their sessions; the sessions of the others end with their lease. What is in force already changes
-    /// nothing.
+    /// All connections at ports are cut, so that none goes on with a key that has been taken away. Clients whose key is
+    /// let in come back by themselves and keep their sessions; the sessions of the others end with their lease. What is
+    /// in force already changes nothing.
     ///
     /// - Parameter clients: The public keys, and what each may do. Without one, no client is let in.
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when one of them is no key, or the hub was started without keys.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when one of them is no key, or the hub was started without
+    ///   keys.
     public func allow(_ clients: [String: ClientRights]) async throws(SharedCoreError) {
         for key in clients.keys { try CurveKeyPair.check(key, "public key of a client") }
         try await service.allow(clients)

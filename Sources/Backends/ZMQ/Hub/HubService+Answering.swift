@@ -41,8 +41,8 @@ extension HubService {
         }
     }
 
-    /// How many clients hear of a commit before it is answered. The news goes to one after another: when there are more, who
-    /// asked would wait for all of them, and none of them waits for one answer in a way that it notices.
+    /// How many clients hear of a commit before it is answered. The news goes to one after another: when there are
+    /// more, who asked would wait for all of them, and none of them waits for one answer in a way that it notices.
     private static let fewClients = 8
 
     private func answer(
@@ -121,7 +121,8 @@ extension HubService {
         doors[address.door].network?.isThere(address.connection) ?? true
     }
 
-    /// Whether a long answer is worth its trouble: it would be told in vain where too much waits already. The client asks again.
+    /// Whether a long answer is worth its trouble: it would be told in vain where too much waits already. The client
+    /// asks again.
     private func takesAnswers(_ address: HubAddress) -> Bool {
         doors[address.door].network?.takesAnswers(address.connection) ?? true
     }
@@ -228,8 +229,8 @@ extension HubService {
                 .unavailable, "The session is over, but its end could not be recorded yet.",
                 at: "\(doors[address.door].endpoint)")
         }
-        // A hello that is said again because the first was not answered is the same client's, also over another connection
-        // and to another hub.
+        // A hello that is said again because the first was not answered is the same client's, also over another
+        // connection and to another hub.
         if let client = clients.values.first(where: { $0.token.isSame(as: hello.token) }), !client.mustEnd {
             return client
         }

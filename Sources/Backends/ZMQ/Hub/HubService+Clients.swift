@@ -77,7 +77,8 @@ extension HubService {
         doors[door].network?.drained(connection)
     }
 
-    /// A connection is over, and with it what it was known for: its client comes again over another one, and says hello.
+    /// A connection is over, and with it what it was known for: its client comes again over another one, and says
+    /// hello.
     func lineClosed(_ connection: RelayedConnection, at door: Int) {
         guard !isStopped else { return }
         let address = HubAddress(door: door, connection: NetworkEntrance.name(of: connection))
@@ -94,8 +95,8 @@ extension HubService {
         end(client)
     }
 
-    /// Ends a client's session. Whoever was before us in ending it is as good. What cannot be recorded now, as on a full
-    /// disk, is tried again.
+    /// Ends a client's session. Whoever was before us in ending it is as good. What cannot be recorded now, as on a
+    /// full disk, is tried again.
     func end(_ client: HubClient) {
         guard !client.isEnding else { return }
         client.isEnding = true
@@ -119,8 +120,8 @@ extension HubService {
         publishNews()
     }
 
-    /// Counts down the leases by the time that the hub was running, after what has come was taken in; and ends again who
-    /// could not be ended.
+    /// Counts down the leases by the time that the hub was running, after what has come was taken in; and ends again
+    /// who could not be ended.
     func countLeases() {
         guard let elapsed = runningTime.count(at: runningClock.now()) else { return }
         for client in clients.values {

@@ -58,8 +58,8 @@ actor HubService {
     var nextBeacon: BootInstant?
 
     var runningTime: RunningTime
-    /// How long after a beacon the next one follows, when nothing happens: twice as long each time, between these bounds. A
-    /// group that rests wakes its clients twelve times a minute.
+    /// How long after a beacon the next one follows, when nothing happens: twice as long each time, between these
+    /// bounds. A group that rests wakes its clients twelve times a minute.
     static let beaconInterval = Duration.seconds(1)
     static let longestBeaconInterval = Duration.seconds(5)
     var beaconPause = HubService.beaconInterval
@@ -108,7 +108,8 @@ actor HubService {
         return doors.map(\.endpoint)
     }
 
-    /// Lets other keys in from now on, or the same ones with other rights: everyone on a network has to prove a key again.
+    /// Lets other keys in from now on, or the same ones with other rights: each connection over a network has to prove a key
+    /// again.
     func allow(_ clients: [String: ClientRights]) throws(SharedCoreError) {
         guard !isStopped else { return }
         guard options.keys != nil else {
@@ -296,7 +297,8 @@ actor HubService {
                 return
             }
             beaconPause = Self.beaconInterval
-            // Of what is large, only its place is told: a listener that stands still would have it kept again and again.
+            // Of what is large, only its place is told: a listener that stands still would have it kept again and
+            // again.
             let isLarge = news.effects.reduce(0) { $0 + $1.count } > Self.streamByteLimit
             if !isLarge, !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
             published = last

@@ -3,8 +3,8 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// Where a hub's requests arrive over a network: at a socket of the library for each connection, to which the relay leads it. It
-/// belongs to the hub's actor.
+/// Where a hub's requests arrive over a network: at a socket of the library for each connection, to which the relay
+/// leads it. It belongs to the hub's actor.
 final class NetworkEntrance {
     /// A connection and its socket.
     private final class Line {
@@ -21,8 +21,8 @@ final class NetworkEntrance {
         var waitingByteCount: Int { sentByteCount - connection.sent.load(ordering: .sequentiallyConsistent) }
     }
 
-    /// The bytes of answers that may wait for one client before another one is begun. Then its requests are left alone, and those that
-    /// were taken are dropped, which it notices.
+    /// The bytes of answers that may wait for one client before another one is begun. Then its requests are left alone,
+    /// and those that were taken are dropped, which it notices.
     static let answerByteLimit = 16 << 20
     private static let handshakeMilliseconds = 2_000
 

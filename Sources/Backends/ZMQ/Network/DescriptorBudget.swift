@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The descriptors that connections over a network may still take, of all hubs of this process together.
 ///
-/// libzmq ends a process that has none left when a connection arrives. So some are never taken, and what is left is counted in
-/// `/proc/self/fd` from time to time; between two counts, what is taken and given back is kept account of.
+/// libzmq ends a process that has none left when a connection arrives. So some are never taken, and what is left is
+/// counted in `/proc/self/fd` from time to time; between two counts, what is taken and given back is kept account of.
 final class DescriptorBudget: Sendable {
     static let shared = DescriptorBudget()
 

@@ -1,13 +1,12 @@
 internal import CoreAPI
 internal import Platform
 
-/// Connections over a network that have not said yet what a client with a key says first. Each is greeted, and its first words
-/// are waited for, here, where that costs a descriptor and 300 bytes.
+/// Connections over a network that have not said yet what a client with a key says first. Each is greeted, and its
+/// first words are waited for, here, where that costs a descriptor and 300 bytes.
 ///
-/// Those who only take up room thus keep none from coming who speaks: a client that does has said its part after one or two
-/// round trips.
+/// Connections that say nothing thus keep no client out: a client has said its part after one or two round trips.
 struct Lobby {
-    /// How many of one address there may be, after which the one of them that has been there the longest goes.
+    /// Connections of one address at most. The oldest of them goes for one more.
     static let addressLimit = 256
 
     final class Newcomer {
@@ -25,12 +24,12 @@ struct Lobby {
         }
     }
 
-    /// How many there may be.
+    /// Connections in all at most.
     let limit: Int
     private var newcomers: [UInt64: Newcomer] = [:]
     /// Their numbers, in the order in which they came.
     private var arrivals: [UInt64] = []
-    /// Those of them who have said all that is waited for.
+    /// Numbers of the connections that have said all that is waited for.
     private var readyNumbers: [UInt64] = []
     private var addressCounts: [String: Int] = [:]
 
@@ -41,7 +40,7 @@ struct Lobby {
     var isEmpty: Bool { newcomers.isEmpty }
     subscript(number: UInt64) -> Newcomer? { newcomers[number] }
 
-    /// Those who have said all that is waited for; the last of them first.
+    /// Connections that have said all that is waited for; the last of them first.
     var ready: [Newcomer] { readyNumbers.reversed().compactMap { newcomers[$0] } }
 
     /// Takes a connection in.
@@ -86,14 +85,14 @@ struct Lobby {
         return true
     }
 
-    /// Those who have taken too long.
+    /// Connections that have taken too long.
     func overdue(at now: BootInstant, patience: Duration) -> [Newcomer] {
         arrivals.compactMap { newcomers[$0] }.filter { $0.since.advanced(by: patience) <= now }
     }
 }
 
-/// The first bytes of a connection with keys: the greeting of each end (ZMTP 3, RFC 23 of ZeroMQ) and the HELLO of the client's end
-/// (CURVE, RFC 26).
+/// The first bytes of a connection with keys: the greeting of each end (ZMTP 3, RFC 23 of ZeroMQ) and the HELLO of the
+/// client's end (CURVE, RFC 26).
 enum Handshake {
     static let greetingByteCount = 64
     private static let mechanism = Array("CURVE".utf8) + [UInt8](repeating: 0, count: 15)

@@ -2,11 +2,11 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// Takes in connections over a network and passes their bytes on, each to a socket of the library that is its alone; on a thread
-/// of its own.
+/// Takes in connections over a network and passes their bytes on, each to a socket of the library that is its alone; on
+/// a thread of its own.
 ///
-/// The library's sockets for many peers trust what a peer says of itself, and count messages, not bytes. Here each connection has
-/// limits of its own, and what one does ends nobody's but its own.
+/// The library's sockets for many peers trust what a peer says of itself, and count messages, not bytes. Here each
+/// connection has limits of its own, and what one does ends no other.
 ///
 /// Source: decision 31.
 final class Relay: Sendable {

@@ -12,13 +12,14 @@ struct RelayThread: ~Copyable {
 
     /// What a connection may send to the hub whose key is not proved, or that has not said hello.
     static let strangerByteLimit = 16 << 10
-    /// What a connection of the stream may send for each second: its subscriptions are short, and the library's heartbeats take
-    /// 20 bytes a second.
+    /// What a connection of the stream may send for each second: its subscriptions are short, and the library's
+    /// heartbeats take 20 bytes a second.
     static let streamByteRate = 32
-    /// How many bytes of a member's the hub may not be done with: one request of the largest size, and what begins the next.
+    /// How many bytes of a member's the hub may not be done with: one request of the largest size, and what begins the
+    /// next.
     static let unsettledByteLimit = Wire.requestByteLimit + (1 << 20)
-    /// The library's part of a handshake, as far as it is the same for a key that is let in and one that is refused: greeting,
-    /// WELCOME and the longer ERROR (RFC 23 and 26 of ZeroMQ). Whatever sends more has let the key in.
+    /// The library's part of a handshake, as far as it is the same for a key that is let in and one that is refused:
+    /// greeting, WELCOME and the longer ERROR (RFC 23 and 26 of ZeroMQ). A socket that sends more has let the key in.
     static let handshakeByteCount = 64 + 170 + 12
     /// How long a connection may take to prove its key, to say hello, and to take or give anything while much waits.
     static let keyPatience = Duration.milliseconds(2_500)
@@ -32,8 +33,8 @@ struct RelayThread: ~Copyable {
     private static let turnByteCount = 64 << 10
     /// How soon deadlines are looked at.
     static let lookInterval = Duration.milliseconds(250)
-    /// The descriptors that one connection takes in the process: its own, both ends of the local one, the socket at which the library
-    /// waits for it, and the library's signal.
+    /// The descriptors that one connection takes in the process: its own, both ends of the local one, the socket at
+    /// which the library waits for it, and the library's signal.
     private static let descriptorCount = 5
     /// Those that are left for everything else, at most.
     private static let spareDescriptorCount = 512
@@ -80,7 +81,8 @@ struct RelayThread: ~Copyable {
     /// Lines that may have more to move, and those that have a deadline.
     private var unfinished: Set<UInt64> = []
     private var watched: Set<UInt64> = []
-    /// Listeners at which more may wait than was taken in, and those for whose next connection the system had no descriptor.
+    /// Listeners at which more may wait than was taken in, and those for whose next connection the system had no
+    /// descriptor.
     private var unheard: Set<RelayedConnection.Channel> = []
     private var refused: Set<RelayedConnection.Channel> = []
 

@@ -30,7 +30,8 @@ final class RelayedConnection: Sendable {
         self.address = address
     }
 
-    /// The hub has taken a message, and found no other behind it: what came before is either dealt with or part of the next.
+    /// The hub has taken a message, and found no other behind it: what came before is either dealt with or part of the
+    /// next.
     ///
     /// - Returns: Whether the relay waits for that.
     func settle() -> Bool {

@@ -1,9 +1,11 @@
 internal import CoreAPI
 
-/// How many connections over a network may be open that have not proved a key, and which of them gives its place to another.
+/// How many connections over a network may be open that have not proved a key, and which of them gives its place to
+/// another.
 ///
-/// A program that has a key proves it within milliseconds. So a connection that has not, and keeps its place for longer than
-/// ``patience``, loses it as soon as another one wants it; one that comes meanwhile waits, and the newest goes first.
+/// A program that has a key proves it within milliseconds. So a connection that has not, and keeps its place for longer
+/// than ``patience``, loses it as soon as another one wants it; one that comes meanwhile waits, and the newest goes
+/// first.
 struct StrangerSlots {
     /// How many there may be, of all addresses and of one.
     static let limit = 256

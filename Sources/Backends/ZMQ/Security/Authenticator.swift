@@ -3,8 +3,8 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// Lets clients in by their public keys: answers the library's questions (ZAP, RFC 27 of ZeroMQ) on a thread of its own,
-/// for all hubs of the process.
+/// Lets clients in by their public keys: answers the library's questions (ZAP, RFC 27 of ZeroMQ) on a thread of its
+/// own, for all hubs of the process.
 final class Authenticator: Sendable {
     private static let address = "inproc://zeromq.zap.01"
     private static let instance = Mutex<Authenticator?>(nil)

@@ -23,8 +23,9 @@ public enum KeyFile {
         }
     }
 
-    /// Reads the public keys that a hub lets in: one at the beginning of each line. Behind it may stand `rights=read` or `rights=post`,
-    /// without which the key's clients may do everything, and then a comment, which has no `=` and no word that begins with “right”.
+    /// Reads the public keys that a hub lets in: one at the beginning of each line. Behind it may stand `rights=read`
+    /// or `rights=post`, without which the key's clients may do everything, and then a comment, which has no `=` and no
+    /// word that begins with “right”.
     ///
     /// - Throws: ``SharedCoreError/Code/forbidden`` when others may write it, ``SharedCoreError/Code/invalidArgument``
     ///   when it is not there, a line holds no key, rights that there are not, or the key of another line.
@@ -66,8 +67,8 @@ public enum KeyFile {
     /// The name, in a group's directory, of the file with the key for this machine.
     static let groupName = "hub.key"
 
-    /// Reads the pair by which a hub on loopback and clients of the same user prove themselves to each other where no keys are
-    /// configured: both have the secret key, in the file `hub.key` of the group's directory.
+    /// Reads the pair by which a hub on loopback and clients of the same user prove themselves to each other where no
+    /// keys are configured: both have the secret key, in the file `hub.key` of the group's directory.
     ///
     /// - Parameters:
     ///   - directory: The absolute path of the group's directory.

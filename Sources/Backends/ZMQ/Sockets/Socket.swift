@@ -1,8 +1,8 @@
 internal import CZMQ
 internal import Glibc
 
-/// A socket of the library. It belongs to an actor, is used by whoever acts for it, one at a time, and is not `Sendable`;
-/// closing drops what was not sent.
+/// A socket of the library. It belongs to an actor, is used by whoever acts for it, one at a time, and is not
+/// `Sendable`; closing drops what was not sent.
 final class Socket {
     /// What the socket is for: the roles of the library that the hub and its clients use.
     enum Role {
@@ -51,8 +51,8 @@ final class Socket {
     private var isOpen = true
     /// Whether its input is to be taken now. What is not wanted does not keep the thread from waiting.
     var isWanted = true
-    /// Whether the library was asked in vain, and by nothing else, since the descriptor last told of a change: then there
-    /// is no message until it tells of another.
+    /// Whether the library was asked in vain, and by nothing else, since the descriptor last told of a change: then
+    /// there is no message until it tells of another.
     private var isDrained = false
 
     init(_ role: Role, for endpoint: String) throws(MessagingError) {
@@ -112,8 +112,8 @@ final class Socket {
     /// The descriptor has told of a change.
     func signal() { isDrained = false }
 
-    /// Takes the next message, as ``receive(upTo:peer:)``; asks the library only when there may be one. For whoever waits for
-    /// the descriptor and calls ``signal()``.
+    /// Takes the next message, as ``receive(upTo:peer:)``; asks the library only when there may be one. For whoever
+    /// waits for the descriptor and calls ``signal()``.
     func next(upTo frameLimit: Int, peer isWanted: ([[UInt8]]) -> Bool = { _ in false }) -> IncomingMessage? {
         guard !isDrained else { return nil }
         let message = receive(upTo: frameLimit, peer: isWanted)
@@ -144,8 +144,8 @@ final class Socket {
         }
     }
 
-    /// Reports no longer. Must come before the pair socket is closed: the library's thread would wait for ever to report to
-    /// one that is gone.
+    /// Reports no longer. Must come before the pair socket is closed: the library's thread would wait for ever to
+    /// report to one that is gone.
     func stopMonitor() {
         zmq_socket_monitor(handle, nil, 0)
     }
@@ -239,8 +239,8 @@ extension Socket.BytesOption {
     }
 }
 
-/// Lets a socket pass to the thread that uses it from then on. `@unchecked Sendable`: the library allows it, and the thread that
-/// made the socket does not use it again.
+/// Lets a socket pass to the thread that uses it from then on. `@unchecked Sendable`: the library allows it, and the
+/// thread that made the socket does not use it again.
 struct SocketHandover: @unchecked Sendable {
     let socket: Socket
 }

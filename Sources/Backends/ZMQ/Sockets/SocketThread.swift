@@ -4,19 +4,20 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// The thread that a set of sockets belongs to, and the executor of the actor that uses them: whatever the actor does is
-/// done by one at a time, so no socket is touched by two threads at once.
+/// The thread that a set of sockets belongs to, and the executor of the actor that uses them: whatever the actor does
+/// is done by one at a time, so no socket is touched by two threads at once.
 ///
 /// Between the actor's jobs the thread waits for the sockets, for descriptors, and for the time that the actor asked to
 /// be called at. While it waits, another thread may act in its place (``act(_:)``), so that what is asked of the actor
-/// needs no change of threads. Where tasks prefer to run on it (``DeliveryExecutor``) there are two such threads, so that one
-/// is always there to wait. A job that comes when the threads have ended, as to an actor whose sockets are closed, runs on
-/// a thread of its own.
+/// needs no change of threads. Where tasks prefer to run on it (``DeliveryExecutor``) there are two such threads, so
+/// that one is always there to wait. A job that comes when the threads have ended, as to an actor whose sockets are
+/// closed, runs on a thread of its own.
 ///
-/// The library's descriptors tell of changes only, and so does the set that the threads wait at: each change wakes one of
-/// them.
+/// The library's descriptors tell of changes only, and so does the set that the threads wait at: each change wakes one
+/// of them.
 final class SocketThread: SerialExecutor, Sendable {
-    /// What the actor gives the thread: on what to wait, and what to do then. Only whoever acts for the actor touches it.
+    /// What the actor gives the thread: on what to wait, and what to do then. Only whoever acts for the actor touches
+    /// it.
     final class Duty {
         /// The sockets whose descriptors are watched.
         var sockets: [Socket] = []
@@ -28,8 +29,9 @@ final class SocketThread: SerialExecutor, Sendable {
 
         /// Whether the library has something to read.
         ///
-        /// A descriptor tells only that something has changed since the library was last asked, which is also done by sending.
-        /// So a socket is asked before each wait, unless that was done in vain since; `zmq_poll` would ask each four times.
+        /// A descriptor tells only that something has changed since the library was last asked, which is also done by
+        /// sending. So a socket is asked before each wait, unless that was done in vain since; `zmq_poll` would ask
+        /// each four times.
         func hasInput() -> Bool {
             var hasInput = false
             for socket in sockets where socket.isWanted && socket.hasInput() { hasInput = true }
@@ -80,7 +82,8 @@ final class SocketThread: SerialExecutor, Sendable {
         perform(state.withLock { $0.deliver(job, to: executor) })
     }
 
-    /// Wakes the other thread for the jobs that are there, if it can run them: for the actor, in a turn that may take long.
+    /// Wakes the other thread for the jobs that are there, if it can run them: for the actor, in a turn that may take
+    /// long.
     func offerDeliveries() {
         if state.withLock({ $0.hasJobsForOther }) { counter.raise() }
     }
@@ -104,8 +107,8 @@ final class SocketThread: SerialExecutor, Sendable {
         state.withLock { $0.duty = box }
     }
 
-    /// Does something of the actor's, isolated to it: at once when the thread waits, in its place; else the thread does it
-    /// later, in its turn. For what is short and does not block.
+    /// Does something of the actor's, isolated to it: at once when the thread waits, in its place; else the thread does
+    /// it later, in its turn. For what is short and does not block.
     func act(_ body: @escaping @Sendable () -> Void) {
         guard let duty = state.withLock({ $0.takePlace() })?.duty else { return add(.body(body)) }
         holder.store(UInt(pthread_self()), ordering: .relaxed)
@@ -131,8 +134,8 @@ final class SocketThread: SerialExecutor, Sendable {
 
     // MARK: - The threads
 
-    /// Sees to it that one thread hears while another runs a task, before any task may run there; tells whether there are
-    /// two, or none because there is nothing to hear any more.
+    /// Sees to it that one thread hears while another runs a task, before any task may run there; tells whether there
+    /// are two, or none because there is nothing to hear any more.
     func beginCompanion() -> Bool {
         state.withLock { state in
             guard state.needsCompanion else { return true }

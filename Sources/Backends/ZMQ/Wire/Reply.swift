@@ -11,7 +11,8 @@ struct Reply: Hashable {
     enum Body: Hashable {
         /// The client is in the group.
         case welcome(Welcome)
-        /// What became of a commit, where the order stood then, and what the client does not know yet, as far as it fits.
+        /// What became of a commit, where the order stood then, and what the client does not know yet, as far as it
+        /// fits.
         case outcome(RequestOutcome, at: Revision, News)
         /// Where the order stood, and what the client does not know yet, as far as it fits.
         case current(Revision, News)

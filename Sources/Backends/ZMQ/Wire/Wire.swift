@@ -1,8 +1,8 @@
 internal import ByteCoding
 internal import CoreAPI
 
-/// What the hub has given a connection with its welcome, and each of its requests carries from then on: so that a session is that
-/// of the connection which said hello, whatever another one calls itself.
+/// What the hub has given a connection with its welcome, and each of its requests carries from then on: so that a
+/// session is that of the connection which said hello, also when another one takes its name.
 struct ConnectionNonce: Hashable {
     let high: UInt64
     let low: UInt64
@@ -27,7 +27,8 @@ enum Wire {
     static let tokenByteCount = 32
     /// The largest message that is accepted from a client: the largest transaction with what is around it.
     static let requestByteLimit = 17 << 20
-    /// The largest frame of an answer that a client takes: the largest effect with what is around it, and the rest of the news.
+    /// The largest frame of an answer that a client takes: the largest effect with what is around it, and the rest of
+    /// the news.
     static let replyByteLimit = requestByteLimit + (1 << 20)
     /// The largest frame of the stream that a client takes: 64 KiB of effects, with what is around them.
     static let newsFrameByteLimit = 128 << 10

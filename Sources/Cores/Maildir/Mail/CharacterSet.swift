@@ -14,8 +14,8 @@ enum CharacterSet: Hashable, Sendable {
             self = .unicode
         case nil, "us-ascii", "ascii", "ansi_x3.4-1968", "unknown-8bit", "x-unknown":
             self = .unknown
-        // As browsers and mail programs do (WHATWG Encoding): what is sent under these names often has the quotation marks
-        // and dashes that only Windows' set holds, at places where theirs has nothing to show.
+        // As browsers and mail programs do (WHATWG Encoding): what is sent under these names often has the quotation
+        // marks and dashes that only Windows' set holds, at places where theirs has nothing to show.
         case "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1":
             self = .named("windows-1252")
         case let name?:

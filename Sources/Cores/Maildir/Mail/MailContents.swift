@@ -18,8 +18,8 @@ struct MailContent {
 
 /// Walks through the parts of a message in the order in which they stand in the file, and keeps none.
 ///
-/// Nothing of a part is in memory but its ``MailHead``, so a message costs the same however many parts, headers and bytes it
-/// has. The walk ends as soon as it is known what to show.
+/// Nothing of a part is in memory but its ``MailHead``, so a message costs the same however many parts, headers and
+/// bytes it has. The walk ends as soon as it is known what to show.
 ///
 /// Source: RFC 2046, 5.1.1.
 struct MailContents {

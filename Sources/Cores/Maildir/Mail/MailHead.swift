@@ -3,9 +3,9 @@ internal import Platform
 
 /// Those fields of a message's, or of a part's, headers that decide what is delivered, as they stand in the file.
 ///
-/// Only these are given to GMime, each once and cut: GMime makes an object of every header, parameter and address that it
-/// reads, 290 to 530 bytes for as little as three (796 KB of headers took 95 MiB), and reads groups of addresses (`a:b:c:`)
-/// by recursion.
+/// Only these are given to GMime, each once and cut: GMime makes an object of every header, parameter and address that
+/// it reads, 290 to 530 bytes for as little as three (796 KB of headers took 95 MiB), and reads groups of addresses
+/// (`a:b:c:`) by recursion.
 struct MailHead {
     /// The fields, as a header of RFC 5322 without its end.
     private(set) var bytes: [UInt8] = []

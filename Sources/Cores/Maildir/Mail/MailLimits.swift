@@ -1,6 +1,7 @@
 /// The sizes up to which a message is read.
 struct MailLimits: Hashable, Sendable {
-    /// The largest file whose parts are looked at. Nothing but the text that is shown is in memory, so this bounds time.
+    /// The largest file whose parts are looked at. Nothing but the text that is shown is in memory, so this bounds
+    /// time.
     var messageByteCount = 32 << 20
     /// How much of a header's field is read: its addresses and parameters cost GMime up to 135 bytes for each.
     var fieldByteCount = 8 << 10
@@ -24,8 +25,8 @@ struct MailLimits: Hashable, Sendable {
     init(memory: UInt64?, valueByteCount: Int) {
         textByteCount = valueByteCount
         guard let memory else { return }
-        // Measured: a text of one MiB that is all control characters takes 15 MiB until it is printed as JSON, and the fields
-        // of a message's headers 2 MiB at most with 8 KiB each.
+        // Measured: a text of one MiB that is all control characters takes 15 MiB until it is printed as JSON, and the
+        // fields of a message's headers 2 MiB at most with 8 KiB each.
         let byteCount = Int(clamping: memory)
         textByteCount = min(valueByteCount, byteCount / 24)
         fieldByteCount = min(max(byteCount / 3_072, 1 << 10), 64 << 10)

@@ -7,15 +7,12 @@ final class MailLines {
     struct Line {
         /// Where in the file it begins.
         let start: Int
-        /// The line without its line feed: all of it, or the first 64 KiB of a longer one. They are there until the next line
-        /// is read.
+        /// The line without its line feed: all of it, or the first 64 KiB of a longer one. They are there until the
+        /// next line is read.
         let bytes: UnsafeRawBufferPointer
 
         /// Whether nothing but white space at the end of a line is in it.
         var isEmpty: Bool { bytes.isEmpty || (bytes.count == 1 && bytes[0] == UInt8(ascii: "\r")) }
-
-        /// Whether it continues the line before (RFC 5322, 2.2.3).
-        var isFold: Bool { bytes.first == UInt8(ascii: " ") || bytes.first == UInt8(ascii: "\t") }
     }
 
     let file: OpenFile

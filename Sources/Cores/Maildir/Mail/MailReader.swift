@@ -8,7 +8,8 @@ struct MailReader: Sendable {
 
     /// Reads a message.
     ///
-    /// - Throws: What makes the file no message that can be delivered. Nothing that stands in a file is any other error.
+    /// - Throws: What makes the file no message that can be delivered. Nothing that stands in a file is any other
+    ///   error.
     func read(_ file: OpenFile, byteCount: Int) throws(MailRefusal) -> InboxMessage {
         var contents = MailContents(file, byteCount: byteCount, library: library, limits: limits)
         let head = try head(of: &contents, byteCount: byteCount)
