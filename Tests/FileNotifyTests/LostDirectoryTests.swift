@@ -322,12 +322,30 @@ struct LostDirectoryTests {
     func idleProcess(loss: Loss) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
-        let peer = try await PeerProcess.joining(path, failPoint: onlyWhenWoken)
-        try await peer.tell("put key one")
-        try peer.send("await never")
-        try await eventually("it waits for events") { Self.waitsForEvents(peer) }
+        let peer = try await waitingPeer(path)
         try await loss.happen(to: path)
         #expect(try await peer.answer().hasPrefix("error unavailable"))
+    }
+
+    /// A process that waits for a name and has files watched.
+    ///
+    /// The system gives a user 128 inotify instances, and the tests that run meanwhile use all of them at times. A
+    /// process that gets none asks again at the looks of all, which this one leaves out: another takes its place.
+    private func waitingPeer(_ path: String) async throws -> PeerProcess {
+        var waiting: PeerProcess?
+        try await eventually("a process waits for events", within: Patience.long) {
+            let peer = try await PeerProcess.joining(path, failPoint: onlyWhenWoken)
+            try await peer.tell("put key one")
+            try peer.send("await never")
+            if (try? await eventually("it waits", within: .seconds(2), { Self.waitsForEvents(peer) })) == nil {
+                peer.killNow()
+                try await peer.ended()
+                return false
+            }
+            waiting = peer
+            return true
+        }
+        return try #require(waiting)
     }
 
     /// Whether a process has files watched.
