@@ -1,11 +1,13 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Foundation
+internal import Glibc
 internal import Platform
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import ZMQBackend
+
+@testable internal import ZMQBackend
 
 extension ZMQTests {
     /// Starting a hub where none is, with programs that do not, so that each step can be held.
@@ -167,6 +169,35 @@ extension ZMQTests {
             try letGo()
             try await opening
             await hub.stop()
+        }
+
+        @Test("A hub that was killed is replaced by a client that had joined, and nothing is lost")
+        func killed() async throws {
+            let first = try await stage.hubProcess()
+            let launcher = try launcher("exit 0")
+            let group = try await stage.client { $0.launcher = launcher }
+            try await group.put("key", text: "one")
+            first.process.signal(SIGKILL)
+            try await eventually("the client starts another") { starts == 1 }
+            let second = try await stage.hub()
+            try letGo()
+            try await group.put("key", text: "two")
+            #expect(try await group.text("key") == "two")
+            await group.close()
+            await second.stop()
+        }
+
+        @Test("A hub that was told to end stays ended, whatever its clients had")
+        func toldToEnd() async throws {
+            let launcher = try launcher("exit 0")
+            let hub = try await stage.hub()
+            let group = try await stage.client { $0.launcher = launcher }
+            await hub.stop()
+            try await within(Patience.usual, "a client looks no longer for one that was killed") {
+                await launcher.replaceKilledHub(at: stage.endpoint)
+            }
+            #expect(starts == 0)
+            await group.close()
         }
 
         /// Whether this process has a thread that talks to a hub.

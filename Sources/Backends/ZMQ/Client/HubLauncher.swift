@@ -23,6 +23,8 @@ public struct HubLauncher: Hashable, Sendable {
     private static let watchPause = Duration.milliseconds(250)
     /// How long whoever waits for another's start lets pass before it looks again.
     private static let pause = Duration.milliseconds(20)
+    /// How long a client at most lets pass between two attempts to replace a hub that was killed.
+    private static let longestReplacementPause = Duration.seconds(5)
 
     /// Starts the program when no hub has the endpoint, and returns when one answers there. Hubs are started for sockets
     /// of this machine only: whoever names a host means a hub that is there.
@@ -64,12 +66,27 @@ public struct HubLauncher: Hashable, Sendable {
     }
 
     /// Starts another hub whenever there is none, until cancelled: for a client that joins, whose hub may end before it
-    /// has answered, as one does that was just killed and still has its lock. A client that has joined starts none: a hub
-    /// that was told to end, ends.
+    /// has answered, as one does that was just killed and still has its lock.
     func keepLaunched(at endpoint: HubEndpoint) async {
         while (try? await Task.sleep(for: Self.watchPause)) != nil {
             // What keeps it from starting is heard by those who come next.
             try? await launch(at: endpoint, within: nil)
+        }
+    }
+
+    /// Starts another hub in the place of one that was killed, until cancelled: for a client that has lost its hub. A
+    /// hub that was told to end stays ended.
+    func replaceKilledHub(at endpoint: HubEndpoint) async {
+        guard case .ipc(let path) = endpoint else { return }
+        let thread = SerialThread(name: "sc-hub-look")
+        var pause = Self.pause
+        while (try? await Task.sleep(for: pause)) != nil {
+            pause = min(pause * 2, Self.longestReplacementPause)
+            switch await thread.run({ try? HubSeat.ofSocket(path) }) {
+            case .free: return
+            case .abandoned: try? await launch(at: endpoint, within: nil)
+            case .taken, .serving, nil: continue
+            }
         }
     }
 }

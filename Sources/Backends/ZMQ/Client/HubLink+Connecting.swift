@@ -104,6 +104,19 @@ extension HubLink {
         isLost = (false, false)
     }
 
+    // MARK: - A hub that was killed
+
+    /// The hub is lost: if it was killed, another takes its place.
+    func beginReplacing() {
+        guard replacing == nil, let launcher = options.launcher else { return }
+        replacing = Task { [endpoint] in await launcher.replaceKilledHub(at: endpoint) }
+    }
+
+    func stopReplacing() {
+        replacing?.cancel()
+        replacing = nil
+    }
+
     // MARK: - Hubs of this process
 
     func listenToName() {

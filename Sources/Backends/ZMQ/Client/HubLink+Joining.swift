@@ -85,6 +85,7 @@ extension HubLink {
         lease = news.lease
         nextKeepAlive = lease.map { clock.now().advanced(by: $0 / 3) }
         phase = .joined
+        stopReplacing()
         lastTrouble = nil
         // What it was asked before may have been asked in vain.
         catchUp = nil

@@ -48,7 +48,10 @@ extension HubLink {
         switch event {
         case .ready: greet()
         case .lost:
-            if case .joined = phase { phase = .connecting }
+            if case .joined = phase {
+                phase = .connecting
+                beginReplacing()
+            }
             if case .greeting = phase { phase = .connecting }
             lastTrouble = "the connection was lost"
         case .refused:

@@ -85,6 +85,8 @@ actor HubLink {
     /// The hub of this process that the link is connected to, and what the list of them knows the link by.
     var namedRun: UInt64?
     var nameTicket: UInt64?
+    /// Starts another hub when the one of this link was killed, from a loss to the next welcome.
+    var replacing: Task<Void, Never>?
     /// What was wrong with the last connection, for whoever waits in vain.
     var lastTrouble: String?
 
@@ -239,6 +241,7 @@ actor HubLink {
         for request in Array(pending.values) { finish(request, with: request.lastAnswer(for: error)) }
         unsent = []
         duty.isOver = true
+        stopReplacing()
         closeSockets()
         forgetName()
         failReplica(with: error)

@@ -42,7 +42,7 @@ struct HubStart: Sendable {
     /// What the hub's own lock says; nil when there is no hub.
     private func look() throws(SharedCoreError) -> Step? {
         switch try HubSeat.ofSocket(path) {
-        case .free: nil
+        case .free, .abandoned: nil
         case .taken: .looksOn
         case .serving: .answers
         }

@@ -113,8 +113,10 @@ final class HubLock: Sendable {
         file.withLock { file in try? file?.write(Array(HubProcess.current.text(isServing: true).utf8), at: 0) }
     }
 
+    /// Gives the lock back, and leaves the file empty: a hub that was killed leaves its name there.
     func release() {
         file.withLock { file in
+            try? file?.truncate(to: 0)
             file?.unlock(byteAt: Self.lockedByte)
             file = nil
         }

@@ -4,6 +4,8 @@ internal import Platform
 /// Whether a hub of this machine serves somewhere, as the lock there tells.
 package enum HubSeat: Hashable, Sendable {
     case free
+    /// None, and the last one did not end by itself, as when it was killed: its lock's file still names it.
+    case abandoned
     /// A hub that does not answer yet, or not any more.
     case taken
     /// A hub that answers: its process.
@@ -18,7 +20,9 @@ package enum HubSeat: Hashable, Sendable {
     static func ofLock(_ path: String) throws(SharedCoreError) -> HubSeat {
         do throws(SystemCallError) {
             let file = try OpenFile(path: path, .read)
-            guard try file.isLocked(byteAt: HubLock.lockedByte) else { return .free }
+            guard try file.isLocked(byteAt: HubLock.lockedByte) else {
+                return try file.status().byteCount == 0 ? .free : .abandoned
+            }
             let text = String(decoding: try file.read(count: 256, at: 0), as: UTF8.self)
             return HubProcess(text).map { .serving($0.identity) } ?? .taken
         } catch {
