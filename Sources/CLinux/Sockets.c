@@ -50,9 +50,10 @@ int clinux_listen_at(const char *path) {
     if (listener < 0) return -errno;
     if (bind(listener, (struct sockaddr *)&address, length) < 0) return give_up(listener);
     // Until it listens nobody can connect, so nobody comes in between.
-    if (chmod(path, 0600) < 0 || listen(listener, 64) < 0) {
+    int is_abstract = path[0] == '@';
+    if ((!is_abstract && chmod(path, 0600) < 0) || listen(listener, 64) < 0) {
         error = give_up(listener);
-        unlink(path);
+        if (!is_abstract) unlink(path);
         return error;
     }
     return listener;

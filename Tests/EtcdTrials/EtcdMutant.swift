@@ -28,6 +28,7 @@
             EtcdMutant(defect: .staleLimits, trial: 10, complaint: "then a put: limitExceeded"),
             EtcdMutant(defect: .keptCreation, trial: 10, complaint: "told as made at"),
             EtcdMutant(defect: .believedMember, trial: 11, complaint: "Somebody was let in. [believing another"),
+            EtcdMutant(defect: .believedRecord, trial: 17, complaint: "is taken for"),
             EtcdMutant(defect: .uncheckedLeftovers, trial: 13, complaint: "made again meanwhile"),
             EtcdMutant(defect: .tornFragments, trial: 14, complaint: "changes are told"),
             EtcdMutant(defect: .eagerRenewal, trial: 15, complaint: "renewals in the time of"),

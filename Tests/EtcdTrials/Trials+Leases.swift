@@ -1,6 +1,8 @@
 #if Etcd
     internal import CoreAPI
     internal import EtcdBackend
+    internal import Glibc
+    internal import Platform
 
     extension Trials {
         /// Who opens a session has none of the others kept alive before their time.
@@ -25,6 +27,34 @@
             try expect(renewals <= turns * handles.count, "\(renewals) renewals in the time of \(turns) turns")
             for handle in handles { await handle.close() }
             return "\(renewals) renewals while 100 sessions opened"
+        }
+
+        /// A process is proven to have a session only when the kernel says so, also while it is stopped.
+        func processIsProven() async throws -> String {
+            let node = try cluster.alone("proof", [])
+            defer { node.kill() }
+            try await cluster.answers(node)
+            let place = try EtcdPlace([node.endpoint])
+            let group = try await cluster.open("main", at: place)
+            let key = try Key("held")
+            let holder = try holder(of: key, at: place)
+            defer {
+                holder.kill()
+                _ = try? holder.waitForEnd()
+            }
+            try await eventually("the holder holds") { try await group.get(key) != nil }
+            guard let other = try await group.sessions().first(where: { $0.name == "holder" }) else {
+                throw TrialFailure("the holder has no session")
+            }
+            let own = ProcessIdentity.current
+            try expect(await group.doubt(that: own, has: group.session.id) == nil, "this process is not proven")
+            try expect(await group.doubt(that: own, has: other.id) != nil, "this process is taken for the holder's")
+            Glibc.kill(holder.pid, SIGSTOP)
+            let doubt = await group.doubt(that: other.process, has: other.id)
+            Glibc.kill(holder.pid, SIGCONT)
+            try expect(doubt == nil, "a stopped holder is not proven: \(doubt ?? "")")
+            await group.close()
+            return "proven by the session's socket, also of a stopped process"
         }
     }
 #endif

@@ -46,6 +46,7 @@
                 ("more missed than one message takes", { try await $0.arrearsInParts() }),
                 ("many sessions opened", { try await $0.openingsRenewNobody() }),
                 ("entries that expire, and two machines' clocks", { try await $0.twoClocks() }),
+                ("whose process a session is", { try await $0.processIsProven() }),
             ]
         }
 
@@ -144,6 +145,16 @@
             return "lagged told once, then \(record.entries.count) entries"
         }
 
+        /// A participant in a process of its own, which holds a key until it is killed.
+        func holder(of key: Key, at place: EtcdPlace) throws -> StartedProgram {
+            try StartedProgram(
+                own, ["holder", cluster.group, key.text] + place.endpoints.map(\.description),
+                streams: [
+                    OpenFile(path: "/dev/null", .read), OpenFile(path: "/dev/null", .write),
+                    OpenFile(path: "/dev/null", .write),
+                ])
+        }
+
         /// A killed participant's session ends though a member is frozen; those who live keep theirs.
         private func leaseRunsOut() async throws -> String {
             // Longer than a member is frozen: a former leader that goes on ends what has run out by its own clock (etcd's issue
@@ -153,12 +164,7 @@
             var waits: [String] = []
             for (number, node) in cluster.nodes.enumerated() {
                 let key = try Key("held/\(number)")
-                let holder = try StartedProgram(
-                    own, ["holder", cluster.group, key.text] + cluster.place.endpoints.map(\.description),
-                    streams: [
-                        OpenFile(path: "/dev/null", .read), OpenFile(path: "/dev/null", .write),
-                        OpenFile(path: "/dev/null", .write),
-                    ])
+                let holder = try holder(of: key, at: cluster.place)
                 try await eventually("the holder holds") { record.breach != nil || record.entries[key] != nil }
                 node.stop()
                 holder.kill()

@@ -46,6 +46,8 @@
         case eagerRenewal
         /// The part of a revision that a message ends with is taken for the whole.
         case tornFragments
+        /// What a session's record says of its process is taken for proven.
+        case believedRecord
 
         #if FAIL_POINTS
             private static let present = getenv("SHAREDCORE_DEFECT").flatMap { text -> EtcdDefect? in

@@ -275,4 +275,13 @@
         /// Whether its time is over.
         fileprivate func isDue(at now: BootInstant) -> Bool { expiry.map { $0 <= now } ?? false }
     }
+
+    extension EtcdGroup: SessionProver {
+        package func doubt(that process: ProcessIdentity, has session: SessionID) async -> String? {
+            guard let state = feed.replica.read({ $0.sessions[session] }), let mark = EtcdSessionMark(state.backendData)
+            else { return "its session is over" }
+            if EtcdDefect.believedRecord.isPresent { return nil }
+            return SessionSocket.doubt(that: process.pid, hasLease: mark.lease)
+        }
+    }
 #endif

@@ -15,6 +15,7 @@
         /// What a close lets find out what became of it.
         let commits = OpenCalls()
         private let record: SessionRecord
+        private let socket: SessionSocket?
         private let content: Mutex<Content>
 
         private struct Content {
@@ -26,10 +27,11 @@
             var numbers: [UInt64] = []
         }
 
-        private init(id: SessionID, lease: Int64, record: SessionRecord) {
+        private init(id: SessionID, lease: Int64, record: SessionRecord, socket: SessionSocket?) {
             self.id = id
             self.lease = lease
             self.record = record
+            self.socket = socket
             content = Mutex(Content(stamp: Int64(clamping: id.rawValue)))
         }
 
@@ -83,9 +85,12 @@
             if !EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, lasting: lasting) }
             do throws(SharedCoreError) {
                 let record = SessionRecord(description, clock: feed.clock)
+                let socket = SessionSocket(ofLease: grant.id)
                 let revision = try await feed.enter(record, lease: grant.id)
                 if EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, lasting: lasting) }
-                return Seat(id: SessionID(rawValue: UInt64(clamping: revision)), lease: grant.id, record: record)
+                return Seat(
+                    id: SessionID(rawValue: UInt64(clamping: revision)), lease: grant.id, record: record, socket: socket
+                )
             } catch {
                 cluster.leases.remove(grant.id)
                 await Self.revoke(grant.id, on: cluster)

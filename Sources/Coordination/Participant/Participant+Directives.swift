@@ -53,7 +53,10 @@ extension Participant {
             // The least that any backend offers. The machine has compared the two, and both may be unknown.
             guard owner.record.processNamespace == ProcessIdentity.currentNamespace, owner.record.processNamespace != 0
             else { return "its process number is of another namespace" }
-            return await (store as? any SessionProver)?.doubt(that: process, has: owner.session)
+            guard let prover = store as? any SessionProver else {
+                return "the backend does not prove which process has a session"
+            }
+            return await prover.doubt(that: process, has: owner.session)
         }
         guard case .impossible(let reason) = outcome else { return nil }
         return reason

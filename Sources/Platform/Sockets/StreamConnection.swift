@@ -29,10 +29,14 @@ package final class StreamConnection: Sendable {
     }
 
     /// The user at the other end, when the connection was made; nil where the system does not say.
-    package var peerUser: UInt32? {
+    package var peerUser: UInt32? { peer?.user }
+
+    /// The user and the process at the other end, as they were when it began to listen or connected; nil where the
+    /// system does not say.
+    package var peer: (user: UInt32, process: Int32)? {
         var user: uid_t = 0
         var process: pid_t = 0
-        return clinux_peer(descriptor, &user, &process) < 0 ? nil : user
+        return clinux_peer(descriptor, &user, &process) < 0 ? nil : (user, process)
     }
 
     /// Takes what has come, at most `count` bytes.

@@ -16,16 +16,18 @@ package final class StreamListener: Sendable {
 
     /// Listens at a path, in place of a socket that was left there. Only this user may connect.
     ///
+    /// - Parameter path: Where, or an abstract name, which begins with `@`: to that every user may connect.
     /// - Throws: That the address is taken, where somebody listens there or something else than a socket stands there.
     package init(path: String) throws(SystemCallError) {
-        if let status = try? FileStatus(ofPath: path), status.isSocket {
+        let isAbstract = path.hasPrefix("@")
+        if !isAbstract, let status = try? FileStatus(ofPath: path), status.isSocket {
             let other = clinux_connect_to(path)
             if other >= 0 { Glibc.close(other) }
             // Nobody has it open any more: only then is it nobody's.
             if other == -ECONNREFUSED { unlink(path) }
         }
         descriptor = try SystemCall.negated("bind", at: path) { clinux_listen_at(path) }
-        identity = (try? FileStatus(ofPath: path))?.identity
+        identity = isAbstract ? nil : (try? FileStatus(ofPath: path))?.identity
         location = path
         port = nil
         self.path = path
