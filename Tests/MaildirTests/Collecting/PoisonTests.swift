@@ -2,6 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import TestSupport
 internal import Testing
 
@@ -19,14 +20,30 @@ struct PoisonTests {
             })
     }
 
+    /// Leaves the mark of a process that has ended while it read a message.
+    private func leaveMark(of name: FileName, in maildir: TestMaildir) async throws {
+        let reader = try ChildProcess("/bin/sleep", ["1000"])
+        try setMark(of: name, readBy: try #require(ProcessIdentity(of: reader.pid)), in: maildir)
+        reader.signal(SIGKILL)
+        _ = await reader.end()
+    }
+
+    private func setMark(of name: FileName, readBy process: ProcessIdentity, in maildir: TestMaildir) throws {
+        let target = Maildir.markTarget(of: name, readBy: process, in: ProcessIdentity.currentNamespace)
+        #expect(target.withCString { symlink($0, maildir.path + "/tmp/sharedcore-reading") } == 0)
+    }
+
     @Test("A message is marked while it is read, and not longer")
     func marked() async throws {
         let maildir = try TestMaildir()
         let folder = try Maildir(path: maildir.path)
         for bytes in [Array("plain".utf8), [0xFF, 0x0A, 0x20], [UInt8](repeating: 0x61, count: 255)] {
             let name = FileName(bytes)
-            #expect(try folder.marking(name) { try? folder.markedName() } == name)
-            #expect(try folder.markedName() == nil)
+            folder.marking(name) { #expect(maildir.names("tmp") == ["sharedcore-reading"]) }
+            #expect(maildir.names("tmp").isEmpty)
+            try await leaveMark(of: name, in: maildir)
+            #expect(try folder.markedName() == name)
+            folder.unmark()
         }
         for name in ["1", "2"] { try maildir.deliver(id: name, as: name) }
         let inbox = try await TestInbox()
@@ -37,13 +54,24 @@ struct PoisonTests {
         #expect(maildir.names("tmp").isEmpty)
     }
 
+    @Test("The mark of a core that still reads is left to it, and its message is blamed for nothing")
+    func otherCore() async throws {
+        let maildir = try TestMaildir()
+        let folder = try Maildir(path: maildir.path)
+        let name = FileName(Array("1".utf8))
+        try setMark(of: name, readBy: .current, in: maildir)
+        #expect(try folder.markedName() == nil)
+        folder.marking(FileName(Array("2".utf8))) {}
+        #expect(maildir.names("tmp") == ["sharedcore-reading"], "another core's mark stays")
+    }
+
     @Test("What a mark tells of is counted once, by the next core, until the message is read")
     func counted() async throws {
         let maildir = try TestMaildir()
         let folder = try Maildir(path: maildir.path)
         let inbox = try await TestInbox()
         for name in ["read", "gone"] {
-            #expect(symlink(name, maildir.path + "/tmp/sharedcore-reading") == 0)
+            try await leaveMark(of: FileName(Array(name.utf8)), in: maildir)
             let look = try MailSource(path: maildir.path, limits: MailLimits()).look()
             #expect(look.marked == FileName(Array(name.utf8)))
             #expect(try folder.markedName() != nil, "until it is counted")
@@ -53,7 +81,7 @@ struct PoisonTests {
             #expect(try await counts(in: inbox) == ["read": "1"])
             folder.unmark()
         }
-        #expect(symlink("gone", maildir.path + "/tmp/sharedcore-reading") == 0)
+        try await leaveMark(of: FileName(Array("gone".utf8)), in: maildir)
         try maildir.deliver(id: "read", as: "read")
         try await withCore(on: maildir, inbox: inbox) {
             try await eventually("it is taken") { maildir.names("cur").count == 1 }
