@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
+internal import InMemoryBackend
 internal import Platform
 internal import TestSupport
 internal import Testing
@@ -37,6 +38,32 @@ struct InnocentProcessTests {
         await main.stop()
         await group.close()
         return reasons
+    }
+
+    @Test("A process lives whose namespace neither the record nor the Main knows, whatever its number means here")
+    func unknownNamespace() async throws {
+        let child = try ChildProcess("/bin/sleep", ["600"])
+        let identity = try #require(ProcessIdentity(of: child.pid))
+        // As a Main that no backend proves to be this process.
+        let other = ProcessIdentity(bootID: identity.bootID, pid: 1, startTime: 1)
+        let space = MemorySpace()
+        let executor = try await space.open("group", as: SessionDescription(role: .executor))
+        let record = OwnerRecord(
+            role: .executor, state: .running, name: "push", process: identity, since: SystemClock().now())
+        try await executor.put(OwnershipKey.owner, record.bytes, lifetime: .session)
+        let group = try await space.open("group", as: SessionDescription(role: .main), process: other)
+        var options = CoordinationOptions()
+        options.handoverDeadline = .milliseconds(100)
+        let main = try MainParticipant(of: group, options: options) { IdleCore() }
+        try await within(Patience.usual, "it owns") { try await main.start() }
+        let reasons = try await Timeline(group).history().records.map(\.entry.reason)
+
+        child.signal(SIGSTOP)
+        try await eventually("only what lives stands still") { child.isStopped }
+        #expect(reasons.contains { $0.contains("another namespace") }, "\(reasons)")
+        await main.stop()
+        await group.close()
+        await executor.close()
     }
 
     @Test("A process that the record names, and that does not hold the lock of the session, lives; the owner is fenced")
