@@ -1,0 +1,38 @@
+internal import CoreAPITesting
+internal import Logging
+internal import Platform
+internal import TestSupport
+internal import Testing
+internal import ZMQBackend
+
+@testable internal import sharedcore
+
+@Suite("The list of a hub's clients is followed")
+struct ClientListWatchTests {
+    @Test("A list that a program is writing is read when it is whole")
+    func beingWritten() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "clients")
+        let keys = try (0..<2).map { _ in try CurveKeyPair.generate().publicKey }
+        let lines = keys.map { $0 + "\n" }
+        try OpenFile(path: path, .create).write(Array(lines.joined().utf8), at: 0)
+        let watch = try ClientListWatch(of: path, logger: Logger(label: "test"))
+        let seen = Box<[Set<String>]>([])
+        let following = Task { for await clients in watch.changes { seen.update { $0.append(Set(clients.keys)) } } }
+        try await eventually("the list is read") { seen.value == [Set(keys)] }
+
+        // Half of a list is a whole one of fewer keys.
+        var writer: OpenFile? = try OpenFile(path: path, .write)
+        try writer?.truncate(to: lines[1].utf8.count)
+        try writer?.write(Array(lines[1].utf8), at: 0)
+        // Whatever is completed beside it has the list looked at.
+        try OpenFile(path: directory.path(of: "other"), .create).write([1], at: 0)
+        await #expect(throws: ConditionNotMet.self, "the half is not followed") {
+            try await eventually("another list is followed", within: .milliseconds(500)) { seen.value.count > 1 }
+        }
+        writer = nil
+        try await eventually("the list is read when it is whole") { seen.value == [Set(keys), [keys[1]]] }
+        watch.stop()
+        await following.value
+    }
+}
