@@ -163,6 +163,23 @@ struct FullDiskTests {
         #expect(try await first.tell("get key") == "value value")
     }
 
+    @Test("S10: where a process ended before it removed the old journals, the first put has their space")
+    func journalsBelowTheFloor() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "3m")
+        try await first.tell("arm \(onlyWhenWoken)")
+        try await first.tell("fill kept/ 100 3000")
+        #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
+        try await first.tell("clear full")
+        let second = try await peer(beside: first, at: directory.path)
+        try await second.tell("arm compaction.afterFloor:kill")
+        try second.send("compact")
+        try await second.ended()
+        let third = try await peer(beside: first, at: directory.path)
+        // Larger than what is free, and than what the spare file can be the journal of.
+        try await third.tell("fill more/ 1 300000")
+    }
+
     @Test("S10: space that a process has not kept again behind its compaction is kept by the next one that joins")
     func interruptedKeeping() async throws {
         let directory = try TemporaryDirectory()

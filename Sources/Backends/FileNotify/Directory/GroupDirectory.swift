@@ -137,6 +137,11 @@ final class GroupDirectory: Sendable {
         }.sorted()
     }
 
+    /// Whether a journal is there that a compaction would give back, or one that a compaction has left.
+    func hasJournal(before generation: UInt64) -> Bool {
+        (try? Self.generations(in: directory))?.first.map { $0 < generation } ?? false
+    }
+
     /// Removes the journals below the floor, and what builders that were killed have left. What cannot be removed now
     /// stays for the next time.
     func removeObsolete() {

@@ -14,7 +14,7 @@ extension LocalGroup {
     enum Attempt {
         case written(Written)
         /// Another writer has the lock, or the journal is sealed and has no successor yet; or there is no space for a
-        /// record that must be written also on a full disk.
+        /// record that must be written also on a full disk, or for which a compaction may make some.
         case busy
     }
 
@@ -207,7 +207,10 @@ extension LocalGroup {
             }
         } catch {
             guard error.code == .storageFull else { throw error }
-            if !isContent { return .noRoom(NoRoom(error: error, isSpareInUse: false, isContent: false)) }
+            // A process that ended behind its compaction has left journals: their space is content's as well.
+            if !isContent || directory.hasJournal(before: journal.generation) {
+                return .noRoom(NoRoom(error: error, isSpareInUse: false, isContent: isContent))
+            }
             // What was deleted still takes space in the journal: a compaction gives it back.
             startCompaction()
             throw error
