@@ -285,12 +285,19 @@ extension ClientRights {
     fileprivate func require(for transaction: Transaction) throws(SharedCoreError) {
         let isAllowed =
             switch self {
-            case .read: transaction.operations.isEmpty
-            case .post: transaction.operations.allSatisfy { if case .post = $0 { true } else { false } }
+            // The result of a request with a number is recorded, with what a guard of it has found.
+            case .read: transaction.operations.isEmpty && transaction.requestNumber == nil
+            case .post:
+                transaction.operations.allSatisfy { if case .post = $0 { true } else { false } }
+                    && (transaction.requestNumber == nil
+                        || (!transaction.operations.isEmpty && transaction.guards.isEmpty))
             case .participate: true
             }
         guard !isAllowed else { return }
-        throw SharedCoreError(.forbidden, "The rights of this client's key are “\(rawValue)”.", at: "transaction")
+        throw SharedCoreError(
+            .forbidden,
+            "The rights of this client's key are “\(rawValue)”; the hub's list of clients gives others, as “rights=participate”.",
+            at: "transaction")
     }
 }
 

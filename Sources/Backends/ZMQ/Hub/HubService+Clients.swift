@@ -123,9 +123,16 @@ extension HubService {
     /// Counts down the leases by the time that the hub was running, after what has come was taken in; and ends again
     /// who could not be ended.
     func countLeases() {
-        guard let elapsed = runningTime.count(at: runningClock.now()) else { return }
+        let now = runningClock.now()
+        guard let elapsed = runningTime.count(at: now) else { return }
         for client in clients.values {
             client.leaseLeft = client.leaseLeft.map { $0 - elapsed }
+            // Whoever sends is there, however long it takes until that is read: others may send much more.
+            if client.leaseLeft != nil, let address = client.address,
+                doors[address.door].network?.isHeard(address.connection, at: now) == true
+            {
+                client.leaseLeft = options.lease
+            }
             // What waits in the library may be the message that keeps it.
             let isOver = client.leaseLeft.map { $0 <= .zero && !isIntakeFull } ?? false
             if isOver || client.mustEnd { end(client) }

@@ -29,6 +29,12 @@ struct RelayThread: ~Copyable {
     static let lobbyLimit = 1_024
     /// How many are taken in before the others have their turn.
     private static let turnAcceptCount = 64
+    /// How many get a place before the others have their turn, and how many of them, from one look at the time to the
+    /// next, of addresses from which no key was proved: each costs as much as a thousand messages.
+    private static let turnAdmissionCount = 16
+    static let unknownAdmissionCount = 32
+    /// How many addresses are remembered from which a key was proved.
+    private static let knownAddressLimit = 1_024
     /// What one connection moves before the others have their turn.
     private static let turnByteCount = 64 << 10
     /// How soon deadlines are looked at.
@@ -75,6 +81,10 @@ struct RelayThread: ~Copyable {
     private var lines: [UInt64: Line] = [:]
     private var slots = StrangerSlots()
     private var lobby: Lobby
+    /// Addresses from which a key was proved: they go first.
+    private var knownAddresses: Set<String> = []
+    private var isAdmitting = false
+    private var unknownAdmissionsLeft = unknownAdmissionCount
     private let budget = DescriptorBudget.shared
     private var lastCount: BootInstant?
     private var lastNumber: UInt64 = 0
@@ -104,7 +114,7 @@ struct RelayThread: ~Copyable {
     }
 
     /// Whether there is more to do at once, and whether there are deadlines to look at.
-    var isUnfinished: Bool { !unfinished.isEmpty || !unheard.isEmpty }
+    var isUnfinished: Bool { !unfinished.isEmpty || !unheard.isEmpty || isAdmitting }
     var hasDeadlines: Bool { !refused.isEmpty || !watched.isEmpty || !lobby.isEmpty }
 
     mutating func serve(_ keys: [UInt64], _ resumed: [UInt64]) {
@@ -124,7 +134,10 @@ struct RelayThread: ~Copyable {
             if let line = lines[number] { move(line) }
             if let newcomer = lobby[number] { hear(newcomer) }
         }
-        if isLooking { lookAtTime() }
+        if isLooking {
+            unknownAdmissionsLeft = Self.unknownAdmissionCount
+            lookAtTime()
+        }
         admitReady()
     }
 
@@ -179,13 +192,27 @@ struct RelayThread: ~Copyable {
 
     /// Gives those their places that have said what a client says first, as far as there are places.
     private mutating func admitReady() {
+        isAdmitting = false
         guard !lobby.isEmpty else { return }
         var full: Set<String> = []
-        for newcomer in lobby.ready where !full.contains(newcomer.connection.address) {
+        var count = 0
+        let ready = lobby.ready
+        let known = ready.filter { knownAddresses.contains($0.connection.address) }
+        let unknown = ready.filter { !knownAddresses.contains($0.connection.address) }
+        for newcomer in known + unknown where !full.contains(newcomer.connection.address) {
+            let address = newcomer.connection.address
+            // The next look goes on with them.
+            if unknownAdmissionsLeft == 0, !knownAddresses.contains(address) { return }
             guard handlers.lineCount.value < lineLimit, budget.take(Self.descriptorCount - 1) else { return }
-            if admit(newcomer) { continue }
-            budget.giveBack(Self.descriptorCount - 1)
-            full.insert(newcomer.connection.address)
+            guard admit(newcomer) else {
+                budget.giveBack(Self.descriptorCount - 1)
+                full.insert(address)
+                continue
+            }
+            if !knownAddresses.contains(address) { unknownAdmissionsLeft -= 1 }
+            count += 1
+            isAdmitting = count == Self.turnAdmissionCount
+            if isAdmitting { return }
         }
     }
 
@@ -193,7 +220,8 @@ struct RelayThread: ~Copyable {
     private mutating func admit(_ newcomer: Lobby.Newcomer) -> Bool {
         let number = newcomer.connection.number
         let now = clock.now()
-        switch slots.admit(number, from: newcomer.connection.address, at: now) {
+        let address = newcomer.connection.address
+        switch slots.admit(number, from: address, isKnown: knownAddresses.contains(address), at: now) {
         case .mustWait: return false
         case .admitted: break
         case .admittedFor(let former): if let line = lines[former] { close(line) }
@@ -236,6 +264,8 @@ struct RelayThread: ~Copyable {
             if total > Self.handshakeByteCount, !line.isKeyed {
                 line.isKeyed = true
                 slots.leave(connection.number)
+                if knownAddresses.count == Self.knownAddressLimit { _ = knownAddresses.popFirst() }
+                knownAddresses.insert(connection.address)
             }
             if connection.isHeldBack.exchange(false, ordering: .sequentiallyConsistent) { handlers.drained(connection) }
         }

@@ -21,6 +21,8 @@ struct StrangerSlots {
 
     /// In the order in which they came.
     private var strangers: [Stranger] = []
+    /// How many of them each address has.
+    private var counts: [String: Int] = [:]
 
     var count: Int { strangers.count }
 
@@ -33,32 +35,39 @@ struct StrangerSlots {
     }
 
     /// Gives a place to a connection, where there is one.
-    mutating func admit(_ number: UInt64, from address: String, at now: BootInstant) -> Decision {
-        let sameAddress = strangers.lazy.filter { $0.address == address }.count
-        if strangers.count < Self.limit, sameAddress < Self.addressLimit {
-            strangers.append(Stranger(number: number, address: address, since: now))
+    ///
+    /// - Parameter isKnown: Whether a key was proved from the address before. Such an address has its own places beside
+    ///   the others', so that no number of other addresses keeps it out.
+    mutating func admit(
+        _ number: UInt64, from address: String, isKnown: Bool = false, at now: BootInstant
+    ) -> Decision {
+        let own = counts[address] ?? 0
+        if own < Self.addressLimit, isKnown || strangers.count < Self.limit {
+            add(number, address, now)
             return .admitted
         }
-        guard let oldest = strangers.first, oldest.since.advanced(by: Self.patience) <= now else { return .mustWait }
-        let crowd = sameAddress < Self.addressLimit ? largestAddress : address
-        guard let index = strangers.firstIndex(where: { $0.address == crowd }),
-            strangers[index].since.advanced(by: Self.patience) <= now
-        else { return .mustWait }
-        let former = strangers.remove(at: index).number
+        // Of those that have had their time, one of the address itself, or of the address that has the most.
+        let overdue = strangers.prefix { $0.since.advanced(by: Self.patience) <= now }
+        let former =
+            own < Self.addressLimit
+            ? overdue.max { counts[$0.address] ?? 0 < counts[$1.address] ?? 0 }
+            : overdue.first { $0.address == address }
+        guard let former, leave(former.number) else { return .mustWait }
+        add(number, address, now)
+        return .admittedFor(former.number)
+    }
+
+    private mutating func add(_ number: UInt64, _ address: String, _ now: BootInstant) {
         strangers.append(Stranger(number: number, address: address, since: now))
-        return .admittedFor(former)
+        counts[address, default: 0] += 1
     }
 
     /// A connection is no stranger any more, or is gone; tells whether it was one.
     @discardableResult
     mutating func leave(_ number: UInt64) -> Bool {
         guard let index = strangers.firstIndex(where: { $0.number == number }) else { return false }
-        strangers.remove(at: index)
+        let address = strangers.remove(at: index).address
+        counts[address] = counts[address].flatMap { $0 > 1 ? $0 - 1 : nil }
         return true
-    }
-
-    /// The address that has the most of them.
-    private var largestAddress: String? {
-        Dictionary(grouping: strangers, by: \.address).max { $0.value.count < $1.value.count }?.key
     }
 }

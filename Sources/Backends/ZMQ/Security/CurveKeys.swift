@@ -98,7 +98,7 @@ public struct CurveClientKeys: Hashable, Sendable {
 public enum ClientRights: String, CaseIterable, Hashable, Sendable {
     /// Read, watch and listen. Their commits are refused as ``SharedCoreError/Code/forbidden``.
     case read
-    /// That, and post notifications: commits of posts alone, whatever they are guarded by.
+    /// That, and post notifications: commits of posts alone, with guards or with a request number.
     case post
     /// Everything.
     case participate

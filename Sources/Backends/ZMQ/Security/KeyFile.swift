@@ -32,9 +32,9 @@ public enum KeyFile {
     public static func publicKeys(at path: String) throws(SharedCoreError) -> [String: ClientRights] {
         let text = try read(path, forbidding: 0o022, "What says who is let in", right: "644")
         var keys: [String: ClientRights] = [:]
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let words = line.split(whereSeparator: \.isWhitespace)
-            guard let word = words.first else { continue }
+            guard let word = words.first, !word.hasPrefix("#") else { continue }
             func refuse(_ message: String) -> SharedCoreError {
                 SharedCoreError(.invalidArgument, message, at: "\(path):\(index + 1)")
             }
