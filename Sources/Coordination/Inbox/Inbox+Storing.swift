@@ -40,6 +40,35 @@ extension Inbox {
         }
     }
 
+    /// Forgets what was answered in the place of a message that was set aside, so that the message itself is stored when it
+    /// is received again: the notice that it is too large, and the mark that is left when that was shown or that there is
+    /// nothing to show. A message that can be shown stays.
+    ///
+    /// - Returns: Whether it is gone; a notice that a participant has in hand stays.
+    /// - Throws: What ``SharedStore/commit(_:)`` throws, but no failed guard.
+    package func forgetNotice(of callID: CallID) async throws(SharedCoreError) -> Bool {
+        let name = ItemName(callID.text)
+        let item = try await mailbox.item(name)
+        guard item.take == nil else { return false }
+        if case .stored(let message) = try InboxState(of: item, callID: callID) {
+            guard case .tooLarge = message.content else { return true }
+        }
+        var transaction = Transaction()
+        transaction.require(.absent(try mailbox.keys.key(of: .take, for: name)))
+        for entry in [item.message, item.mark].compactMap({ $0 }) {
+            transaction.require(.revision(entry.key, entry.revision))
+            transaction.delete(entry.key)
+        }
+        guard !transaction.operations.isEmpty else { return true }
+        do throws(SharedCoreError) {
+            _ = try await mailbox.store.commit(transaction)
+            return true
+        } catch {
+            guard error.code == .guardFailed else { throw error }
+            return false
+        }
+    }
+
     /// Whether a transaction failed because one of the call-id is stored already, or was acknowledged.
     package func isDuplicate(_ error: SharedCoreError, of callID: CallID) -> Bool {
         mailbox.isDuplicate(error, of: ItemName(callID.text))

@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import Coordination
+internal import CoreAPI
 internal import MaildirCore
 internal import Platform
 internal import ProgramOutput
@@ -36,14 +38,9 @@ struct MaildirCommand: HostCommand {
 
     private func run(at path: String, in context: CommandContext) async throws {
         let thread = SerialThread(name: "maildir")
-        if let folder {
-            let count = try await thread.run { () throws(SystemCallError) in
-                try SetAsideMessage.retry(folder, of: path)
-            }
-            return try await context.output.confirm(
-                text: count.counting("message") + (count == 1 ? " is" : " are") + " tried again.",
-                json: ["event": "retried", "count": .integer(Int64(count))])
-        }
+        // A path that was mistyped has nothing set aside either.
+        _ = try await thread.run { () throws(SystemCallError) in try Directory(path: path) }
+        if let folder { return try await retry(folder, at: path, on: thread, in: context) }
         let messages = try await thread.run { () throws(SystemCallError) in try SetAsideMessage.all(beside: path) }
         for message in messages {
             try await context.output.emit(
@@ -53,5 +50,29 @@ struct MaildirCommand: HostCommand {
                     "bytes": .integer(Int64(message.byteCount)),
                 ])
         }
+    }
+    /// Gives the messages back, each once the group has forgotten what was answered in its place: else the core would take
+    /// it for one that was shown.
+    private func retry(
+        _ folder: SideFolder, at path: String, on thread: SerialThread, in context: CommandContext
+    ) async throws {
+        let found = try await thread.run { () throws(SharedCoreError) in try SetAsideMessage.toRetry(folder, of: path) }
+        var count = 0
+        if let found, !found.callIDs.isEmpty {
+            let options = try context.resolution.coordinationOptions()
+            try await context.withGroup(for: "maildir") { group in
+                let inbox = try Inbox(group, lifetime: options.inboxLifetime)
+                for (index, callID) in found.callIDs.enumerated() {
+                    if let callID, try await !inbox.forgetNotice(of: callID) { continue }
+                    try await thread.run { () throws(SystemCallError) in try found.giveBack(index) }
+                    count += 1
+                }
+            }
+        }
+        let left = (found?.callIDs.count ?? 0) - count
+        let note = left == 0 ? "" : " \(left) stay for now: an Executor is telling of them."
+        try await context.output.confirm(
+            text: count.counting("message") + (count == 1 ? " is" : " are") + " tried again." + note,
+            json: ["event": "retried", "count": .integer(Int64(count)), "left": .integer(Int64(left))])
     }
 }

@@ -138,7 +138,13 @@ struct HostileMailTests {
         #expect(try await program.run("maildir", "--retry", "poison", "--json").objects().first?["count"] == .number(1))
         #expect(TemporaryDirectory.names(in: program.directory.path(of: folder + "/new")) == ["1x"])
         #expect(try await program.run("maildir").output.isEmpty)
+        let shown = try await program.run("executor", "--call-id", "1@x", "--deadline", "60s", "--json")
+        #expect(try shown.objects().first?["event"] == .text("message"), "the notice in its place is forgotten")
         #expect(try await program.run("maildir", "--retry", "all").status == 64)
+        program.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "nowhere")
+        for arguments in [["maildir"], ["maildir", "--retry", "poison"]] {
+            #expect(try await program.run(arguments).status == 69)
+        }
     }
 
     @Test("A text over a 24th of executor.memory is too large for an Executor of either program and for a Main")

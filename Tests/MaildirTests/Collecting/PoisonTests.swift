@@ -137,8 +137,10 @@ struct PoisonTests {
         let listed = try SetAsideMessage.all(beside: maildir.path)
         #expect(listed.map(\.name) == ["b", "a"] && listed.map(\.folder) == [.oversized, .poison])
         #expect(listed.map(\.byteCount) == [2, 1])
-        #expect(try SetAsideMessage.retry(.poison, of: maildir.path) == 1)
+        let retry = try #require(try SetAsideMessage.toRetry(.poison, of: maildir.path))
+        #expect(retry.callIDs == [nil])
+        try retry.giveBack(0)
         #expect(maildir.names("new") == ["a", "a_1"] && maildir.names(".Poison/new").isEmpty)
-        #expect(try SetAsideMessage.retry(.malformed, of: maildir.path) == 0)
+        #expect(try SetAsideMessage.toRetry(.malformed, of: maildir.path)?.callIDs == nil)
     }
 }

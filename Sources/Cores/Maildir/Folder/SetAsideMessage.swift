@@ -1,3 +1,5 @@
+package import Coordination
+package import CoreAPI
 internal import Glibc
 package import Platform
 
@@ -28,15 +30,35 @@ package struct SetAsideMessage: Hashable, Sendable {
         return all
     }
 
-    /// Moves what is in one of the folders back to the Maildir's `new`, so that it is read again. It blocks.
+    /// The Maildir with what is set aside in one of its folders, to be tried again.
+    package struct Retry: Sendable {
+        fileprivate let maildir: Maildir
+        fileprivate let side: Maildir
+        fileprivate let names: [FileName]
+        /// The call-id that each message was refused under, as far as one can be read.
+        package let callIDs: [CallID?]
+
+        /// Moves a message back to the Maildir's `new`, so that it is read again. It blocks.
+        package func giveBack(_ index: Int) throws(SystemCallError) { try side.giveBack(names[index], to: maildir) }
+    }
+
+    /// Reads what is set aside in one of the folders, without what may have ended processes; nil where nothing is.
     ///
-    /// - Returns: How many messages were moved.
-    package static func retry(_ folder: SideFolder, of path: String) throws(SystemCallError) -> Int {
-        guard let (_, names) = try messages(in: folder, of: path) else { return 0 }
-        let maildir = try Maildir(path: path)
-        let side = try Maildir(path: path + "/" + folder.rawValue)
-        for name in names { try side.giveBack(name, to: maildir) }
-        return names.count
+    /// It blocks.
+    package static func toRetry(_ folder: SideFolder, of path: String) throws(SharedCoreError) -> Retry? {
+        let reader = MailReader(library: try MimeLibrary.shared(), limits: MailLimits())
+        do throws(SystemCallError) {
+            guard let (_, names) = try messages(in: folder, of: path) else { return nil }
+            let maildir = try Maildir(path: path)
+            let side = try Maildir(path: path + "/" + folder.rawValue)
+            let callIDs = try names.map { name throws(SystemCallError) -> CallID? in
+                guard case .file(let file, let status) = try side.open(name) else { return nil }
+                return reader.refusal(.tooLarge, of: file, byteCount: status.byteCount).callID
+            }
+            return Retry(maildir: maildir, side: side, names: names, callIDs: callIDs)
+        } catch {
+            throw SharedCoreError(error)
+        }
     }
 
     private static func messages(
