@@ -214,12 +214,13 @@ extension Participant {
     func own(as number: Int, before deadline: BootInstant?) async throws(CoordinationError) {
         // What an earlier call was told may be over.
         machine.refusal = nil
+        if obstacle?.error.code == .forbidden { obstacle = nil }
         let before = state
         intentions.needs[number] = Intentions.Need(insists: true)
         bell.ring()
         await untilState(before: deadline) { state in
             state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
-                || state.lossOf != before.lossOf
+                || state.lossOf != before.lossOf || state.isForbidden
         }
         try guardOpen()
         if let refusal = machine.refusal {
@@ -231,6 +232,8 @@ extension Participant {
             throw CoordinationError(.coreFailed, problem.text)
         }
         if state.lossOf != before.lossOf { throw fenced() }
+        // No wait ends that, as it may end a full disk.
+        if state.isForbidden, let error = state.lastingError { throw failure(error) }
         if Task.isCancelled { throw CoordinationError(.cancelled, "The task that waited was cancelled.") }
         throw CoordinationError(.timeout, "The deadline passed before the core ran here.", owner: owner)
     }

@@ -22,6 +22,8 @@ struct ParticipantState: Hashable, Sendable {
     let waiting: OwnershipWait?
     /// Why it cannot do its job, where that lasts.
     let lastingError: SharedCoreError?
+    /// Whether that error is that this participant may not write what it wants to.
+    var isForbidden: Bool { lastingError?.code == .forbidden }
 
     /// Whether a core works here under an ownership that stands.
     var isCoreRunning: Bool { core?.phase == .running && core?.epoch == holding }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Coordination
 internal import CoreAPI
 internal import Glibc
+internal import Logging
 internal import Platform
 internal import ProgramOutput
 
@@ -58,7 +59,14 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
             throw CommandFailure(.no, error.message)
         }
         let options = try context.resolution.exclusiveOptions()
-        let program = ExclusiveProgram(command.map(\.bytes), grace: options.grace)
+        let isTold = context.logger.logLevel <= .notice
+        let program = ExclusiveProgram(command.map(\.bytes), grace: options.grace) {
+            if isTold {
+                StandardError.write(
+                    "sharedcore: the command is told to end, because its ownership is over; “sharedcore timeline” tells why"
+                )
+            }
+        }
         let title = name ?? command[0].shown.split(separator: "/").last.map(String.init) ?? command[0].shown
         let (interrupts, interrupt) = AsyncStream.makeStream(of: Void.self)
         // Before there is anything that a signal must end in order.

@@ -18,11 +18,14 @@ final class ExclusiveProgram: Sendable {
     private let command: [[UInt8]]
     /// How long it has from SIGTERM to SIGKILL when it is to let go.
     private let grace: Duration
+    /// Hears that the command is told to end, because its ownership is over.
+    private let onOrder: @Sendable () -> Void
     private let state = Mutex(State.waiting)
 
-    init(_ command: [[UInt8]], grace: Duration) {
+    init(_ command: [[UInt8]], grace: Duration, onOrder: @escaping @Sendable () -> Void = {}) {
         self.command = command
         self.grace = grace
+        self.onOrder = onOrder
     }
 
     /// Starts it; once.
@@ -94,6 +97,7 @@ final class ExclusiveProgram: Sendable {
         return await withTaskCancellationHandler {
             await program.end()
         } onCancel: {
+            onOrder()
             program.signal(SIGTERM)
             // In case it is stopped, so that it can hear.
             program.signal(SIGCONT)

@@ -12,8 +12,12 @@ struct StoreTroubleScenarios {
     /// Whether the store refuses, as one on a full disk does.
     private let isFull = Box(false)
 
+    /// Whether it refuses as a hub does whose list of clients gives no right to write.
+    private let isForbidden = Box(false)
+
     private func store(_ group: MemoryGroup) -> InterposedStore {
-        InterposedStore(group) { [isFull] transaction throws(SharedCoreError) in
+        InterposedStore(group) { [isFull, isForbidden] transaction throws(SharedCoreError) in
+            if isForbidden.value { throw SharedCoreError(.forbidden, "This key may only read.", at: "test") }
             if isFull.value { throw SharedCoreError(.storageFull, "There is no space.", at: "test") }
             return transaction
         }
@@ -45,6 +49,28 @@ struct StoreTroubleScenarios {
         try await main.start()
         #expect(try await world.owner()?.role == .main)
         await main.stop()
+    }
+
+    @Test("E1: an Executor that the store forbids to own throws the store's error instead of waiting for good")
+    func forbiddenStartThrows() async throws {
+        let world = World()
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .executor), process: process.identity)
+        let executor = try ExecutorParticipant(of: store(group), options: options) { ScriptedCore.idle(in: world) }
+        isForbidden.update { $0 = true }
+
+        let error = await #expect(throws: CoordinationError.self) {
+            try await within(Patience.usual, "the start ends") { try await executor.start() }
+        }
+
+        #expect(error?.code == .store)
+        #expect(error?.cause?.code == .forbidden)
+        // With the right to write it works.
+        isForbidden.update { $0 = false }
+        try await executor.start()
+        #expect(try await world.owner()?.role == .executor)
+        await executor.close()
     }
 
     @Test("S10: a participant that cannot release ends after the bound, and ownership ends with its session")
