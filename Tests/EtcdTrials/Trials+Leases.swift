@@ -36,15 +36,15 @@
             try await cluster.answers(node)
             let place = try EtcdPlace([node.endpoint])
             let group = try await cluster.open("main", at: place)
-            let key = try Key("held")
-            let holder = try holder(of: key, at: place)
+            let key: Key = "held"
+            let holder = try self.holder(of: key, at: place)
             defer {
                 holder.kill()
                 _ = try? holder.waitForEnd()
             }
             try await eventually("the holder holds") { try await group.get(key) != nil }
             guard let other = try await group.sessions().first(where: { $0.name == "holder" }) else {
-                throw TrialFailure("the holder has no session")
+                throw TrialFailure(description: "the holder has no session")
             }
             let own = ProcessIdentity.current
             try expect(await group.doubt(that: own, has: group.session.id) == nil, "this process is not proven")

@@ -65,8 +65,13 @@ struct CommandContext: Sendable {
     func requirePresentGroup() throws(CommandFailure) {
         guard try isInFiles else { return }
         #if ZMQ
-            if try resolution.value(Settings.backend) == "zmq", try resolution.value(Settings.zmqHub) != "auto" {
-                return
+            if try resolution.value(Settings.backend) == "zmq" {
+                if try resolution.value(Settings.zmqHub) != "auto" { return }
+                // A hub that is there has its group, wherever its directory is.
+                if case .ipc(let path) = try resolution.hubEndpoint() {
+                    let seat = try? HubSeat.ofSocket(path)
+                    if seat != .free, seat != .abandoned { return }
+                }
             }
         #endif
         try requirePresentGroup(at: try resolution.groupDirectory())

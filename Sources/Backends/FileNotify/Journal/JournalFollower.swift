@@ -305,6 +305,9 @@ final class JournalFollower: @unchecked Sendable {
 
     private static func damaged(_ journal: Journal, at offset: Int) -> SharedCoreError {
         SharedCoreError(
-            .corrupt, "The journal is damaged at byte \(offset), before its published end.", at: journal.file.path)
+            .corrupt,
+            "The journal is damaged at byte \(offset), before its published end. When no process has the group open, "
+                + "“sharedcore salvage DIRECTORY --into NEW” writes what can be proven of it as a backup, for “restore”.",
+            at: journal.file.path)
     }
 }

@@ -53,7 +53,10 @@ extension HubLink {
                 beginReplacing()
             }
             if case .greeting = phase { phase = .connecting }
-            lastTrouble = "the connection was lost"
+            lastTrouble =
+                welcome == nil && options.keys != nil
+                ? "the connection was lost before the hub answered, as when it has another key than is configured for it"
+                : "the connection was lost"
         case .refused:
             end(
                 with: SharedCoreError(
