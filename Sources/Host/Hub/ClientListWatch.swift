@@ -33,8 +33,11 @@
             try OwnedThread.start("sc-hub-clients") {
                 var (known, problem): ([String: ClientRights]?, String?)
                 while true {
+                    var isBeingWritten = false
                     do throws(SharedCoreError) {
-                        let clients = try Self.clients(at: path) ?? known
+                        let found = try Self.clients(at: path)
+                        isBeingWritten = found == nil
+                        let clients = found ?? known
                         problem = nil
                         if let clients, clients != known {
                             if known != nil { logger.notice("\(path) has changed: it lets \(clients.count) keys in") }
@@ -49,7 +52,9 @@
                         }
                         problem = error.sentence
                     }
-                    if Poll.wait(for: descriptors, timeout: pause)[0] { return source.finish() }
+                    // The event of its end may come before the writer counts as gone.
+                    let wait = isBeingWritten ? Self.unwatchedPause : pause
+                    if Poll.wait(for: descriptors, timeout: wait)[0] { return source.finish() }
                     _ = events?.take()
                 }
             }
@@ -60,8 +65,12 @@
         /// - Throws: As ``KeyFile/publicKeys(at:)``, and ``SharedCoreError/Code/invalidArgument`` for a list without a
         ///   key.
         private static func clients(at path: String) throws(SharedCoreError) -> [String: ClientRights]? {
-            if let file = try? OpenFile(path: path, .read), (try? file.hasWriters()) == true { return nil }
+            func isBeingWritten() -> Bool {
+                (try? OpenFile(path: path, .read)).flatMap { try? $0.hasWriters() } == true
+            }
+            if isBeingWritten() { return nil }
             let clients = try KeyFile.publicKeys(at: path)
+            if isBeingWritten() { return nil }
             guard !clients.isEmpty else { throw SharedCoreError(.invalidArgument, "The list names no key.", at: path) }
             return clients
         }
