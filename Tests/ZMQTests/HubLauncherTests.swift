@@ -29,7 +29,7 @@ extension ZMQTests {
                 until [ -e go ]; do [ -e starts ] || exit 1; sleep 0.02; done
                 \(script)
                 """
-            try Data(text.utf8).write(to: URL(filePath: path))
+            try OpenFile(path: path, .create).write(Array(text.utf8), at: 0)
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
             return HubLauncher(program: path, arguments: [])
         }

@@ -4,6 +4,7 @@ internal import CoreAPITesting
 internal import ExecutorRun
 internal import FoundationEssentials
 internal import InMemoryBackend
+internal import Platform
 internal import ProgramOutput
 internal import TestSupport
 internal import Testing
@@ -19,7 +20,7 @@ struct ExecutorAlertTests {
             try FileManager.default.createDirectory(
                 atPath: directory.path(of: folder), withIntermediateDirectories: true)
         }
-        try Data(mail.utf8).write(to: URL(filePath: directory.path(of: "new/1")))
+        try OpenFile(path: directory.path(of: "new/1"), .createNew).write(Array(mail.utf8), at: 0)
         // Small, so that little is too large.
         let group = try await MemorySpace(limits: Limits(valueByteCount: 4096)).open(
             "a", as: SessionDescription(role: .executor))

@@ -4,6 +4,7 @@ internal import CoreAPITesting
 internal import ExecutorRun
 internal import FoundationEssentials
 internal import InMemoryBackend
+internal import Platform
 internal import TestSupport
 internal import Testing
 
@@ -23,7 +24,7 @@ struct ExecutorRunTests {
                 atPath: directory.path(of: folder), withIntermediateDirectories: true)
         }
         let mail = "From: Zoe <zoe@example.org>\r\nTo: me@example.org\r\nMessage-ID: <1@x>\r\n\r\nHello\r\n"
-        try Data(mail.utf8).write(to: URL(filePath: directory.path(of: "new/1")))
+        try OpenFile(path: directory.path(of: "new/1"), .createNew).write(Array(mail.utf8), at: 0)
     }
 
     private func run(_ show: (ExecutorReport) async throws -> Void) async throws -> ExecutorReport {

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 internal import InMemoryBackend
 internal import Logging
 internal import Mailboxes
+internal import Platform
 internal import Synchronization
 internal import TestSupport
 internal import Testing
@@ -25,7 +26,7 @@ struct PushMaildirTests {
 
     private func write(_ name: String, headers: String = "", id: String? = nil) throws {
         let mail = "From: Zoe <zoe@example.org>\r\n\(id.map { "Message-ID: <\($0)>\r\n" } ?? "")\(headers)\r\nHello\r\n"
-        try Data(mail.utf8).write(to: URL(filePath: directory.path(of: "mail/tmp/x")))
+        try OpenFile(path: directory.path(of: "mail/tmp/x"), .createNew).write(Array(mail.utf8), at: 0)
         try FileManager.default.moveItem(
             atPath: directory.path(of: "mail/tmp/x"), toPath: directory.path(of: "mail/" + name))
     }

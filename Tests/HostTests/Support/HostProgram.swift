@@ -1,6 +1,7 @@
 internal import CoreAPITesting
 internal import FoundationEssentials
 internal import Glibc
+internal import Platform
 internal import Subprocess
 internal import SystemPackage
 internal import TestSupport
@@ -58,14 +59,19 @@ struct HostProgram: Sendable {
 
     /// Writes a file into the program's directory.
     func write(_ content: String, to name: String) throws {
-        try Data(content.utf8).write(to: URL(filePath: directory.path(of: name)))
-        // Also where the mask of the tests lets a group write: a configuration that others can have written is refused.
-        chmod(directory.path(of: name), 0o644)
+        try write(bytes: Array(content.utf8), to: name)
     }
 
     /// Writes a file of any bytes into the program's directory.
+    ///
+    /// Not by Foundation, which opens it so that a program which another test starts meanwhile has it open for writing as
+    /// long as it runs: a core leaves such a message alone.
     func write(bytes: [UInt8], to name: String) throws {
-        try Data(bytes).write(to: URL(filePath: directory.path(of: name)))
+        let file = try OpenFile(path: directory.path(of: name), .create)
+        try file.truncate(to: 0)
+        try file.write(bytes, at: 0)
+        // Also where the mask of the tests lets a group write: a configuration that others can have written is refused.
+        chmod(directory.path(of: name), 0o644)
     }
 
     /// The lines of a file in the program's directory as objects.
