@@ -52,7 +52,11 @@ struct WakeUpTests {
         // Looking without having heard anything happens every ten seconds, so these would take minutes.
         for count in 1...40 as ClosedRange<UInt64> {
             try await group.post("name", state: count)
-            try await eventually("the peer is woken") { try await peer.tell("seen") == "\(count) \(count)" }
+            var seen = ""
+            try await eventually("the peer is woken for post \(count), and not as: \(seen)") {
+                seen = try await peer.tell("seen")
+                return seen == "\(count) \(count)"
+            }
         }
         await group.close()
     }
