@@ -16,6 +16,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/vfs.h>
@@ -363,4 +364,12 @@ int clinux_take_routes(int socket, void *bytes, size_t count) {
     if (message.msg_flags & MSG_TRUNC) return -EMSGSIZE;
     // Processes may send to the socket as well; the kernel's number is 0.
     return message.msg_namelen == sizeof sender && sender.nl_pid == 0 ? (int)length : 0;
+}
+
+int clinux_presence(int file, uint64_t *size, uint32_t *names) {
+    struct statx found;
+    if (statx(file, "", AT_EMPTY_PATH, STATX_SIZE | STATX_NLINK, &found) < 0) return -errno;
+    *size = found.stx_size;
+    *names = found.stx_nlink;
+    return 0;
 }

@@ -80,6 +80,9 @@ int clinux_append_only(int descriptor);
 int clinux_event_counter(void);
 /// A new inotify instance, non-blocking.
 int clinux_file_events(void);
+
+/// The size of an open file and the number of its names, without its times; 0 or the negated error number.
+int clinux_presence(int file, uint64_t *size, uint32_t *names);
 /// Watches one file for writes and for the closing of a description that could write.
 int clinux_watch_writes(int instance, const char *path);
 /// Watches a directory for names that are created in it or moved into it, and for files in it that are closed after

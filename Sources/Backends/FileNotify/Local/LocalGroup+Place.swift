@@ -55,7 +55,7 @@ extension LocalGroup {
     /// What is wrong with a journal that was removed, cut, restored or written over since this process has read it.
     /// Under its lock: the group is ended when the lock is given back.
     func damage(of journal: Journal) throws(SharedCoreError) -> SharedCoreError? {
-        let status = try SharedCoreError.wrapping { () throws(SystemCallError) in try journal.file.status() }
+        let status = try SharedCoreError.wrapping { () throws(SystemCallError) in try journal.file.presence() }
         let position = position
         guard position.journal === journal else { return nil }
         if status.byteCount < position.offset { return .cut(journal.file.path) }
