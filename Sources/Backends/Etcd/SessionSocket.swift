@@ -4,7 +4,7 @@
     /// What proves to processes of this machine which process has a session: a socket that the process listens at, under
     /// an abstract name that has the session's lease in it. The kernel says whose it is, also while that is stopped.
     ///
-    /// Nobody is let in at it. It ends with the process.
+    /// It accepts no connection, and ends with the process. Connections of others that fill its queue leave the process unproven.
     final class SessionSocket: Sendable {
         private let listener: StreamListener
 

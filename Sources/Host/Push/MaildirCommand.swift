@@ -51,6 +51,7 @@ struct MaildirCommand: HostCommand {
                 ])
         }
     }
+
     /// Gives the messages back, each once the group has forgotten what was answered in its place: else the core would take
     /// it for one that was shown.
     private func retry(

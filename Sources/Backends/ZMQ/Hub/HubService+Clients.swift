@@ -127,7 +127,7 @@ extension HubService {
         guard let elapsed = runningTime.count(at: now) else { return }
         for client in clients.values {
             client.leaseLeft = client.leaseLeft.map { $0 - elapsed }
-            // Whoever sends is there, however long it takes until that is read: others may send much more.
+            // A client that sends is there, however long it takes until that is read: others may send much more.
             if client.leaseLeft != nil, let address = client.address,
                 doors[address.door].network?.isHeard(address.connection, at: now) == true
             {
