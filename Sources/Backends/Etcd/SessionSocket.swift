@@ -4,7 +4,8 @@
     /// What proves to processes of this machine which process has a session: a socket that the process listens at, under
     /// an abstract name that has the session's lease in it. The kernel says whose it is, also while that is stopped.
     ///
-    /// It accepts no connection, and ends with the process. Connections of others that fill its queue leave the process unproven.
+    /// It accepts no connection, and ends with the process. Connections of others that fill its queue leave the process
+    /// unproven.
     final class SessionSocket: Sendable {
         private let listener: StreamListener
 

@@ -25,7 +25,7 @@ struct ClientListWatchTests {
         var writer: OpenFile? = try OpenFile(path: path, .write)
         try writer?.truncate(to: lines[1].utf8.count)
         try writer?.write(Array(lines[1].utf8), at: 0)
-        // Whatever is completed beside it has the list looked at.
+        // A file that is completed beside the list has the list looked at.
         try OpenFile(path: directory.path(of: "other"), .create).write([1], at: 0)
         await #expect(throws: ConditionNotMet.self, "the half is not followed") {
             try await eventually("another list is followed", within: .milliseconds(500)) { seen.value.count > 1 }
