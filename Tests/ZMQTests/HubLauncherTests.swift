@@ -193,11 +193,40 @@ extension ZMQTests {
             let hub = try await stage.hub()
             let group = try await stage.client { $0.launcher = launcher }
             await hub.stop()
-            try await within(Patience.usual, "a client looks no longer for one that was killed") {
-                await launcher.replaceKilledHub(at: stage.endpoint)
+            try await within(Patience.usual, "none is to be started") {
+                try await launcher.launch(at: stage.endpoint, within: nil, asReplacement: true)
             }
             #expect(starts == 0)
             await group.close()
+        }
+
+        @Test("A hub that cannot start where another was killed is told of, and one that did not start was not killed")
+        func failedReplacement() async throws {
+            let launcher = try launcher("echo 'sharedcore: the disk is on fire' >&2; exit 69")
+            let first = try await stage.hubProcess()
+            let group = try await stage.client {
+                $0.launcher = launcher
+                $0.requestTimeout = .seconds(1)
+            }
+            try letGo()
+            first.process.signal(SIGKILL)
+            try await eventually("a caller hears why there is no hub") {
+                do throws(SharedCoreError) {
+                    try await group.sync()
+                    return false
+                } catch {
+                    return error.cause?.contains("the disk is on fire") == true
+                }
+            }
+            #expect(starts > 0)
+            await group.close()
+            // A hub whose start fails behind its lock, here for a port that is taken.
+            let taken = try StreamListener(host: "127.0.0.1", port: 0)
+            let port = try #require(taken.port)
+            await #expect(throws: SharedCoreError.self) {
+                _ = try await stage.hub(at: [stage.endpoint, .tcp(host: "127.0.0.1", port: port)])
+            }
+            #expect(try HubSeat.ofSocket(stage.directory.path(of: "hub")) == .free)
         }
 
         /// Whether this process has a thread that talks to a hub.

@@ -29,10 +29,10 @@ extension ZMQTests {
             for _ in 0..<30 {
                 for raw in flood { try await raw.say([UInt8](repeating: 0xFF, count: byteCount)) }
             }
-            let limit = HubService.intakeByteLimit
-            try await eventually("the intake is full") { await service.intakeByteCount >= limit }
+            let limit = Intake.byteLimit
+            try await eventually("the intake is full") { await service.intake.byteCount >= limit }
             // The thread looks at its sockets after each of these jobs.
-            for _ in 0..<500 { #expect(await service.intakeByteCount <= limit + byteCount) }
+            for _ in 0..<500 { #expect(await service.intake.byteCount <= limit + byteCount) }
             order.letGo()
             #expect(try await within(Patience.usual, "the commit ends") { try await commit.value }.changed)
             var answered = 0
@@ -40,7 +40,7 @@ extension ZMQTests {
                 for raw in flood { while try raw.hear() != nil { answered += 1 } }
                 return answered == 120
             }
-            #expect(await service.intakeByteCount == 0)
+            #expect(await service.intake.byteCount == 0)
             await client.close()
             await service.stop()
         }
@@ -63,7 +63,7 @@ extension ZMQTests {
             try await eventually("a request waits for the order") { order.waitingCount == 1 }
             let flood = try (0..<20).map { _ in try RawClient(at: flooded) }
             for _ in 0..<300 { for raw in flood { try await raw.say([0xFF]) } }
-            try await eventually("the intake is full") { await service.isIntakeFull }
+            try await eventually("the intake is full") { await service.intake.isFull }
             let asked = Task { try await client.put("k", [2]) }
             // While the flood goes on, that one is sent as well.
             for _ in 0..<600 { for raw in flood { try await raw.say([0xFF]) } }
@@ -80,28 +80,141 @@ extension ZMQTests {
             await client.close()
         }
 
-        @Test("L1: a lease runs out also while the hub waits for its order")
-        func leaseWhileBusy() async throws {
+        @Test("turns are shared by the time that answers take: between keys, then between the connections of one")
+        func turns() throws {
+            var intake = Intake()
+            func append(_ number: UInt8, _ connection: UInt8, of key: String) {
+                var message = IncomingMessage()
+                message.frames = [[number]]
+                message.peer = PeerAddress(text: "", user: key)
+                intake.append(message, from: HubAddress(door: 0, connection: [connection]))
+            }
+            /// Gives turns, each of which takes some milliseconds, and says to whom.
+            func serve(_ costs: Int...) throws -> [UInt8] {
+                try costs.map { cost in
+                    let next = intake.next()
+                    intake.charge(.milliseconds(cost))
+                    return try #require(next).address.connection[0]
+                }
+            }
+            for number in 0..<10 as Range<UInt8> { append(number, 1, of: "heavy") }
+            #expect(try serve(20) == [1])
+            for number in 0..<3 as Range<UInt8> { append(number, 2, of: "light") }
+            for number in 0..<3 as Range<UInt8> { append(number, 3, of: "heavy") }
+            #expect(try serve(5, 5, 5) == [2, 2, 2], "the other key has as much before the first has more")
+            #expect(try serve(5, 5, 5) == [3, 3, 3], "of one key, the connection that has had less")
+            #expect(try serve(1, 1) == [1, 1])
+            // Whoever was away has saved nothing up.
+            for number in 0..<50 as Range<UInt8> { append(number, 2, of: "light") }
+            let next = try serve(4, 4, 4, 4, 4, 4, 4, 4)
+            #expect(next.filter { $0 == 1 }.count >= 3, "\(next)")
+            #expect(intake.count == 10 - 1 - 2 + 50 - 8 && intake.byteCount == intake.count)
+            intake.removeAll()
+            #expect(intake.isEmpty && intake.next() == nil)
+        }
+
+        @Test("a request that comes behind many of another connection has its turn before them")
+        func laterRequest() async throws {
             let stage = try HubStage()
+            let (service, order, _) = try await leasedService(stage, .seconds(60))
+            let client = try await stage.client()
+            let other = try await stage.client()
+            order.hold()
+            let many = (0..<50).map { number in
+                Task { try await other.put(Key("many/\(number)"), [1]).revision.rawValue }
+            }
+            try await eventually("one waits for the order, and the rest behind it") {
+                let waiting = await service.intake.count
+                return order.waitingCount == 1 && waiting == 49
+            }
+            let late = Task { try await client.put("late", [1]).revision.rawValue }
+            try await eventually("and one more") { await service.intake.count == 50 }
+            order.letGo()
+            let revision = try await within(Patience.usual, "the late one ends") { try await late.value }
+            var before = 0
+            for put in many {
+                before += try await within(Patience.usual, "each ends") { try await put.value } < revision ? 1 : 0
+            }
+            #expect(before == 1, "the one that was being answered")
+            await client.close()
+            await other.close()
+            await service.stop()
+        }
+
+        /// A service on an order that can be held, at a port and at the stage's socket.
+        private func leasedService(
+            _ stage: HubStage, _ lease: Duration
+        ) async throws -> (HubService, HeldOrder, HubEndpoint) {
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
             let service = try HubService(
                 order: order,
                 options: HubOptions(
                     group: "group", storage: .memory(MemorySpace()),
                     endpoints: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint],
-                    keys: CurveHubKeys(own: stage.keys.hub, clients: [stage.keys.client.publicKey]),
-                    lease: .seconds(1)))
-            let endpoints = try await service.start()
-            let client = try await stage.client()
-            let leased = try RawClient(at: endpoints[0], keys: stage.clientKeys(for: endpoints[0]))
+                    keys: CurveHubKeys(own: stage.keys.hub, clients: [stage.keys.client.publicKey]), lease: lease))
+            return (service, order, try await service.start()[0])
+        }
+
+        /// Joins over a network, and keeps no lease from then on.
+        private func join(
+            _ stage: HubStage, _ endpoint: HubEndpoint, number: UInt8
+        ) async throws -> (RawClient, SessionID) {
+            let client = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
             let hello = Request.Hello(
                 group: "group", process: .current, description: SessionDescription(),
-                token: [UInt8](repeating: 1, count: Wire.tokenByteCount), resumed: nil)
-            guard case .welcome(let welcome) = try await leased.ask(.hello(hello)).body else {
-                Issue.record("no welcome")
-                return
+                token: [UInt8](repeating: number, count: Wire.tokenByteCount), resumed: nil)
+            guard case .welcome(let welcome) = try await client.ask(.hello(hello)).body else {
+                throw HarnessLimitation("no welcome")
             }
-            #expect(welcome.lease == .seconds(1))
+            return (client, welcome.session.id)
+        }
+
+        @Test("L1: what the library sends by itself keeps no lease")
+        func heartbeats() async throws {
+            let stage = try HubStage()
+            // Longer than the time from one heartbeat to the next, which is 5 s.
+            let (service, _, endpoint) = try await leasedService(stage, .seconds(6))
+            let client = try await stage.client()
+            let (silent, session) = try await join(stage, endpoint, number: 1)
+            #expect(try await client.sessions().map(\.id).contains(session))
+            try await eventually("the lease is over", within: Patience.long) {
+                try await client.sessions().map(\.id) == [client.session.id]
+            }
+            withExtendedLifetime(silent) {}
+            await client.close()
+            await service.stop()
+        }
+
+        @Test("L1: what was sent and is not read yet keeps a lease, and nobody else's")
+        func unread() async throws {
+            let stage = try HubStage()
+            let (service, order, endpoint) = try await leasedService(stage, .seconds(1))
+            let client = try await stage.client()
+            let (sender, sending) = try await join(stage, endpoint, number: 1)
+            let (other, silent) = try await join(stage, endpoint, number: 2)
+            order.hold()
+            let commit = Task { try await client.put("k", [1]) }
+            try await eventually("a request waits for the order") { order.waitingCount > 0 }
+            for _ in 0..<80 { try await sender.say([UInt8](repeating: 0xFF, count: 1 << 20)) }
+            try await eventually("more was sent than is taken in") { await service.intake.isFull }
+            // Since then long enough for the sender's as well, which began anew with its last message that was taken in.
+            try await eventually("the other's lease is over") { await service.leaseLeft(silent) < .seconds(-2) }
+            #expect(await service.mustEnd(silent))
+            #expect(await !service.mustEnd(sending))
+            order.letGo()
+            _ = try await within(Patience.usual, "the commit ends") { try await commit.value }
+            try await eventually("then the sender's is as well") { await service.mustEnd(sending) }
+            withExtendedLifetime((sender, other)) {}
+            await client.close()
+            await service.stop()
+        }
+
+        @Test("L1: a lease runs out also while the hub waits for its order")
+        func leaseWhileBusy() async throws {
+            let stage = try HubStage()
+            let (service, order, endpoint) = try await leasedService(stage, .seconds(1))
+            let client = try await stage.client()
+            let (leased, _) = try await join(stage, endpoint, number: 1)
             order.hold()
             let commits = (0..<2 as Range<UInt8>).map { number in Task { try await client.put("k", [number]) } }
             try await eventually("a request waits, and the end of the session behind it") { order.waitingCount == 2 }
@@ -217,4 +330,12 @@ extension ZMQTests {
             await hub.stop()
         }
     }
+}
+
+extension HubService {
+    /// Whether a session is over for the hub, recorded or not.
+    fileprivate func mustEnd(_ session: SessionID) -> Bool { clients[session]?.mustEnd ?? true }
+
+    /// What is left of a session's lease, less than nothing when it is over and its end is not recorded yet.
+    fileprivate func leaseLeft(_ session: SessionID) -> Duration { clients[session]?.leaseLeft ?? .zero }
 }

@@ -148,7 +148,7 @@ extension ZMQTests {
             func newcomer(_ number: UInt64, _ address: String) -> Lobby.Newcomer {
                 let end = StreamConnection(owning: open("/dev/null", O_RDONLY | O_CLOEXEC))
                 return Lobby.Newcomer(
-                    RelayedConnection(number: number, channel: .requests, address: address), end,
+                    RelayedConnection(number: number, channel: .requests, address: address, outer: end), end,
                     at: BootInstant(nanoseconds: number))
             }
             var lobby = Lobby(limit: 300)
@@ -270,45 +270,72 @@ extension ZMQTests {
             hub.process.signal(SIGKILL)
         }
 
-        @Test("16 strangers of one address and 256 of all have places; an old one gives its place to one that wants it")
-        func slots() {
-            var slots = StrangerSlots()
-            let begin = BootInstant(nanoseconds: 1_000_000_000)
-            for number in 1...16 as ClosedRange<UInt64> {
-                #expect(slots.admit(number, from: "a", at: begin) == .admitted)
+        /// Gives places to connections of different addresses, in as many intervals as that takes.
+        private func fill(
+            _ admission: inout Admission, _ numbers: Range<UInt64>, at time: BootInstant,
+            from address: (UInt64) -> String
+        ) {
+            for number in numbers {
+                if number % UInt64(Admission.unknownCount) == 0 { admission.beginInterval() }
+                #expect(admission.admit(number, from: address(number), at: time) == .admitted)
             }
-            #expect(slots.admit(17, from: "a", at: begin) == .mustWait)
-            #expect(slots.admit(18, from: "b", at: begin) == .admitted)
-            let later = begin.advanced(by: StrangerSlots.patience)
-            #expect(slots.admit(17, from: "a", at: later) == .admittedFor(1))
-            #expect(slots.leave(18) && !slots.leave(18) && !slots.leave(1))
-            for number in 100..<340 as Range<UInt64> {
-                #expect(slots.admit(number, from: "\(number / 16)", at: later) == .admitted)
-            }
-            #expect(slots.count == 256)
-            // The place is taken from one that had its time, of the address that has the most of all.
-            #expect(slots.admit(400, from: "new", at: later) == .admittedFor(2))
-            for number in 3...16 as ClosedRange<UInt64> { slots.leave(number) }
-            for number in 500..<514 as Range<UInt64> {
-                #expect(slots.admit(number, from: "late \(number)", at: later) == .admitted)
-            }
-            #expect(slots.admit(600, from: "new", at: later) == .mustWait, "none of them has had its time")
-            #expect(slots.count == 256)
+            admission.beginInterval()
         }
 
-        @Test("an address from which a key was proved has places of its own; of others the one that had its time goes")
-        func knownAddress() {
-            var slots = StrangerSlots()
+        @Test("16 of one address, 256 of all have places without a key; an old one goes for one that wants its place")
+        func places() {
+            var admission = Admission()
             let begin = BootInstant(nanoseconds: 1_000_000_000)
-            for number in 0..<256 as Range<UInt64> {
-                let time = begin.advanced(by: .milliseconds(Int64(number)))
-                #expect(slots.admit(number, from: "\(number)", at: time) == .admitted)
+            fill(&admission, 1..<17, at: begin) { _ in "a" }
+            #expect(admission.admit(17, from: "a", at: begin) == .mustWait)
+            #expect(admission.admit(18, from: "b", at: begin) == .admitted)
+            let later = begin.advanced(by: Admission.patience)
+            #expect(admission.admit(17, from: "a", at: later) == .admittedFor(1))
+            #expect(admission.leave(18) && !admission.leave(18) && !admission.leave(1))
+            fill(&admission, 100..<340, at: later) { "\($0 / 16)" }
+            #expect(admission.count == 256)
+            // The place is taken from one that had its time, of the address that has the most of all.
+            #expect(admission.admit(400, from: "new", at: later) == .admittedFor(2))
+            for number in 3...16 as ClosedRange<UInt64> { admission.leave(number) }
+            fill(&admission, 500..<514, at: later) { "late \($0)" }
+            #expect(admission.admit(600, from: "new", at: later) == .mustWait, "none of them has had its time")
+            #expect(admission.count == 256)
+        }
+
+        @Test("an address from which a key was proved has places of its own, until other keys are let in")
+        func knownAddress() {
+            var admission = Admission()
+            let begin = BootInstant(nanoseconds: 1_000_000_000)
+            #expect(admission.admit(1_000, from: "known", at: begin) == .admitted)
+            admission.prove(1_000, from: "known")
+            #expect(admission.isKnown("known") && admission.count == 0)
+            fill(&admission, 0..<256, at: begin) { "\($0)" }
+            let later = begin.advanced(by: Admission.patience)
+            #expect(admission.admit(300, from: "new", at: later) == .admittedFor(0))
+            #expect(admission.admit(301, from: "other", at: begin) == .mustWait)
+            #expect(admission.admit(301, from: "known", at: begin) == .admitted)
+            #expect(admission.count == 257)
+            admission.forgetAddresses()
+            #expect(admission.admit(302, from: "known", at: begin) == .mustWait)
+        }
+
+        @Test("within an interval 32 connections get a place, and 64 of addresses from which a key was proved")
+        func intervals() {
+            var admission = Admission()
+            let now = BootInstant(nanoseconds: 1_000_000_000)
+            for number in 0..<8 as Range<UInt64> { admission.prove(number, from: "known \(number)") }
+            func admitted(_ numbers: Range<UInt64>, from name: String) -> Int {
+                // Each goes at once, so that it is not for want of places.
+                numbers.count { number in
+                    defer { admission.leave(number) }
+                    return admission.admit(number, from: "\(name) \(number % 8)", at: now) == .admitted
+                }
             }
-            let later = begin.advanced(by: StrangerSlots.patience)
-            #expect(slots.admit(300, from: "new", at: later) == .admittedFor(0))
-            #expect(slots.admit(301, from: "other", at: later) == .mustWait)
-            #expect(slots.admit(301, from: "other", isKnown: true, at: later) == .admitted)
-            #expect(slots.count == 257)
+            #expect(admitted(0..<100, from: "unknown") == 32)
+            #expect(admitted(0..<100, from: "known") == 64, "others take none of theirs")
+            #expect(admitted(0..<10, from: "known") == 0)
+            admission.beginInterval()
+            #expect(admitted(0..<10, from: "known") == 10 && admitted(0..<10, from: "unknown") == 10)
         }
 
         @Test("what a connection was known for ends with it: another one is asked for hello")

@@ -11,6 +11,68 @@ extension ZMQTests {
     /// What the sockets' threads must not overlook or put off.
     @Suite("The sockets' threads")
     struct SocketThreadTests {
+        /// Has one socket that is never without a message, and another.
+        private actor NeverEmpty {
+            nonisolated let thread: SocketThread
+            nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+            nonisolated let turnCount = Atomic(0)
+            nonisolated let isHeard = Atomic(false)
+            private let flooded: (here: Socket, there: Socket)
+            private let other: (here: Socket, there: Socket)
+            private let duty = SocketThread.Duty()
+
+            init(in place: TemporaryDirectory) throws {
+                thread = try SocketThread(name: "flooded")
+                func pair(_ name: String) throws -> (Socket, Socket) {
+                    let ends = try (0..<2).map { _ in try Socket(.dealer, for: "ipc://" + place.path(of: name)) }
+                    try ends[0].bind()
+                    try ends[1].connect()
+                    return (ends[0], ends[1])
+                }
+                flooded = try pair("flooded")
+                other = try pair("other")
+            }
+
+            func begin() throws {
+                for _ in 0..<100 { _ = flooded.there.send([[1]]) }
+                duty.sockets = [flooded.here, other.here]
+                duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
+                for socket in duty.sockets { try thread.watch(socket.descriptor) }
+                thread.take(duty)
+            }
+
+            func end() { duty.isOver = true }
+
+            private func turn() {
+                waitOnThread(atMost: Patience.usual) { flooded.here.receive(upTo: 1) != nil }
+                _ = flooded.there.send([[1]])
+                waitOnThread(atMost: Patience.usual) {
+                    flooded.here.signal()
+                    return flooded.here.hasInput()
+                }
+                if other.here.next(upTo: 1) != nil { isHeard.store(true, ordering: .sequentiallyConsistent) }
+                // Only now, so that the socket is known to be empty.
+                if turnCount.add(1, ordering: .sequentiallyConsistent).newValue == 100 { _ = other.there.send([[2]]) }
+            }
+        }
+
+        @Test("a message is heard of while another socket is never empty")
+        func neverEmpty() async throws {
+            let place = try TemporaryDirectory()
+            let flooded = try NeverEmpty(in: place)
+            try await flooded.begin()
+            do {
+                try await eventually("the other message is taken") {
+                    flooded.isHeard.load(ordering: .sequentiallyConsistent)
+                }
+            } catch {
+                await flooded.end()
+                throw error
+            }
+            await flooded.end()
+            withExtendedLifetime(place) {}
+        }
+
         /// Who asks by one socket and answers by another, its own.
         private actor Asker {
             nonisolated let thread: SocketThread

@@ -9,7 +9,7 @@ internal import Testing
 
 extension ZMQTests {
     /// Very many connections at once that never become clients.
-    @Suite("Strangers at a hub's doors")
+    @Suite("Strangers at a hub's doors", .enabled(if: TestScope.isCheck))
     struct StrangerTests {
         private static let count = 10_000
         /// How much the memory of a hub may grow from one wave of strangers to the next: less than a KiB for each.

@@ -17,8 +17,10 @@
         private static let longestPause = Duration.seconds(60)
         private static let unwatchedPause = Duration.seconds(1)
 
-        /// - Parameter path: The absolute path of the list.
-        init(of path: String, logger: Logger) throws(SystemCallError) {
+        /// - Parameters:
+        ///   - path: The absolute path of the list.
+        ///   - patience: How long a program may have the list open for writing until that is said.
+        init(of path: String, logger: Logger, patience: Duration = .seconds(5)) throws(SystemCallError) {
             let stopping = try EventCounter()
             self.stopping = stopping
             let (changes, source) = AsyncStream.makeStream(
@@ -31,36 +33,46 @@
             let descriptors = [stopping.descriptor] + (events.map { [$0.descriptor] } ?? [])
             let pause = events == nil ? Self.unwatchedPause : Self.longestPause
             try OwnedThread.start("sc-hub-clients") {
+                let clock = SystemClock()
                 var (known, problem): ([String: ClientRights]?, String?)
+                var writtenSince: BootInstant?
+                /// What is in force stays, and why is said once: a line that cannot be read may be the one that was to go.
+                func keep(because sentence: String) {
+                    if problem != sentence { logger.error("the list of clients is not read again: \(sentence)") }
+                    problem = sentence
+                }
                 while true {
-                    var isBeingWritten = false
                     do throws(SharedCoreError) {
-                        let found = try Self.clients(at: path)
-                        isBeingWritten = found == nil
-                        let clients = found ?? known
-                        problem = nil
-                        if let clients, clients != known {
-                            if known != nil { logger.notice("\(path) has changed: it lets \(clients.count) keys in") }
-                            known = clients
-                            source.yield(clients)
+                        if let clients = try Self.clients(at: path) {
+                            (problem, writtenSince) = (nil, nil)
+                            if clients != known {
+                                if known != nil {
+                                    logger.notice("\(path) has changed: it lets \(clients.count) keys in")
+                                }
+                                known = clients
+                                source.yield(clients)
+                            }
+                        } else {
+                            let now = clock.now()
+                            let since = writtenSince ?? now
+                            writtenSince = since
+                            if since.duration(to: now) >= patience {
+                                keep(because: "\(path) is open for writing in a program (fuser tells which)")
+                            }
                         }
                     } catch {
-                        // A line that cannot be read may be the one that was to go: what is in force stays, and is said
-                        // once.
-                        if problem != error.sentence {
-                            logger.error("the list of clients is not read again: \(error.sentence)")
-                        }
-                        problem = error.sentence
+                        writtenSince = nil
+                        keep(because: error.sentence)
                     }
                     // The event of its end may come before the writer counts as gone.
-                    let wait = isBeingWritten ? Self.unwatchedPause : pause
+                    let wait = writtenSince == nil ? pause : Self.unwatchedPause
                     if Poll.wait(for: descriptors, timeout: wait)[0] { return source.finish() }
                     _ = events?.take()
                 }
             }
         }
 
-        /// The content of the list; nil as long as a program writes to it.
+        /// The content of the list; nil as long as a program has it open for writing.
         ///
         /// - Throws: As ``KeyFile/publicKeys(at:)``, and ``SharedCoreError/Code/invalidArgument`` for a list without a
         ///   key.

@@ -47,6 +47,8 @@
 
         private func serve(in context: CommandContext) async throws {
             let report = HubReport(descriptor: reportTo)
+            // A dump would have the keys, which the library keeps in memory of its own.
+            if case .tcp = try context.resolution.hubEndpoint() { OwnProcess.makeNoCoreDump() }
             let hub: Hub
             do throws(CommandFailure) {
                 hub = try await Self.start(in: context)

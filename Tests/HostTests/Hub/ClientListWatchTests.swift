@@ -35,4 +35,32 @@ struct ClientListWatchTests {
         watch.stop()
         await following.value
     }
+
+    @Test("A list that stays open for writing is named in the log, once")
+    func leftOpen() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "clients")
+        let key = try CurveKeyPair.generate().publicKey
+        var writer: OpenFile? = try OpenFile(path: path, .create)
+        try writer?.write(Array("\(key)\n".utf8), at: 0)
+        writer = nil
+        let log = HeardLog()
+        let watch = try ClientListWatch(of: path, logger: Logger(label: "test") { _ in log }, patience: .zero)
+        let seen = Box(0)
+        let following = Task { for await _ in watch.changes { seen.update { $0 += 1 } } }
+        try await eventually("the list is read") { seen.value == 1 }
+        func told(_ text: String) -> Int { log.lines.count { $0.hasPrefix("error: ") && $0.contains(text) } }
+
+        writer = try OpenFile(path: path, .write)
+        try writer?.write(Array("no key at all\n".utf8), at: 0)
+        for _ in 0..<3 {
+            try OpenFile(path: directory.path(of: "other"), .create).write([1], at: 0)
+            try await eventually("it is said") { told("is open for writing") == 1 && told(path) == 1 }
+        }
+        writer = nil
+        try await eventually("what is wrong with it is said") { told(path) == 2 }
+        #expect(told("is open for writing") == 1 && seen.value == 1, "\(log.lines)")
+        watch.stop()
+        await following.value
+    }
 }

@@ -48,16 +48,21 @@ struct HubKeysTests {
             ("hub.yaml", "secretKey: hub.key, clientKeys: clients"),
             ("client.yaml", "secretKey: client.key, hubKey: '\(hubKey)'"),
             ("stranger.yaml", "secretKey: stranger.key, hubKey: '\(hubKey)'"),
+            ("mistaken.yaml", "secretKey: client.key, hubKey: '\(strangerKey)'"),
         ] {
             try program.write("backend: zmq\nzmq: {endpoint: 'tcp://127.0.0.1:\(port)', \(settings)}\n", to: name)
         }
         let ended = try await program.running("--config", "hub.yaml", "hub") { hub in
             try await hub.untilErrors(contain: "listens at tcp://127.0.0.1:\(port)")
+            let limits = try await program.shell("grep 'core file' /proc/\(hub.pid)/limits")
+            #expect(limits.output.split(separator: " ").dropFirst(4).first == "0", "\(limits.output)")
             let put = try await program.run("--config", "client.yaml", "store", "put", "k", "v")
             #expect(put.status == 0, "\(put.errors)")
             let stranger = try await program.run("--config", "stranger.yaml", "store", "get", "k")
             #expect(stranger.status == 78 && stranger.errors.contains("does not let this client's key in"))
             #expect(stranger.output.isEmpty)
+            let mistaken = try await program.run("--config", "mistaken.yaml", "store", "get", "k")
+            #expect(mistaken.status == 69 && mistaken.errors.contains("another key than is configured for it"))
             // The list is followed.
             try program.write("\(clientKey) rights=read the laptop\n", to: "clients.new")
             _ = try await program.shell("mv clients.new clients")

@@ -29,12 +29,15 @@ public struct HubLauncher: Hashable, Sendable {
     /// Starts the program when no hub has the endpoint, and returns when one answers there. Hubs are started for sockets
     /// of this machine only: whoever names a host means a hub that is there.
     ///
+    /// - Parameter isReplacement: Whether a hub is only started in the place of one that was killed.
     /// - Throws: What kept the hub from starting, ``SharedCoreError/Code/unavailable`` at the timeout.
-    func launch(at endpoint: HubEndpoint, within timeout: Duration?) async throws(SharedCoreError) {
+    func launch(
+        at endpoint: HubEndpoint, within timeout: Duration?, asReplacement isReplacement: Bool = false
+    ) async throws(SharedCoreError) {
         guard case .ipc(let path) = endpoint else { return }
         let clock = SystemClock()
         let began = clock.now()
-        let start = HubStart(path: path, launcher: self, since: began)
+        let start = HubStart(path: path, launcher: self, isReplacement: isReplacement, since: began)
         // What blocks has a thread of its own. Whoever gives up leaves it to itself.
         let thread = SerialThread(name: "sc-hub-start")
         let (steps, sender) = AsyncStream.makeStream(of: Result<HubStart.Step, SharedCoreError>.self)
@@ -57,7 +60,7 @@ public struct HubLauncher: Hashable, Sendable {
                 }
             }
             guard let step = await iterator.next() else { break }
-            if try step.get() == .answers { return }
+            if try step.get() != .looksOn { return }
             guard (try? await Task.sleep(for: Self.pause)) != nil else { break }
         }
         if Task.isCancelled { throw .cancelled("open") }
@@ -76,16 +79,19 @@ public struct HubLauncher: Hashable, Sendable {
 
     /// Starts another hub in the place of one that was killed, until cancelled: for a client that has lost its hub. A
     /// hub that was told to end stays ended.
-    func replaceKilledHub(at endpoint: HubEndpoint) async {
+    ///
+    /// - Parameter report: Hears what keeps the other from starting.
+    func replaceKilledHub(at endpoint: HubEndpoint, report: (SharedCoreError) async -> Void) async {
         guard case .ipc(let path) = endpoint else { return }
         let thread = SerialThread(name: "sc-hub-look")
         var pause = Self.pause
         while (try? await Task.sleep(for: pause)) != nil {
             pause = min(pause * 2, Self.longestReplacementPause)
-            switch await thread.run({ try? HubSeat.ofSocket(path) }) {
-            case .free: return
-            case .abandoned: try? await launch(at: endpoint, within: nil)
-            case .taken, .serving, nil: continue
+            guard await thread.run({ (try? HubSeat.ofSocket(path)) == .abandoned }) else { continue }
+            do throws(SharedCoreError) {
+                try await launch(at: endpoint, within: nil, asReplacement: true)
+            } catch {
+                await report(error)
             }
         }
     }

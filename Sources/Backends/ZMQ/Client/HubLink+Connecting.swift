@@ -109,7 +109,13 @@ extension HubLink {
     /// The hub is lost: if it was killed, another takes its place.
     func beginReplacing() {
         guard replacing == nil, let launcher = options.launcher else { return }
-        replacing = Task { [endpoint] in await launcher.replaceKilledHub(at: endpoint) }
+        replacing = Task { [endpoint, weak self] in
+            await launcher.replaceKilledHub(at: endpoint) { error in await self?.noteTrouble(error.message) }
+        }
+    }
+
+    private func noteTrouble(_ message: String) {
+        lastTrouble = message
     }
 
     func stopReplacing() {

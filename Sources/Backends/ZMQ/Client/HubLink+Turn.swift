@@ -48,11 +48,12 @@ extension HubLink {
         switch event {
         case .ready: greet()
         case .lost:
-            if case .joined = phase {
-                phase = .connecting
-                beginReplacing()
+            switch phase {
+            case .joined, .greeting: phase = .connecting
+            default: break
             }
-            if case .greeting = phase { phase = .connecting }
+            // Until the first welcome, whoever opens the group starts a hub.
+            if welcome != nil { beginReplacing() }
             lastTrouble =
                 welcome == nil && options.keys != nil
                 ? "the connection was lost before the hub answered, as when it has another key than is configured for it"

@@ -11,11 +11,15 @@ struct HubStart: Sendable {
         case answers
         /// Somebody starts one, or one is about to end.
         case looksOn
+        /// The last one was told to end, and this client only replaces one that was killed.
+        case isUnwanted
     }
 
     /// The socket's path.
     let path: String
     let launcher: HubLauncher
+    /// Whether a hub is only started in the place of one that was killed.
+    let isReplacement: Bool
     /// When this client began to wish for a hub.
     let since: BootInstant
 
@@ -42,7 +46,8 @@ struct HubStart: Sendable {
     /// What the hub's own lock says; nil when there is no hub.
     private func look() throws(SharedCoreError) -> Step? {
         switch try HubSeat.ofSocket(path) {
-        case .free, .abandoned: nil
+        case .free: isReplacement ? .isUnwanted : nil
+        case .abandoned: nil
         case .taken: .looksOn
         case .serving: .answers
         }

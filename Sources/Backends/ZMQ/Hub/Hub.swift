@@ -20,7 +20,7 @@ public final class Hub: Sendable {
     /// Where the hub listens, with the ports that the system chose.
     public let endpoints: [HubEndpoint]
 
-    private let service: HubService
+    let service: HubService
     private let locks: [HubLock]
     private let isStopped = Atomic(false)
 
@@ -67,6 +67,16 @@ public final class Hub: Sendable {
         // Each client takes three; the library ends the process that has none left for a connection.
         OpenFile.raiseLimit()
         var locks: [HubLock] = []
+        do throws(SharedCoreError) {
+            return try await start(options, with: &locks)
+        } catch {
+            // Otherwise it would look as one that was killed.
+            for lock in locks { lock.release() }
+            throw error
+        }
+    }
+
+    private static func start(_ options: HubOptions, with locks: inout [HubLock]) async throws(SharedCoreError) -> Hub {
         for endpoint in options.endpoints {
             if case .ipc(let path) = endpoint { locks.append(try HubLock.ofSocket(path)) }
         }

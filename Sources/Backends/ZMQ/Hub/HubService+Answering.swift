@@ -35,7 +35,7 @@ extension HubService {
             return send(Reply(number: request.number, body: .unknown), to: address)
         }
         do throws(SharedCoreError) {
-            try await answer(request, of: client, at: address)
+            try await answer(request, of: client, at: address, taking: message.byteCount)
         } catch {
             send(Reply(number: request.number, body: .refused(error)), to: address)
         }
@@ -46,35 +46,32 @@ extension HubService {
     private static let fewClients = 8
 
     private func answer(
-        _ request: Request, of client: HubClient, at address: HubAddress
+        _ request: Request, of client: HubClient, at address: HubAddress, taking byteCount: Int
     ) async throws(SharedCoreError) {
         switch request.body {
         case .hello, .keepAlive: break
         case .commit(let transaction, let known):
             try client.rights.require(for: transaction)
-            let session = client.session
-            let number = request.number
-            let recorded = try await order.record { state, now throws(SharedCoreError) in
-                try state.decide(
-                    transaction, of: session, delivery: FailPoint.fails("hub.delivery") ? nil : number, at: now)
+            guard let makeRoom = order.roomMaking(for: transaction), !FailPoint.fails("hub.room") else {
+                return try await commit(transaction, request.number, known, of: client, at: address)
             }
-            FailPoint.hit("hub.afterRecord")
-            let isAnsweredFirst = recorded.settle == nil && clients.count > Self.fewClients
-            if !isAnsweredFirst { publishNewsSoon() }
-            FailPoint.hit("hub.beforeReply")
-            guard let settle = recorded.settle else {
-                reply(recorded.outcome, to: request.number, known, at: address)
-                if isAnsweredFirst { publishNewsSoon() }
-                return
+            // What needs no room does not wait for it, such as an owner's release.
+            let byteCount = byteCount + Self.delayedRequestByteCount
+            guard delayedByteCount + byteCount <= Self.delayedByteLimit else {
+                throw SharedCoreError(
+                    .unavailable, "Too much waits for the group's journal to be compacted.", at: "transaction")
             }
-            // Others are answered meanwhile: one sync of the disk serves all who wait.
+            delayedByteCount += byteCount
             Task {
+                await makeRoom()
+                delayedByteCount -= byteCount
+                guard !isStopped, addresses[address] === client else { return }
                 do throws(SharedCoreError) {
-                    try await settle()
-                    self.reply(recorded.outcome, to: number, known, at: address)
+                    try await commit(transaction, request.number, known, of: client, at: address)
                 } catch {
-                    self.send(Reply(number: number, body: .refused(error)), to: address)
+                    send(Reply(number: request.number, body: .refused(error)), to: address)
                 }
+                publishNews()
             }
         case .read(let known):
             try await order.refresh()
@@ -92,6 +89,38 @@ extension HubService {
         case .close:
             try await finish(client)
             send(Reply(number: request.number, body: .done), to: address)
+        }
+    }
+
+    /// How many bytes of requests may wait for room, of all clients, and what each takes beside its message.
+    private static let delayedByteLimit = 64 << 20
+    private static let delayedRequestByteCount = 1 << 10
+
+    private func commit(
+        _ transaction: Transaction, _ number: UInt64, _ known: Revision, of client: HubClient, at address: HubAddress
+    ) async throws(SharedCoreError) {
+        let session = client.session
+        let recorded = try await order.record { state, now throws(SharedCoreError) in
+            try state.decide(
+                transaction, of: session, delivery: FailPoint.fails("hub.delivery") ? nil : number, at: now)
+        }
+        FailPoint.hit("hub.afterRecord")
+        let isAnsweredFirst = recorded.settle == nil && clients.count > Self.fewClients
+        if !isAnsweredFirst { publishNewsSoon() }
+        FailPoint.hit("hub.beforeReply")
+        guard let settle = recorded.settle else {
+            reply(recorded.outcome, to: number, known, at: address)
+            if isAnsweredFirst { publishNewsSoon() }
+            return
+        }
+        // Others are answered meanwhile: one sync of the disk serves all who wait.
+        Task {
+            do throws(SharedCoreError) {
+                try await settle()
+                self.reply(recorded.outcome, to: number, known, at: address)
+            } catch {
+                self.send(Reply(number: number, body: .refused(error)), to: address)
+            }
         }
     }
 

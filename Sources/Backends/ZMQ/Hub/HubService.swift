@@ -23,18 +23,10 @@ actor HubService {
     var isStopped = false
 
     /// Messages that were received and not looked at yet.
-    var intake: [(address: HubAddress, message: IncomingMessage)] = []
-    var intakeByteCount = 0
+    var intake = Intake()
     var isServing = false
-    /// How many of them are answered, or are about to be.
-    private var servedCount = 0
-    /// Whether another one is behind them.
-    private var isMoreTakenIn: Bool { servedCount < intake.count }
-    /// How many messages are taken in before those before them are answered: what is beyond waits in the library, and
-    /// then with the clients.
-    static let intakeLimit = 1_024
-    static let intakeByteLimit = 64 << 20
-    var isIntakeFull: Bool { intake.count >= Self.intakeLimit || intakeByteCount >= Self.intakeByteLimit }
+    /// The bytes of transactions that wait for room in the order.
+    var delayedByteCount = 0
     /// At which endpoint taking in begins, so that none keeps the others out.
     var firstDoor = 0
 
@@ -160,22 +152,17 @@ actor HubService {
         for socket in duty.sockets { thread.forget(socket.descriptor) }
         duty.sockets = []
         for door in doors { door.close() }
-        intake = []
-        servedCount = 0
-        intakeByteCount = 0
+        intake.removeAll()
         if options.keys != nil { try? Authenticator.shared().forget(domain) }
     }
 
     // MARK: - The thread
 
     private func turn() {
-        firstDoor = (firstDoor + 1) % max(doors.count, 1)
-        for number in doors.indices {
-            let index = (firstDoor + number) % doors.count
-            let door = doors[index]
-            while !isIntakeFull, let message = door.next() { takeIn(message, at: index) }
+        takeIn()
+        for door in doors {
             var taken = 0
-            while taken < Self.intakeLimit, let message = door.stream.next(upTo: 1) {
+            while taken < Intake.limit, let message = door.stream.next(upTo: 1) {
                 taken += 1
                 answerSubscription(message, at: door)
             }
@@ -191,7 +178,7 @@ actor HubService {
         publishDueNews()
         sendBeacon()
         // Requests that nobody takes in are not waited for: they would not let the thread sleep.
-        for door in doors { door.want(!isIntakeFull) }
+        for door in doors { door.want(!intake.isFull) }
     }
 
     private func listenToDoors() throws(SharedCoreError) {
@@ -205,29 +192,42 @@ actor HubService {
         }
     }
 
+    /// Takes in what has come, as far as there is room.
+    private func takeIn() {
+        firstDoor = (firstDoor + 1) % max(doors.count, 1)
+        for number in doors.indices {
+            let index = (firstDoor + number) % doors.count
+            while !intake.isFull, let message = doors[index].next() { takeIn(message, at: index) }
+        }
+    }
+
     private func takeIn(_ message: IncomingMessage, at door: Int) {
         // The library puts the connection's name in front.
         guard let connection = message.frames.first else { return }
         let address = HubAddress(door: door, connection: connection)
         // Whoever speaks is there, however long the answer takes.
         if let client = addresses[address], client.leaseLeft != nil { client.leaseLeft = options.lease }
-        intakeByteCount += message.byteCount
-        intake.append((address, message))
+        intake.append(message, from: address)
     }
 
-    /// Answers what was taken in, in its order.
+    /// How long answers are given before others are taken in: a message that comes behind many expensive ones of another
+    /// connection has its turn before them.
+    private static let intakeInterval = Duration.milliseconds(1)
+
+    /// Answers what was taken in, each connection in its turn.
     private func serve() async {
-        while isMoreTakenIn, !isStopped {
-            let (address, message) = intake[servedCount]
-            intakeByteCount -= message.byteCount
-            servedCount += 1
-            if servedCount == 256 || !isMoreTakenIn {
-                intake.removeFirst(servedCount)
-                servedCount = 0
-            }
+        var (began, taken) = (runningClock.now(), runningClock.now())
+        while !isStopped, let (address, message) = intake.next() {
             await answer(message, from: address)
+            let now = runningClock.now()
+            intake.charge(began.duration(to: now))
+            began = now
+            if taken.duration(to: now) >= Self.intakeInterval, !isStopped {
+                takeIn()
+                taken = now
+            }
             // The last of those that came together may have recorded nothing.
-            if !isMoreTakenIn { publishNews() }
+            if intake.isEmpty { publishNews() }
         }
         isServing = false
     }
@@ -250,7 +250,7 @@ actor HubService {
 
     /// Tells what was recorded; a little later when more comes at once.
     func publishNewsSoon() {
-        if isMoreTakenIn, !FailPoint.fails("hub.batch") {
+        if !intake.isEmpty, !FailPoint.fails("hub.batch") {
             let recorded = order.replica.read { $0.revision }
             if recorded.rawValue &- published.rawValue < UInt64(Self.newsLimit) { return }
         }

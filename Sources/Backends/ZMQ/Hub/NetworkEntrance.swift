@@ -12,8 +12,6 @@ final class NetworkEntrance {
         let socket: Socket
         /// The bytes of answers that the other end may not have taken are those up to here.
         var sentByteCount = 0
-        /// What had come of the other end at the last look.
-        var heardByteCount = 0
 
         init(_ connection: RelayedConnection, _ socket: Socket) {
             self.connection = connection
@@ -176,13 +174,10 @@ final class NetworkEntrance {
 
     func isThere(_ name: [UInt8]) -> Bool { lines[name] != nil }
 
-    /// Whether bytes have come over a connection since the last call, or may have come without the relay having looked.
-    /// What they say may still wait to be read.
-    func isHeard(_ name: [UInt8], at now: BootInstant) -> Bool {
+    /// Whether something has come over a connection that was not read yet.
+    func hasUnread(_ name: [UInt8]) -> Bool {
         guard let line = lines[name] else { return false }
-        let count = line.connection.received.load(ordering: .relaxed)
-        defer { line.heardByteCount = count }
-        return count != line.heardByteCount || relay.isBehind(at: now)
+        return line.socket.hasInput() || line.connection.hasUnread
     }
 
     /// Whether an answer to a connection would be on its way: it is there, and has taken enough of the former ones.

@@ -36,10 +36,7 @@ final class Relay: Sendable {
     private let wakeUp: EventCounter
     private let timer: IntervalTimer
     private let readiness: ReadinessSet
-    private let clock = SystemClock()
     private let orders = Mutex(Orders())
-    /// Since when the thread has been at work without a look at what has come; 0 while it waits.
-    private let turnBegan = Atomic<UInt64>(0)
 
     /// What other threads want of the relay's.
     private struct Orders {
@@ -81,10 +78,8 @@ final class Relay: Sendable {
                     return orders
                 }
                 if order.isOver { break }
-                turnBegan.store(clock.now().nanoseconds, ordering: .relaxed)
                 if order.isCut { thread.closeAll() }
                 thread.serve(keys, order.resumed)
-                turnBegan.store(0, ordering: .relaxed)
                 if thread.isUnfinished { wakeUp.raise() }
                 if thread.hasDeadlines, !isTimed {
                     timer.set(first: RelayThread.lookInterval, interval: .zero)
@@ -93,12 +88,6 @@ final class Relay: Sendable {
             }
             thread.closeAll()
         }
-    }
-
-    /// Whether something may have come long ago that the thread has not looked at.
-    func isBehind(at now: BootInstant) -> Bool {
-        let began = BootInstant(nanoseconds: turnBegan.load(ordering: .relaxed))
-        return began.nanoseconds > 0 && began.advanced(by: RelayThread.lookInterval) <= now
     }
 
     /// Goes on with a connection for which the hub has made room, or that has become a member's.

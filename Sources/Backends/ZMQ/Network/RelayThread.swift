@@ -29,12 +29,8 @@ struct RelayThread: ~Copyable {
     static let lobbyLimit = 1_024
     /// How many are taken in before the others have their turn.
     private static let turnAcceptCount = 64
-    /// How many get a place before the others have their turn, and how many of them, from one look at the time to the
-    /// next, of addresses from which no key was proved: each costs as much as a thousand messages.
+    /// How many get a place before the others have their turn.
     private static let turnAdmissionCount = 16
-    static let unknownAdmissionCount = 32
-    /// How many addresses are remembered from which a key was proved.
-    private static let knownAddressLimit = 1_024
     /// What one connection moves before the others have their turn.
     private static let turnByteCount = 64 << 10
     /// How soon deadlines are looked at.
@@ -79,12 +75,9 @@ struct RelayThread: ~Copyable {
     private let lineLimit: Int
 
     private var lines: [UInt64: Line] = [:]
-    private var slots = StrangerSlots()
+    private var admission = Admission()
     private var lobby: Lobby
-    /// Addresses from which a key was proved: they go first.
-    private var knownAddresses: Set<String> = []
     private var isAdmitting = false
-    private var unknownAdmissionsLeft = unknownAdmissionCount
     private let budget = DescriptorBudget.shared
     private var lastCount: BootInstant?
     private var lastNumber: UInt64 = 0
@@ -135,7 +128,7 @@ struct RelayThread: ~Copyable {
             if let newcomer = lobby[number] { hear(newcomer) }
         }
         if isLooking {
-            unknownAdmissionsLeft = Self.unknownAdmissionCount
+            admission.beginInterval()
             lookAtTime()
         }
         admitReady()
@@ -144,6 +137,7 @@ struct RelayThread: ~Copyable {
     mutating func closeAll() {
         for line in Array(lines.values) { close(line) }
         for newcomer in lobby.overdue(at: clock.now(), patience: .zero) { drop(newcomer) }
+        admission.forgetAddresses()
     }
 
     // MARK: - Coming
@@ -159,9 +153,11 @@ struct RelayThread: ~Copyable {
                 }
                 guard let (outer, address) = try listener.acceptWithAddress() else { return budget.giveBack(1) }
                 lastNumber += 1
-                let connection = RelayedConnection(number: lastNumber, channel: channel, address: address)
+                let connection = RelayedConnection(
+                    number: lastNumber, channel: channel, address: address, outer: outer)
                 let newcomer = Lobby.Newcomer(connection, outer, at: clock.now())
                 if let former = lobby.take(newcomer) {
+                    former.connection.end()
                     readiness.remove(former.outer.descriptor)
                     budget.giveBack(1)
                 }
@@ -186,6 +182,7 @@ struct RelayThread: ~Copyable {
 
     private mutating func drop(_ newcomer: Lobby.Newcomer) {
         guard lobby.remove(newcomer.connection.number) != nil else { return }
+        newcomer.connection.end()
         readiness.remove(newcomer.outer.descriptor)
         budget.giveBack(1)
     }
@@ -197,19 +194,16 @@ struct RelayThread: ~Copyable {
         var full: Set<String> = []
         var count = 0
         let ready = lobby.ready
-        let known = ready.filter { knownAddresses.contains($0.connection.address) }
-        let unknown = ready.filter { !knownAddresses.contains($0.connection.address) }
+        let known = ready.filter { admission.isKnown($0.connection.address) }
+        let unknown = ready.filter { !admission.isKnown($0.connection.address) }
         for newcomer in known + unknown where !full.contains(newcomer.connection.address) {
             let address = newcomer.connection.address
-            // The next look goes on with them.
-            if unknownAdmissionsLeft == 0, !knownAddresses.contains(address) { return }
             guard handlers.lineCount.value < lineLimit, budget.take(Self.descriptorCount - 1) else { return }
             guard admit(newcomer) else {
                 budget.giveBack(Self.descriptorCount - 1)
                 full.insert(address)
                 continue
             }
-            if !knownAddresses.contains(address) { unknownAdmissionsLeft -= 1 }
             count += 1
             isAdmitting = count == Self.turnAdmissionCount
             if isAdmitting { return }
@@ -221,7 +215,7 @@ struct RelayThread: ~Copyable {
         let number = newcomer.connection.number
         let now = clock.now()
         let address = newcomer.connection.address
-        switch slots.admit(number, from: address, isKnown: knownAddresses.contains(address), at: now) {
+        switch admission.admit(number, from: address, at: now) {
         case .mustWait: return false
         case .admitted: break
         case .admittedFor(let former): if let line = lines[former] { close(line) }
@@ -238,7 +232,8 @@ struct RelayThread: ~Copyable {
             watched.insert(number)
         } catch {
             // The other end tries again.
-            slots.leave(number)
+            admission.leave(number)
+            newcomer.connection.end()
             readiness.remove(newcomer.outer.descriptor)
             handlers.closed(newcomer.connection)
         }
@@ -263,9 +258,7 @@ struct RelayThread: ~Copyable {
             let total = connection.sent.add(sent, ordering: .sequentiallyConsistent).newValue
             if total > Self.handshakeByteCount, !line.isKeyed {
                 line.isKeyed = true
-                slots.leave(connection.number)
-                if knownAddresses.count == Self.knownAddressLimit { _ = knownAddresses.popFirst() }
-                knownAddresses.insert(connection.address)
+                admission.prove(connection.number, from: connection.address)
             }
             if connection.isHeldBack.exchange(false, ordering: .sequentiallyConsistent) { handlers.drained(connection) }
         }
@@ -325,8 +318,9 @@ struct RelayThread: ~Copyable {
         watched.remove(number)
         readiness.remove(line.outer.descriptor)
         readiness.remove(line.inner.descriptor)
+        line.connection.end()
         handlers.closed(line.connection)
-        slots.leave(number)
+        admission.leave(number)
     }
 
     private mutating func lookAtTime() {

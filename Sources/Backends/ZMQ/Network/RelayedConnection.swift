@@ -1,3 +1,4 @@
+internal import Platform
 internal import Synchronization
 
 /// A connection over a network, as the relay and the hub know it. The figures tell each of them how far the other is.
@@ -23,12 +24,21 @@ final class RelayedConnection: Sendable {
     /// Whether the relay waits for the hub to be done with more of them, and the hub for the other end to take more.
     let isStalled = Atomic(false)
     let isHeldBack = Atomic(false)
+    /// The other end; nil when the connection is over.
+    private let outer: Mutex<StreamConnection?>
 
-    init(number: UInt64, channel: Channel, address: String) {
+    init(number: UInt64, channel: Channel, address: String, outer: StreamConnection?) {
         self.number = number
         self.channel = channel
         self.address = address
+        self.outer = Mutex(outer)
     }
+
+    /// Whether the other end has sent what the relay has not read.
+    var hasUnread: Bool { outer.withLock { $0?.hasUnread ?? false } }
+
+    /// The connection is over; its descriptor is given back.
+    func end() { outer.withLock { $0 = nil } }
 
     /// The hub has taken a message, and found no other behind it: what came before is either dealt with or part of the
     /// next.

@@ -196,6 +196,9 @@ final class SocketThread: SerialExecutor, Sendable {
             // A job may have closed the sockets that would be looked at.
             if let duty, !duty.isOver { duty.turn() }
             if leave(duty) { return }
+            // Descriptors are waited for only by a thread that leaves. One that stays, as while one socket always has
+            // something, asks the others.
+            if let duty { for socket in duty.sockets { socket.signal() } }
         }
     }
 
