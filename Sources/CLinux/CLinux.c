@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -366,10 +367,13 @@ int clinux_take_routes(int socket, void *bytes, size_t count) {
     return message.msg_namelen == sizeof sender && sender.nl_pid == 0 ? (int)length : 0;
 }
 
-int clinux_presence(int file, uint64_t *size, uint32_t *names) {
+int clinux_presence(int file, const char *path, struct clinux_presence *presence) {
     struct statx found;
-    if (statx(file, "", AT_EMPTY_PATH, STATX_SIZE | STATX_NLINK, &found) < 0) return -errno;
-    *size = found.stx_size;
-    *names = found.stx_nlink;
+    int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
+    if (statx(file, path, flags, STATX_INO | STATX_SIZE | STATX_NLINK, &found) < 0) return -errno;
+    presence->device = makedev(found.stx_dev_major, found.stx_dev_minor);
+    presence->number = found.stx_ino;
+    presence->size = found.stx_size;
+    presence->names = found.stx_nlink;
     return 0;
 }

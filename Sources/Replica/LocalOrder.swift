@@ -25,6 +25,11 @@ package protocol LocalOrder: AnyObject, Sendable {
     /// promised when ``Recorded/settle`` has returned. Requests are recorded in the order in which they are given.
     func record(_ judge: @escaping Judge) async throws(SharedCoreError) -> Recorded
 
+    /// Makes room for a transaction that would let what is kept grow beyond what is promised.
+    ///
+    /// - Returns: What does that, and takes its time; nil when there is room.
+    func roomMaking(for transaction: Transaction) -> (@Sendable () async -> Void)?
+
     /// Records the end of every session that is known here to be dead.
     func endDead() async throws(SharedCoreError)
 
@@ -34,6 +39,8 @@ package protocol LocalOrder: AnyObject, Sendable {
 }
 
 extension LocalOrder {
+    package func roomMaking(for transaction: Transaction) -> (@Sendable () async -> Void)? { nil }
+
     package func setServing(_ isServing: Bool) {}
 }
 

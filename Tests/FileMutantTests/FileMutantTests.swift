@@ -1,12 +1,14 @@
 import CoreAPITesting
 import FileCases
 import Platform
+import TestSupport
 import Testing
 
 /// What the cases are worth over files: each defect is built into the processes of one case, which must notice it.
 @Suite("Mutants: a broken file backend is caught, by name", .serialized, .timeLimit(.minutes(10)))
 struct FileMutantTests {
-    @Test("A mutant fails its case, which says what is wrong", arguments: FileMutant.all)
+    @Test(
+        "A mutant fails its case, which says what is wrong", .enabled(if: TestScope.isCheck), arguments: FileMutant.all)
     func caught(mutant: FileMutant) async throws {
         let report = try await mutant.attempt()
         #expect(
@@ -23,7 +25,8 @@ struct FileMutantTests {
     }
 
     @Test(
-        "The trial is not what fails: without a defect each of these cases passes", arguments: Control.all)
+        "The trial is not what fails: without a defect each of these cases passes", .enabled(if: TestScope.isCheck),
+        arguments: Control.all)
     func intact(control: Control) async throws {
         let report = try await FileTrial.report(on: control.caseID, patience: Patience.usual, arming: control.place)
         #expect(report.word == "passed", "\(report.message.prefix(2000))")

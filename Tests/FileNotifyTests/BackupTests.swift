@@ -52,6 +52,14 @@ struct BackupTests {
         #expect(try await new.get("later") == nil)
         #expect(try await new.state(of: "name").state == 8)
         #expect(try await new.sessions().map(\.id) == [new.session.id])
+        // What a watch knew of the group before is no part of this one's history.
+        let watch = try await new.watch(.all, from: .after(last))
+        guard case .lagged(let snapshot) = try await watch.next() else {
+            Issue.record("a watch of another incarnation is told that it lagged")
+            return
+        }
+        #expect(Set(snapshot.entries.map(\.key)) == ["small", "large"])
+        watch.cancel()
         #expect(try await new.put("small", text: "on") > restored.revision)
         await new.close()
         #expect(try SalvagedGroup(readingFrom: path).findings == [])
@@ -285,6 +293,98 @@ struct BackupTests {
         try Directory(path: path).remove("sessions")
         let found = try SalvagedGroup(readingFrom: path)
         #expect(found.findings.count == 1 && found.summary.keyCount == 50, "\(found.findings)")
+    }
+
+    /// What of a snapshot is damaged.
+    enum DamagedPart: CaseIterable {
+        case payload, header, everyRecord
+    }
+
+    @Test(
+        "S11, S16: of a damaged snapshot, and of what follows it, everything comes back that checksums prove",
+        arguments: DamagedPart.allCases)
+    func salvagesSnapshot(part: DamagedPart) async throws {
+        let group = try await FileGroup.open(directory: path)
+        let value = [UInt8](repeating: 3, count: 5000)
+        for number in 100..<200 { try await group.put(Key("key\(number)"), value) }
+        try await group.post("name", state: 7)
+        #expect(try await group.compactNow())
+        try await group.put("key100", text: "later")
+        try await group.put("new", text: "new")
+        await group.close()
+        #expect(try SalvagedGroup(readingFrom: path).findings == [])
+
+        let file = try OpenFile(path: path + "/journal-2", .write)
+        let bytes = try file.read(count: try file.status().byteCount, at: 0)
+        // In front of the payload of key 150 are its tag and lengths, and in front of them the header of 32 bytes.
+        let name = Array("key150".utf8)
+        let place = try #require(
+            (4096..<bytes.count).first { bytes[$0..<min($0 + name.count, bytes.count)].elementsEqual(name) })
+        switch part {
+        case .payload: try file.write([0xff], at: place + 100)
+        case .header: try file.write([UInt8](repeating: 0xff, count: 20), at: place - 30)
+        case .everyRecord: try file.write([UInt8](repeating: 0xff, count: 100), at: 4096)
+        }
+        let left = try SalvagedGroup(readingFrom: path)
+        #expect(left.findings.count == 1, "\(left.findings)")
+        #expect(left.findings.first?.contains("journal-2 is damaged from byte") == true, "\(left.findings)")
+        switch part {
+        case .payload: #expect(left.summary.keyCount == 100)
+        case .header: #expect(left.summary.keyCount == 51)
+        case .everyRecord: #expect(left.summary.keyCount == 2)
+        }
+        #expect(throws: SharedCoreError.self) { try FileGroup.restore(left, into: directory.path(of: "other")) }
+        #expect(try left.write(to: backup).keyCount == left.summary.keyCount)
+        let other = directory.path(of: "other")
+        _ = try restore(backup, into: other)
+        try await expectAgreement(in: other, key: "key100", value: "later")
+        let restored = try await FileGroup.open(directory: other)
+        #expect(try await restored.text("new") == "new")
+        #expect(try await restored.get("key150") == nil)
+        #expect(try await restored.get("key149")?.value == (part == .everyRecord ? nil : value))
+        #expect(try await restored.get("key199")?.value == (part == .payload ? value : nil))
+        #expect(try await restored.state(of: "name").state == (part == .payload ? 7 : 0))
+        await restored.close()
+    }
+
+    @Test("S11: what was written since a snapshot comes back where the record at its end is damaged")
+    func salvagesBehindTheEnd() async throws {
+        _ = try await backUp(path, to: backup)
+        let other = directory.path(of: "other")
+        _ = try restore(backup, into: other)
+        let group = try await FileGroup.open(directory: other)
+        // The first record behind the snapshot is that of the session.
+        try await group.put("held", [1], lifetime: .session)
+        let file = try OpenFile(path: other + "/journal-\(group.generation)", .write)
+        // The records, each behind a header that begins with its length, up to the one of the end.
+        var place = 4096
+        while try file.read(count: 1, at: place + 32) != [6] { place += 32 + Int(try file.readWord(at: place)) }
+        try file.write([0xff], at: place + 32)
+        let left = try SalvagedGroup(readingFrom: other)
+        #expect(left.findings.count == 1, "\(left.findings)")
+        #expect(left.summary.keyCount == 1)
+        await group.close()
+    }
+
+    @Test("S11: what lived with a session of which the damage has left nothing does not come back")
+    func salvagesNoOrphans() async throws {
+        let group = try await FileGroup.open(directory: path)
+        let holder = try await FileGroup.open(directory: path)
+        try await holder.put("held", [1], lifetime: .session)
+        try await group.put("kept", text: "kept")
+        #expect(try await group.compactNow())
+        try await holder.put("held too", [1], lifetime: .session)
+        // The first records: where the snapshot begins, and its sessions.
+        let file = try OpenFile(path: path + "/journal-2", .write)
+        let sessions = 4096 + 32 + Int(try file.readWord(at: 4096))
+        let length = Int(try file.readWord(at: sessions))
+        let other = sessions + 32 + length
+        for session in [sessions, other] { try file.write([0xff], at: session + 40) }
+        let left = try SalvagedGroup(readingFrom: path)
+        #expect(left.findings.count == 2, "\(left.findings)")
+        #expect(left.summary.keyCount == 1)
+        await holder.close()
+        await group.close()
     }
 
     @Test("S11: a group of layout 3 is refused with the command that reads it, left as it was, and comes back by it")

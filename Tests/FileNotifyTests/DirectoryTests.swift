@@ -33,6 +33,28 @@ struct DirectoryTests {
         #expect(target.names.isEmpty)
     }
 
+    @Test(
+        "S10: a symbolic link of another user on the way is not followed, and nothing is written where it leads",
+        .enabled(if: geteuid() == 0))
+    func foreignLink() async throws {
+        let directory = try TemporaryDirectory()
+        let target = try TemporaryDirectory()
+        let link = directory.path(of: "link")
+        #expect(symlink(target.path, link) == 0 && lchown(link, 65534, 65534) == 0)
+        #expect(try await refusal(of: link + "/group") == .forbidden)
+        #expect(try await refusal(of: link + "/deeper/group") == .forbidden)
+        #expect(target.names.isEmpty)
+        // Root's own, relative ones and chains of them lead on.
+        #expect(symlink(target.path, directory.path(of: "own")) == 0)
+        #expect(symlink("../\(directory.path.split(separator: "/").last ?? "")/own", directory.path(of: "chain")) == 0)
+        let group = try await FileGroup.open(directory: directory.path(of: "chain/group"))
+        try await group.put("key", text: "kept")
+        await group.close()
+        #expect(target.names == ["group"])
+        #expect(symlink("loop", directory.path(of: "loop")) == 0)
+        #expect(try await refusal(of: directory.path(of: "loop/group")) != nil)
+    }
+
     @Test("S10: one that is open to others is refused as forbidden", arguments: [0o755, 0o770, 0o701] as [mode_t])
     func openToOthers(mode: mode_t) async throws {
         let directory = try TemporaryDirectory()

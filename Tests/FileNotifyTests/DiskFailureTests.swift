@@ -169,13 +169,45 @@ struct DiskFailureTests {
         #expect(try await other.tell("get key") == "value value")
     }
 
-    /// What a commit on the disk rests on.
-    private static let files = ["fdatasync/journal-", "fdatasync/sessions", "fsync/group"]
+    @Test("S10: settled(through:) waits for what others wrote, and fails where the disk does not confirm it")
+    func settled() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, disk: true)
+        let other = try await PeerProcess.joining(path)
+        let revision = try await other.tell("put key value")
+        #expect(try await peer.tell("get key") == "value value")
+        try await peer.tell("arm fdatasync/journal-:fail*")
+        let answer = try await error(peer, "settled \(revision)")
+        #expect(answer == "error outcomeUnknown")
+        try await peer.tell("arm none:fail")
+        try await eventually("the disk works again") {
+            try peer.send("settled \(revision)")
+            return try await peer.answer().hasPrefix("ok")
+        }
+        #expect(try await error(peer, "settled 1000000") == "error invalidArgument")
+    }
+
+    /// What a commit on the disk rests on: the journal, the one that it goes on from, the one that a journal is followed by
+    /// which is given up, and the names of all.
+    enum Support: String, CaseIterable, CustomTestStringConvertible {
+        case journal = "fdatasync/journal-2"
+        case predecessor = "fdatasync/journal-1"
+        case successor = "fdatasync/journal-3"
+        case sessions = "fdatasync/sessions"
+        case directory = "fsync/group"
+
+        var testDescription: String { rawValue }
+
+        func failures(_ error: Int, _ count: String) -> String {
+            (self == .successor ? "\(Self.journal.rawValue):fail=\(error)," : "") + "\(rawValue):fail=\(error)*\(count)"
+        }
+    }
 
     @Test(
         "S10, S12: whatever fails, however often, what was confirmed stands, and the group works when the cause is gone",
-        arguments: files, [1, 10, Int.max])
-    func matrix(_ place: String, _ count: Int) async throws {
+        arguments: Support.allCases, [1, 10, Int.max])
+    func matrix(_ place: Support, _ count: Int) async throws {
         // EIO, ENOSPC, EDQUOT, EROFS
         for number in [5, 28, 122, 30] {
             let directory = try TemporaryDirectory()
@@ -185,9 +217,15 @@ struct DiskFailureTests {
             var confirmed: [String] = []
             var unknown = 0
             try await peer.tell("put k0 v")
-            // Passed over, so that a predecessor and the names have to be synced again.
-            try await peer.tell("compact")
-            try await peer.tell("arm \(place):fail=\(number)*\(count == .max ? "" : "\(count)")")
+            // Passed over by one that does not wait for the disk, so that a predecessor and the names are not synced yet.
+            let frozen = try await PeerProcess.joining(path)
+            try await frozen.tell("arm commit.afterLock:stop")
+            try frozen.send("put frozen v")
+            try await frozen.stopped()
+            let passing = try await PeerProcess.joining(path)
+            try await passing.tell("put passing v")
+            #expect(try generation(in: directory) == 2)
+            try await peer.tell("arm \(place.failures(number, count == .max ? "" : "\(count)"))")
             for index in 1...20 {
                 try peer.send("put k\(index) v")
                 let answer = try await peer.answer()
@@ -202,9 +240,8 @@ struct DiskFailureTests {
             }
             try await other.tell("put other v")
             for key in confirmed + ["last", "k0"] { #expect(try await other.tell("get \(key)") == "value v") }
-            if count == .max, place != "fdatasync/sessions" { #expect(unknown > 0, "\(place) \(number)") }
-            peer.killNow()
-            other.killNow()
+            if count == .max, place != .sessions { #expect(unknown > 0, "\(place) \(number)") }
+            for process in [peer, other, frozen, passing] { process.killNow() }
         }
     }
 }

@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
+internal import Platform
 internal import TestSupport
 internal import Testing
 
@@ -80,6 +81,90 @@ struct FullDiskTests {
         #expect(try await first.tell("compact") == "true", "the space for the next one is there again")
         try await first.tell("fill again/ 100 3000")
         #expect(try await first.tell("get kept/299") != "nothing")
+    }
+
+    @Test(
+        "S10: whatever has filled the disk, endings, take-overs and a compaction succeed, and a put when it is deleted",
+        arguments: Seed.several(3))
+    func randomContent(_ seed: Seed) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "2m")
+        let owner = try await peer(beside: first, at: directory.path)
+        let holder = try await peer(beside: first, at: directory.path)
+        try await owner.tell("hold owner me")
+        var random = SplitMix64(seed)
+        var refusals = 0
+        var number = 0
+        // Names of notifications, values of any size, entries that live with a session, and messages of an inbox.
+        while refusals < 12 {
+            number += 1
+            let name = "n\(number)" + String(repeating: "x", count: 200)
+            let value = String(repeating: "v", count: Int.random(in: 1...6_000, using: &random))
+            let command =
+                [
+                    number > 1_500 ? "put full/a v" : "post \(name) \(number)", "put full/\(number) \(value)",
+                    "hold full/held\(number) \(value.prefix(300))",
+                    "pair full/.sharedcore-inbox/\(number) 1 \(Int.random(in: 1...2_000, using: &random))",
+                ].randomElement(using: &random) ?? ""
+            let peer = Bool.random(using: &random) ? first : holder
+            try peer.send(command)
+            let answer = try await peer.answer()
+            guard answer.hasPrefix("error") else { continue }
+            #expect(answer.hasPrefix("error storageFull"), "\(answer)")
+            refusals += 1
+        }
+        #expect(number > 100, "\(number)")
+        owner.killNow()
+        /// Demands success, and names what failed.
+        func demand(_ command: String, of peer: PeerProcess) async throws {
+            try peer.send(command)
+            let answer = try await peer.answer()
+            #expect(answer.hasPrefix("ok"), "\(command): \(answer)")
+        }
+        try await demand("takeOvers owner 20", of: first)
+        try await demand("close", of: holder)
+        #expect(try await first.tell("get owner") == "nothing")
+        #expect(try await first.tell("sessions").split(separator: " ").count == 1)
+        // One that a commit has asked for may still be at it.
+        try await eventually("a compaction is done") { try await first.tell("compact") == "true" }
+        try await demand("takeOvers owner 20", of: first)
+        // An ending is not content. Names stay, since their states are not 0.
+        try await demand("clear full", of: first)
+        try await eventually("a compaction is done") { try await first.tell("compact") == "true" }
+        try await demand("put again value", of: first)
+    }
+
+    @Test("S10: content is not refused while only the log of a group fills the disk, however short its writers live")
+    func logFillsTheDisk() async throws {
+        let directory = try TemporaryDirectory()
+        // Less than the length at which each commit waits for a compaction.
+        let first = try await firstPeer(at: directory.path, size: "2m")
+        for number in 1...40 {
+            let writer = try await peer(beside: first, at: directory.path)
+            try await writer.tell("fillOne key\(number % 2) 100000")
+            writer.killNow()
+        }
+    }
+
+    @Test(
+        "S10: the bound holds also where processes stand still in the middle of a compaction, more than there are locks"
+    )
+    func frozenCompactors() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "64m")
+        for _ in 0..<6 {
+            let frozen = try await peer(beside: first, at: directory.path)
+            try await frozen.tell("arm compaction.afterSnapshot:stop")
+            // Far beyond the size at which a commit waits for a compaction.
+            for _ in 0..<60 { try frozen.send("fillOne key 100000") }
+            try await frozen.stopped()
+        }
+        var most = 0
+        for _ in 0..<60 {
+            try await first.tell("fillOne key 100000")
+            most = max(most, usedByteCount(at: directory.path, in: first))
+        }
+        #expect(most <= 6 * 100_000 + 8 << 20, "\(most)")
     }
 
     /// What a file system takes of its disk, files included that have no name any more.
@@ -178,6 +263,117 @@ struct FullDiskTests {
         let third = try await peer(beside: first, at: directory.path)
         // Larger than what is free, and than what the spare file can be the journal of.
         try await third.tell("fill more/ 1 300000")
+    }
+
+    @Test("S10: content without space makes no snapshot before it is refused, so that endings do not wait behind it")
+    func contentWithoutSpace() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "3m")
+        try await first.tell("arm \(onlyWhenWoken)")
+        try await first.tell("fill kept/ 100 3000")
+        #expect(try await first.tell("compact") == "true")
+        // A former journal that cannot be removed.
+        #expect(mkdir("/proc/\(first.pid)/root\(directory.path)/group/journal-1", 0o700) == 0)
+        #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
+        // Behind those that were begun.
+        try await first.tell("compact")
+        // One begins when the put is refused.
+        try await first.tell("arm compaction.afterSnapshot:kill@2")
+        try first.send("put key \(String(repeating: "n", count: 200_000))")
+        #expect(try await first.answer().hasPrefix("error storageFull"))
+        try await first.tell("arm \(onlyWhenWoken)")
+        try await first.tell("takeOvers owner 10")
+    }
+
+    /// Makes files until the file system has no inode left; returns their paths.
+    private func occupyInodes(at path: String, in peer: PeerProcess) throws -> [String] {
+        var paths: [String] = []
+        while true {
+            let new = "/proc/\(peer.pid)/root\(path)/inode-\(UInt64.random(in: 0...UInt64.max))"
+            let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            guard file >= 0 else {
+                guard errno == ENOSPC else { throw FileProblem(path: new, code: errno) }
+                return paths
+            }
+            close(file)
+            paths.append(new)
+        }
+    }
+
+    @Test("S10: without free inodes endings, releases and take-overs succeed, and a frozen writer is passed over")
+    func withoutInodes() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "16m,nr_inodes=64")
+        let second = try await peer(beside: first, at: directory.path)
+        try await first.tell("put key old")
+        var occupied = try occupyInodes(at: directory.path, in: first)
+        #expect(occupied.count > 40)
+        let spare = "/proc/\(first.pid)/root\(directory.path)/group/spare"
+
+        func changeHands(_ what: String) async throws {
+            for peer in [first, second] { try await peer.tell("takeOvers owner 100") }
+            let guest = try await peer(beside: first, at: directory.path)
+            try await guest.tell("observe news")
+            try await first.tell("post news 7")
+            try await eventually("a process that joins is woken") { try await guest.tell("seen").hasSuffix(" 7") }
+            try await guest.tell("hold owner guest")
+            guest.killNow()
+            #expect(try await first.tell("sessions").split(separator: " ").count == 2, "\(what)")
+            #expect(try await second.tell("get owner") == "nothing", "\(what)")
+        }
+
+        try await changeHands("at first")
+        try await first.tell("put key new")
+        try await first.tell("fill kept/ 100 3000")
+        // The other process has the old journal, and with it an inode, until it looks.
+        #expect(try await first.tell("compact") == "true")
+        try await changeHands("behind a compaction")
+        for round in 0..<3 {
+            try await eventually("an inode is kept again") {
+                try await first.tell("get key")
+                _ = try? await first.tell("put key new")
+                return (try? FileStatus(ofPath: spare)) != nil
+            }
+            occupied += try occupyInodes(at: directory.path, in: first)
+            let frozen = try await peer(beside: first, at: directory.path)
+            try await frozen.tell("arm commit.afterLock:stop")
+            try frozen.send("put other frozen")
+            try await frozen.stopped()
+            try await second.tell("hold mine \(round)")
+            try await first.tell("delete mine")
+            frozen.killNow()
+            try await frozen.ended()
+            try await changeHands("behind frozen writer \(round)")
+        }
+        // Of two frozen writers the second one holds up all until an inode is free, such as that of the first one's journal.
+        try await second.tell("get key")
+        try await eventually("an inode is kept again") {
+            _ = try? await first.tell("put key new")
+            return (try? FileStatus(ofPath: spare)) != nil
+        }
+        occupied += try occupyInodes(at: directory.path, in: first)
+        var frozen: [PeerProcess] = []
+        for _ in 0..<2 {
+            let writer = try await peer(beside: first, at: directory.path)
+            try await writer.tell("arm commit.afterLock:stop")
+            try writer.send("put other frozen")
+            try await writer.stopped()
+            frozen.append(writer)
+            try first.send("hold mine value")
+            #expect(try await first.answer().hasPrefix(frozen.count == 1 ? "ok" : "error storageFull"))
+            try await second.tell("get key")
+        }
+        for writer in frozen {
+            writer.killNow()
+            try await writer.ended()
+            try await first.tell("hold mine again")
+        }
+        try await changeHands("behind two frozen writers")
+        for path in occupied { unlink(path) }
+        #expect(try await first.tell("compact") == "true")
+        try await second.tell("fill more/ 100 3000")
+        #expect(try await second.tell("get kept/99") != "nothing")
+        try await changeHands("with inodes")
     }
 
     @Test("S10: space that a process has not kept again behind its compaction is kept by the next one that joins")

@@ -234,6 +234,14 @@ struct LostDirectoryTests {
         try await peer.ended()
     }
 
+    @Test("E2: a bus error of something else reaches the handler that an application has installed before")
+    func otherHandler() async throws {
+        let directory = try TemporaryDirectory()
+        let child = try ChildProcess(
+            ChildProcess.built("sharedcore-test-peer"), ["busError", directory.path(of: "file")])
+        #expect(await child.end() == .exited(7))
+    }
+
     @Test("S9, S14: a backup that is copied over a journal in use ends the group, and nothing follows it")
     func restoredInPlace() async throws {
         let directory = try TemporaryDirectory()
@@ -330,22 +338,25 @@ struct LostDirectoryTests {
     /// A process that waits for a name and has files watched.
     ///
     /// The system gives a user 128 inotify instances, and the tests that run meanwhile use all of them at times. A
-    /// process that gets none asks again at the looks of all, which this one leaves out: another takes its place.
+    /// process that gets none says so, and asks again at the looks of all, which this one leaves out: another takes its
+    /// place. One that has an instance must watch.
     private func waitingPeer(_ path: String) async throws -> PeerProcess {
         var waiting: PeerProcess?
         try await eventually("a process waits for events", within: Patience.long) {
             let peer = try await PeerProcess.joining(path, failPoint: onlyWhenWoken)
-            try await peer.tell("put key one")
-            try peer.send("await never")
-            if (try? await eventually("it waits", within: .seconds(2), { Self.waitsForEvents(peer) })) == nil {
-                peer.killNow()
-                try await peer.ended()
-                return false
+            guard try await peer.tell("wakeUp") == "sharedMemory" else {
+                waiting = peer
+                return true
             }
-            waiting = peer
-            return true
+            peer.killNow()
+            try await peer.ended()
+            return false
         }
-        return try #require(waiting)
+        let peer = try #require(waiting)
+        try await peer.tell("put key one")
+        try peer.send("await never")
+        try await eventually("files are watched for the process") { Self.waitsForEvents(peer) }
+        return peer
     }
 
     /// Whether a process has files watched.
@@ -356,6 +367,21 @@ struct LostDirectoryTests {
                 let bytes = try? file.read(count: 4096, at: 0)
             else { return false }
             return String(decoding: bytes, as: UTF8.self).contains("inotify wd:")
+        }
+    }
+
+    @Test("S14: looking at the group's files asks for no times of the journal, which would make the next write slower")
+    func asksForNoTimes() async throws {
+        let directory = try TemporaryDirectory()
+        let peer = try await PeerProcess.joining(directory.path(of: "group"))
+        try await peer.tell("put key value")
+        // The calls that ask for times.
+        try await peer.tell("arm fstat/journal-:kill,lstat/journal-:kill")
+        for number in 0..<5 {
+            let tick = SystemClock.tick
+            try await eventually("the files are looked at again") { SystemClock.tick != tick }
+            try await peer.tell("put key \(number)")
+            #expect(try await peer.tell("get key") == "value \(number)")
         }
     }
 

@@ -66,18 +66,23 @@ extension FileGroup {
 
     public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         try requireOpen()
-        let id = session.id
         if transaction.isContent { await local.makeRoom() }
         let written: Written
         do throws(SharedCoreError) {
-            written = try await local.write(as: promised.durability) { state, now throws(SharedCoreError) in
-                try state.decide(transaction, of: id, at: now)
-            }
+            written = try await record(transaction)
         } catch {
-            throw told(error)
+            guard transaction.isContent, error.code == .storageFull, await local.regainRoom() else { throw told(error) }
+            do throws(SharedCoreError) { written = try await record(transaction) } catch { throw told(error) }
         }
         try await settle(written)
         return try written.outcome.get()
+    }
+
+    private func record(_ transaction: Transaction) async throws(SharedCoreError) -> Written {
+        let id = session.id
+        return try await local.write(as: promised.durability) { state, now throws(SharedCoreError) in
+            try state.decide(transaction, of: id, at: now)
+        }
     }
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {

@@ -81,8 +81,16 @@ int clinux_event_counter(void);
 /// A new inotify instance, non-blocking.
 int clinux_file_events(void);
 
-/// The size of an open file and the number of its names, without its times; 0 or the negated error number.
-int clinux_presence(int file, uint64_t *size, uint32_t *names);
+/// What is known of a file without its times: the device it is on and its number there, as in struct stat.
+struct clinux_presence {
+    uint64_t device;
+    uint64_t number;
+    uint64_t size;
+    uint32_t names;
+};
+/// Looks at an open file, whose path is empty, or at what stands under an absolute path, where the descriptor says
+/// nothing and a symbolic link is not followed; 0 or the negated error number.
+int clinux_presence(int file, const char *path, struct clinux_presence *presence);
 /// Watches one file for writes and for the closing of a description that could write.
 int clinux_watch_writes(int instance, const char *path);
 /// Watches a directory for names that are created in it or moved into it, and for files in it that are closed after

@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Listens at a path, which must be free; only this user may connect. Non-blocking.
+/// Listens at a path, which must be free, and only this user may connect; or at an abstract name where it begins with @,
+/// and every user may connect. Non-blocking.
 int clinux_listen_at(const char *path);
 /// Listens at a port of the loopback interface, or at any free one for 0. Gives the port. Non-blocking.
 int clinux_listen_on_loopback(uint16_t port, uint16_t *chosen);

@@ -17,6 +17,11 @@ package final class Directory: Sendable {
         self.path = path
     }
 
+    init(owning descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
     deinit {
         Glibc.close(descriptor)
     }

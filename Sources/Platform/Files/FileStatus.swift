@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// What the system knows of a file.
@@ -60,4 +61,41 @@ extension FileStatus {
 
     /// The user that this process acts as.
     package static var currentUser: UInt32 { geteuid() }
+}
+
+/// Which file stands in a place, how large it is and how many names it has.
+///
+/// For files that are written all the time: where the system was asked for the times of a file, as for a ``FileStatus``, the
+/// next write stores a new one, which costs as much as the write (multigrain timestamps, Linux 6.13).
+package struct FilePresence: Hashable, Sendable {
+    package let identity: FileStatus.Identity
+    package let byteCount: Int
+    /// How many names the file has.
+    package let nameCount: Int
+
+    /// Whether the last name of the file is gone.
+    package var isRemoved: Bool { nameCount == 0 }
+
+    /// Looks at what stands under an absolute path. A symbolic link is looked at itself, not where it leads.
+    package init(ofPath path: String) throws(SystemCallError) {
+        try self.init(of: AT_FDCWD, path, at: path) { () throws(SystemCallError) in try FileStatus(ofPath: path) }
+    }
+
+    /// - Parameter status: The older call, with the times.
+    init(
+        of file: Int32, _ name: String, at path: String, orElse status: () throws(SystemCallError) -> FileStatus
+    ) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            var found = clinux_presence()
+            _ = try SystemCall.negated("statx", at: path) { clinux_presence(file, name, &found) }
+            identity = FileStatus.Identity(device: found.device, number: found.number)
+            byteCount = Int(clamping: found.size)
+            nameCount = Int(found.names)
+        } catch {
+            // A container may forbid the newer call.
+            guard error.number == ENOSYS || error.number == EPERM else { throw error }
+            let status = try status()
+            (identity, byteCount, nameCount) = (status.identity, status.byteCount, status.nameCount)
+        }
+    }
 }

@@ -115,20 +115,9 @@ package final class OpenFile: Sendable {
         return FileStatus(status)
     }
 
-    /// The size of the file, and whether its last name is gone. For each write: where the system was asked for the times
-    /// of a file as well, the next write stores a new one, which costs as much as the write (multigrain timestamps).
-    package func presence() throws(SystemCallError) -> (byteCount: Int, isRemoved: Bool) {
-        var size: UInt64 = 0
-        var names: UInt32 = 0
-        do throws(SystemCallError) {
-            _ = try SystemCall.negated("fstat", at: path) { clinux_presence(descriptor, &size, &names) }
-            return (Int(clamping: size), names == 0)
-        } catch {
-            // A container may forbid the newer call.
-            guard error.number == ENOSYS || error.number == EPERM else { throw error }
-            let status = try status()
-            return (status.byteCount, status.isRemoved)
-        }
+    /// What the system knows of the file without its times; see ``FilePresence``.
+    package func presence() throws(SystemCallError) -> FilePresence {
+        try FilePresence(of: descriptor, "", at: path) { () throws(SystemCallError) in try status() }
     }
 
     /// How many descriptors this process may have.

@@ -44,8 +44,11 @@ package final class AttendedProgram: Sendable {
         status.settle { clinux_wait_for_child(pid) }
     }
 
-    /// Sends it a signal, by its number; to nobody when it has ended.
-    package func signal(_ number: Int32) {
+    /// Sends it a signal, by its number.
+    ///
+    /// - Returns: Whether it had not ended.
+    @discardableResult
+    package func signal(_ number: Int32) -> Bool {
         status.whileOpen { kill(pid, number) }
     }
 

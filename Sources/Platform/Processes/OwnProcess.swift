@@ -46,6 +46,14 @@ package enum OwnProcess {
         return SystemCallError("execvp", number: number, at: String(decoding: name, as: UTF8.self))
     }
 
+    /// Has the system make no core dump of this process, nor of those that it starts from now on.
+    package static func makeNoCoreDump() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = 0
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+    }
+
     /// Returns what this process was started with, byte by byte and without the program's name. Swift's
     /// `CommandLine.arguments` replaces what is not UTF-8, so that two arguments become one.
     package static var arguments: [[UInt8]] {

@@ -39,6 +39,12 @@ package final class StreamConnection: Sendable {
         return clinux_peer(descriptor, &user, &process) < 0 ? nil : (user, process)
     }
 
+    /// Whether bytes have come that were not taken.
+    package var hasUnread: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
+    }
+
     /// Takes what has come, at most `count` bytes.
     package func receive(upTo count: Int) -> Reception {
         var buffer = [UInt8](repeating: 0, count: count)

@@ -16,21 +16,33 @@ package final class StreamListener: Sendable {
 
     /// Listens at a path, in place of a socket that was left there. Only this user may connect.
     ///
-    /// - Parameter path: Where, or an abstract name, which begins with `@`: to that every user may connect.
-    /// - Throws: That the address is taken, where somebody listens there or something else than a socket stands there.
+    /// - Throws: That the address is taken, where somebody listens there or something else than a socket stands there; with
+    ///   EINVAL for a path that begins with `@`, which would be an abstract name.
     package init(path: String) throws(SystemCallError) {
-        let isAbstract = path.hasPrefix("@")
-        if !isAbstract, let status = try? FileStatus(ofPath: path), status.isSocket {
+        guard !path.hasPrefix("@") else { throw SystemCallError("bind", number: EINVAL, at: path) }
+        if let status = try? FileStatus(ofPath: path), status.isSocket {
             let other = clinux_connect_to(path)
             if other >= 0 { Glibc.close(other) }
             // Nobody has it open any more: only then is it nobody's.
             if other == -ECONNREFUSED { unlink(path) }
         }
         descriptor = try SystemCall.negated("bind", at: path) { clinux_listen_at(path) }
-        identity = isAbstract ? nil : (try? FileStatus(ofPath: path))?.identity
+        identity = (try? FileStatus(ofPath: path))?.identity
         location = path
         port = nil
         self.path = path
+    }
+
+    /// Listens at an abstract name, to which every user of the machine may connect.
+    ///
+    /// - Parameter name: The name without the `@` that stands for its first byte, which is zero.
+    /// - Throws: That the name is taken.
+    package init(abstractName name: String) throws(SystemCallError) {
+        descriptor = try SystemCall.negated("bind", at: "@" + name) { clinux_listen_at("@" + name) }
+        location = "@" + name
+        port = nil
+        path = nil
+        identity = nil
     }
 
     /// Listens at a port of the loopback interface; at any free one for 0.

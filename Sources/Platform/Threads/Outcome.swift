@@ -23,9 +23,14 @@ package final class Outcome<Value: Sendable>: Sendable {
     }
 
     /// Does something, unless it is known already.
-    package func whileOpen(_ body: () -> Void) {
+    ///
+    /// - Returns: Whether it was done.
+    @discardableResult
+    package func whileOpen(_ body: () -> Void) -> Bool {
         state.withLock { state in
-            if state.value == nil { body() }
+            guard state.value == nil else { return false }
+            body()
+            return true
         }
     }
 

@@ -79,6 +79,19 @@ public struct JournalChain: Hashable, Sendable {
         value = header.chainWord
         return .frame(payload)
     }
+
+    /// Goes on to the frame at the front of `bytes` by its header alone, whose payload is damaged.
+    ///
+    /// - Returns: The range of its payload, of which the bytes need not be there; nil where the header is not one of this
+    ///   chain, and always where frames have none.
+    package mutating func passHeader(_ bytes: ArraySlice<UInt8>) -> Range<Int>? {
+        guard framing == .headed, bytes.count >= FrameHeader.byteCount else { return nil }
+        let header = FrameHeader(bytes)
+        guard header.length <= UInt64(Self.maximumPayloadByteCount), header.follows(value) else { return nil }
+        value = header.chainWord
+        let start = bytes.startIndex + FrameHeader.byteCount
+        return start..<start + Int(header.length)
+    }
 }
 
 /// What stands in front of a record in a journal: four words, little-endian.

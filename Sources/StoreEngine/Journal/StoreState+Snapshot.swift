@@ -73,6 +73,8 @@ public enum SnapshotReaderKind: Hashable, Sendable {
 public struct SnapshotReader: Sendable {
     private var state: StoreState
     private var progress = Progress.before
+    /// Whether the beginning was read.
+    private var isBegun = false
 
     private enum Progress: Sendable {
         case before, within, complete
@@ -90,16 +92,37 @@ public struct SnapshotReader: Sendable {
         progress == .complete ? state : nil
     }
 
+    /// The state of the records so far, of a snapshot of which others are damaged. What it stands at is the revision of its
+    /// beginning or, without that, the highest one of what was read; see ``StoreState/removeOrphans()``.
+    package var survivingState: StoreState {
+        guard !isBegun else { return state }
+        var state = state
+        let revisions =
+            state.entries.values.map(\.revision) + state.sessions.keys.map { Revision(rawValue: $0.rawValue) }
+            + state.topics.names.compactMap { state.topics[$0]?.revision }
+        state.stand(at: revisions.max() ?? .zero)
+        return state
+    }
+
+    /// Takes the next record of a snapshot whose beginning is damaged.
+    ///
+    /// - Throws: As ``read(_:)``.
+    package mutating func readSurviving(_ part: SnapshotPart) throws(SharedCoreError) {
+        if progress == .before {
+            progress = .within
+            if case .begin = part { progress = .before }
+        }
+        try read(part)
+    }
+
     /// Takes the next record.
     ///
     /// - Throws: ``SharedCoreError/Code/corrupt`` when it does not belong there.
     public mutating func read(_ part: SnapshotPart) throws(SharedCoreError) {
         switch (progress, part) {
         case (.before, .begin(let revision)):
-            state.revision = revision
-            state.lastSessionEnd = revision
-            state.history.restart(at: revision)
-            state.effects?.restart(at: revision)
+            state.stand(at: revision)
+            isBegun = true
             progress = .within
         case (.within, .sessions(let sessions)):
             for session in sessions { state.enter(session) }
@@ -130,6 +153,14 @@ public struct SnapshotReader: Sendable {
 }
 
 extension StoreState {
+    /// Begins at a revision, with no history.
+    fileprivate mutating func stand(at revision: Revision) {
+        self.revision = revision
+        lastSessionEnd = revision
+        history.restart(at: revision)
+        effects?.restart(at: revision)
+    }
+
     /// Takes over the content of a state at the same revision, made of a snapshot, and keeps the history: what a
     /// replica does when the journal that its external values lie in is replaced.
     ///

@@ -166,6 +166,13 @@ extension StoreState {
         record(changes)
     }
 
+    /// Removes the entries that live with sessions that are not there, as where a damaged file has lost the sessions: nothing
+    /// would ever end them.
+    package mutating func removeOrphans() {
+        let orphans = sessionKeys.filter { key in entries[key].map { sessions[$0.origin] == nil } ?? true }
+        _ = remove(orphans.sorted(), as: .sessionEnded)
+    }
+
     /// A new run of the machine: nobody of the old one lives, and every expiring entry gets its full duration again,
     /// because nothing tells how much of it had passed (contract S8).
     private mutating func restart(at time: BootInstant) {

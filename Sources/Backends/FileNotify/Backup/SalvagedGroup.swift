@@ -24,7 +24,8 @@ package struct SalvagedGroup: Sendable {
 
     /// Reads the files. Blocks.
     ///
-    /// - Throws: `unavailable` for a directory that is not there, `corrupt` when no journal in it has a whole snapshot.
+    /// - Throws: `unavailable` for a directory that is not there, `corrupt` when no journal in it has a snapshot of
+    ///   which any record is whole.
     package init(readingFrom path: String) throws(SharedCoreError) {
         try self.init(readingFrom: path, attemptCount: 10)
     }
@@ -115,11 +116,12 @@ package struct SalvagedGroup: Sendable {
             }
         }
 
-        /// The records from the newest journal on that has a whole snapshot.
+        /// The records from the newest journal on that has a whole snapshot; where none has, what is left of the newest one.
         mutating func newestRecords(notBelow floor: UInt64) throws(SharedCoreError) -> SurvivingRecords {
+            let journals = journals
+            let others = findings
             for generation in journals.keys.sorted().reversed() {
                 guard let journal = journals[generation], journal.header.hasSnapshot else { continue }
-                let journals = journals
                 do throws(SharedCoreError) {
                     let records = try SurvivingRecords(from: journal, limits: Limits()) { journals[$0] }
                     if generation < floor {
@@ -133,8 +135,34 @@ package struct SalvagedGroup: Sendable {
                     findings.append("\(GroupDirectory.journalName(generation)) is not whole: \(error.message)")
                 }
             }
+            for generation in journals.keys.sorted().reversed() {
+                guard let journal = journals[generation], journal.header.hasSnapshot else { continue }
+                let records: SurvivingRecords
+                do throws(SharedCoreError) {
+                    records = try SurvivingRecords(fromDamaged: journal, limits: Limits()) { journals[$0] }
+                } catch {
+                    guard error.code == .corrupt else { throw error }
+                    continue
+                }
+                // In the place of what was said of each snapshot.
+                findings = others
+                if records.damage.isEmpty {
+                    findings.append(
+                        "\(GroupDirectory.journalName(generation)) has no whole snapshot: keys and names may be missing."
+                    )
+                }
+                for range in records.damage {
+                    findings.append(
+                        "\(GroupDirectory.journalName(generation)) is damaged from byte \(range.lowerBound) to "
+                            + "\(range.upperBound), in its snapshot: keys and names may be missing, or older than they were."
+                    )
+                }
+                return records
+            }
             throw SharedCoreError(
-                .corrupt, "No journal in the directory has a whole snapshot. " + findings.joined(separator: " "),
+                .corrupt,
+                "No journal in the directory has a snapshot of which anything is whole. "
+                    + findings.joined(separator: " "),
                 at: directory.path)
         }
 

@@ -15,22 +15,24 @@ extension GroupDirectory {
                 .invalidArgument, "The directory of a group is given by its absolute path.", at: given)
         }
         let path = withoutEnding(given)
-        let found = try wrapping(access, path) { () throws(SystemCallError) in
-            if access == .participant { try create(path) }
-            return try FileStatus(ofPath: path)
+        let found = try wrapping(access, path) { () throws(SystemCallError) -> FileStatus? in
+            do throws(SystemCallError) {
+                return try FileStatus(ofPath: path)
+            } catch {
+                guard error.isAbsent, access == .participant else { throw error }
+                return nil
+            }
         }
-        if found.isSymbolicLink {
+        if found?.isSymbolicLink == true {
             throw SharedCoreError(
                 .forbidden, "The directory of a group cannot be a symbolic link. Give the path that it leads to.",
                 at: path)
         }
-        guard found.isDirectory else {
+        guard found?.isDirectory ?? true else {
             throw SharedCoreError(.invalidArgument, "Something else than a directory stands there.", at: path)
         }
-        let (directory, status) = try SharedCoreError.wrapping { () throws(SystemCallError) in
-            let directory = try Directory(path: path)
-            return (directory, try directory.status())
-        }
+        let directory = try follow(path, access)
+        let status = try SharedCoreError.wrapping { () throws(SystemCallError) in try directory.status() }
         if access == .readOnly {
             guard status.permissions & 0o022 == 0 else {
                 throw SharedCoreError(
@@ -80,18 +82,20 @@ extension GroupDirectory {
         }
     }
 
-    private static func create(_ path: String) throws(SystemCallError) {
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
-        let parent = slash > path.startIndex ? String(path[..<slash]) : "/"
-        var isNew: Bool
-        do throws(SystemCallError) {
-            isNew = try Directory.create(path: path, permissions: 0o700)
-        } catch {
-            guard error.isAbsent, parent != "/" else { throw error }
-            try create(parent)
-            isNew = try Directory.create(path: path, permissions: 0o700)
+    /// Opens the directory, and makes it with its parents for a participant.
+    private static func follow(
+        _ path: String, _ access: FileGroupOptions.Access
+    ) throws(SharedCoreError) -> Directory {
+        let following = try wrapping(access, path) { () throws(SystemCallError) in
+            try Directory.follow(path, making: access == .participant ? 0o700 : nil)
         }
-        // Without power, what stands in it would be gone with its name.
-        if isNew { try Directory.synchronizeNames(atPath: parent) }
+        switch following {
+        case .directory(let directory): return directory
+        case .foreignLink(let owner):
+            throw SharedCoreError(
+                .forbidden,
+                "A symbolic link on the path belongs to user \(owner), who could lead it elsewhere at any time.",
+                at: path)
+        }
     }
 }

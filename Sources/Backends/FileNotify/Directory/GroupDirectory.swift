@@ -37,9 +37,9 @@ final class GroupDirectory: Sendable {
 
     /// What stands under a name at the path that the group was opened by, which may lead elsewhere by now; nil when
     /// nothing does.
-    func status(of name: String) throws(SystemCallError) -> FileStatus? {
+    func presence(of name: String) throws(SystemCallError) -> FilePresence? {
         do throws(SystemCallError) {
-            return try FileStatus(ofPath: directory.path + "/" + name)
+            return try FilePresence(ofPath: directory.path + "/" + name)
         } catch {
             if error.isAbsent || error.isNotDirectory { return nil }
             throw error
@@ -164,7 +164,7 @@ final class GroupDirectory: Sendable {
         for name in journals {
             // A process that is stopped or slow has it open, and would keep its space: it goes on at the floor.
             if !Defect.heldSpace.isPresent, let file = try? OpenFile(name, in: directory, .write),
-                let size = try? file.status().byteCount
+                let size = try? file.presence().byteCount
             {
                 try? file.punch(JournalHeader.byteCount..<max(size, JournalHeader.byteCount))
             }

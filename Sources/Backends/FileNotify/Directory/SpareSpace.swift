@@ -2,7 +2,8 @@ internal import Glibc
 internal import Platform
 
 /// The space of more journals, kept as a file of its own, so that on a full disk a frozen writer can be passed over and
-/// then a compaction can make room (contract S10, S15).
+/// then a compaction can make room (contract S10, S15). Where the file system has no inode for another file, it is the
+/// inode of one more journal.
 enum SpareSpace {
     static let fileName = "spare"
     /// What a journal has space for beyond its snapshot and what is kept for endings.
@@ -26,6 +27,8 @@ enum SpareSpace {
 
     /// How long another process may have the file while it makes it longer, for a caller that holds no lock.
     static let patience = Duration.milliseconds(20)
+    /// How long another process may have the file that makes the next journal of it.
+    static let makerPatience = Duration.seconds(1)
 
     /// Makes the file unless it is there and so large.
     ///
@@ -41,7 +44,7 @@ enum SpareSpace {
         while true {
             do throws(SystemCallError) {
                 if let present = try take(in: directory) {
-                    let found = try present.status().byteCount
+                    let found = try present.presence().byteCount
                     if found < wanted { try present.allocate(found..<wanted) }
                     return max(found, wanted)
                 }
@@ -73,11 +76,12 @@ enum SpareSpace {
             return nil
         }
         // Its holder may have given it a journal's name since it was opened: then the lock is that of a writer.
-        guard try file.tryLock(byteAt: Journal.lockByte),
-            (try? FileStatus(ofPath: directory.path + "/" + fileName).identity) == (try file.status().identity)
+        let isLocked = try file.tryLock(byteAt: Journal.lockByte)
+        let found = try file.presence()
+        guard isLocked, (try? FilePresence(ofPath: directory.path + "/" + fileName).identity) == found.identity
         else { throw SystemCallError(lockedCall, number: ENOSPC, at: file.path) }
         // Where a file is moved by a link, a killed process may have left it both names: it is the journal.
-        if try file.status().nameCount > 1 {
+        if found.nameCount > 1 {
             try directory.remove(fileName)
             return nil
         }
@@ -91,4 +95,7 @@ enum SpareSpace {
 extension SystemCallError {
     /// Whether another process has the spare file: then there is more to be known soon.
     var isSpareInUse: Bool { call == SpareSpace.lockedCall && number == ENOSPC }
+
+    /// Whether no other file can be made, whatever space there is for those that are there.
+    var isInodeMissing: Bool { isStorageFull && call.hasPrefix("openat") }
 }

@@ -99,7 +99,7 @@ final class Journal: ValueSource {
     func abandon() {
         page.insert(CommitWord.abandonedBit, at: Word.commit)
         let from = durableTail > 0 ? durableTail : JournalHeader.byteCount
-        guard !isPageLost, let size = try? file.status().byteCount, word.tail > from, word.tail <= size,
+        guard !isPageLost, let size = try? file.presence().byteCount, word.tail > from, word.tail <= size,
             let bytes = try? file.read(count: word.tail - from, at: from)
         else { return }
         rescued.withLock { $0 = $0 ?? (from, bytes) }
@@ -130,7 +130,7 @@ final class Journal: ValueSource {
 
     /// The size of the file.
     func byteCount() throws(SharedCoreError) -> Int {
-        try SharedCoreError.wrapping { () throws(SystemCallError) in try file.status().byteCount }
+        try SharedCoreError.wrapping { () throws(SystemCallError) in try file.presence().byteCount }
     }
 
     /// The bells that are listened to, also by those who have not come over from the predecessor yet.

@@ -21,6 +21,8 @@ final class JournalBuilder {
     let generation: UInt64
     private let directory: GroupDirectory
     private let origin: Origin
+    /// Whether the file system has no inode for another file beside this one, and none is kept by a spare file.
+    let hasLastInode: Bool
     private let file: OpenFile
     private let salt: UInt64
     private(set) var chain: JournalChain
@@ -32,39 +34,48 @@ final class JournalBuilder {
 
     /// - Parameter snapshotByteCount: About how many bytes are to follow. Their space is taken at once, because on a
     ///   full disk the space that is kept for this has to be used from the start.
-    /// - Throws: `storageFull`.
+    /// - Throws: As a full disk does also while another process has the spare file; see
+    ///   ``Platform/SystemCallError/isSpareInUse``.
     init(
         _ generation: UInt64, in directory: GroupDirectory, snapshotByteCount: Int = 0
-    ) throws(SharedCoreError) {
+    ) throws(SystemCallError) {
         self.generation = generation
         self.directory = directory
         salt = UInt64.random(in: 1...UInt64.max)
         chain = JournalChain(salt: salt)
         let wanted = SpareSpace.compaction(of: snapshotByteCount)
-        do throws(SystemCallError) {
-            (file, origin, reservedEnd) = try Self.space(wanted, for: generation, in: directory)
-            _ = try file.tryLock(byteAt: Journal.lockByte)
-            // Nobody else needs to write it anew while it is not on the disk.
-            _ = try file.tryLock(byteAt: Journal.compactionLockByte)
-        } catch {
-            throw SharedCoreError(error)
-        }
+        (file, origin, reservedEnd, hasLastInode) = try Self.space(wanted, for: generation, in: directory)
+        _ = try file.tryLock(byteAt: Journal.lockByte)
+        // Nobody else needs to write it anew while it is not on the disk.
+        _ = try file.tryLock(byteAt: Journal.compactionLockByte)
     }
 
     private static func space(
         _ wanted: Int, for generation: UInt64, in directory: GroupDirectory
-    ) throws(SystemCallError) -> (file: OpenFile, origin: Origin, byteCount: Int) {
+    ) throws(SystemCallError) -> (file: OpenFile, origin: Origin, byteCount: Int, hasLastInode: Bool) {
         do throws(SystemCallError) {
             let (file, name) = try newFile(
                 GroupDirectory.journalName(generation), in: directory.directory, byteCount: wanted)
-            return (file, name.map(Origin.named) ?? .unnamed, wanted)
+            return (file, name.map(Origin.named) ?? .unnamed, wanted, isLastInode(in: directory))
         } catch {
             guard error.isStorageFull else { throw error }
             // What was left by killed processes may be in the way of the next try.
             directory.removeObsolete()
             // On a full disk there is space left that is kept for this.
             guard let spare = try SpareSpace.take(in: directory.directory) else { throw error }
-            return (spare, .spare, try spare.status().byteCount)
+            return (spare, .spare, try spare.presence().byteCount, error.isInodeMissing)
+        }
+    }
+
+    /// Whether there is neither a spare file nor an inode for one.
+    private static func isLastInode(in directory: GroupDirectory) -> Bool {
+        guard (try? directory.presence(of: SpareSpace.fileName)) == nil else { return false }
+        do throws(SystemCallError) {
+            let (_, name) = try newFile(SpareSpace.fileName, in: directory.directory, byteCount: 0)
+            if let name { try directory.directory.remove(name) }
+            return false
+        } catch {
+            return error.isInodeMissing
         }
     }
 

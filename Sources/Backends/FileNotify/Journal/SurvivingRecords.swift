@@ -10,14 +10,41 @@ struct SurvivingRecords: Sendable {
     let position: JournalFollower.Position
     /// The commit word of the last journal, from before its records were read.
     let word: CommitWord
+    /// The bytes of the first journal in which its snapshot is damaged.
+    let damage: [Range<Int>]
 
     /// - Parameter journal: Opens a journal by its number; nil when it is not there, or is none.
     init(
         from first: Journal, limits: Limits, journal: (UInt64) throws(SharedCoreError) -> Journal?
     ) throws(SharedCoreError) {
-        var word = first.word
-        var (state, position) = try JournalFollower.snapshot(
+        let word = first.word
+        let (state, position) = try JournalFollower.snapshot(
             of: first, limits: limits, historyByteCount: 0, to: try first.byteCount())
+        try self.init(state, behind: position, word: word, damage: [], limits: limits, journal: journal)
+    }
+
+    /// The same from a journal whose snapshot is damaged: with what its records prove one by one.
+    ///
+    /// - Throws: `corrupt` when no record is whole.
+    init(
+        fromDamaged first: Journal, limits: Limits, journal: (UInt64) throws(SharedCoreError) -> Journal?
+    ) throws(SharedCoreError) {
+        let word = first.word
+        let snapshot = try DamagedSnapshot(of: first, limits: limits)
+        try self.init(
+            snapshot.state, behind: snapshot.position, word: word, damage: snapshot.damage, limits: limits,
+            journal: journal)
+        guard state.revision > .zero else {
+            throw SharedCoreError(.corrupt, "No record of the journal is whole.", at: first.file.path)
+        }
+        state.removeOrphans()
+    }
+
+    private init(
+        _ first: StoreState, behind start: JournalFollower.Position, word firstWord: CommitWord, damage: [Range<Int>],
+        limits: Limits, journal: (UInt64) throws(SharedCoreError) -> Journal?
+    ) throws(SharedCoreError) {
+        var (state, position, word) = (first, start, firstWord)
         while true {
             // Where the next journal begins, this one ends: what a writer that came too late has left behind it does
             // not count.
@@ -49,6 +76,7 @@ struct SurvivingRecords: Sendable {
         self.state = state
         self.position = position
         self.word = word
+        self.damage = damage
     }
 
     /// What a journal begins with; nil when that is not whole.
@@ -71,4 +99,76 @@ struct SurvivingRecords: Sendable {
     ///
     /// - Returns: False when its word has changed since: that of a living writer, whose commits are not written over.
     func seal() -> Bool { position.journal.seal(at: position.offset, from: word) }
+}
+
+/// What the records of a damaged snapshot prove one by one.
+///
+/// A record whose payload is damaged is passed over by its header, which a checksum of its own proves to be the next one. Behind
+/// a damaged header only what was written since the snapshot can be found, in a journal that goes on from another one: its
+/// first page says where that begins. A search for the next header could find one in a value.
+private struct DamagedSnapshot {
+    private(set) var position: JournalFollower.Position
+    private(set) var damage: [Range<Int>] = []
+    private var reader: SnapshotReader
+
+    var state: StoreState { reader.survivingState }
+
+    init(of journal: Journal, limits: Limits) throws(SharedCoreError) {
+        position = JournalFollower.Position(startOf: journal)
+        reader = SnapshotReader(limits: limits, historyByteCount: 0)
+        let size = try journal.byteCount()
+        let continuation = journal.header.continuation.flatMap { $0.offset <= size ? $0 : nil }
+        let end = continuation?.offset ?? size
+        while try readRecords(to: end) {
+            let start = position.offset
+            if try passRecord(before: end) {
+                damage.append(start..<position.offset)
+            } else if let continuation {
+                position = JournalFollower.Position(continuation, in: journal)
+                damage.append(start..<position.offset)
+            } else {
+                break
+            }
+        }
+    }
+
+    /// Reads records up to the end of the snapshot, or the first one that is damaged.
+    ///
+    /// - Returns: Whether one is damaged.
+    private mutating func readRecords(to end: Int) throws(SharedCoreError) -> Bool {
+        // A copy, because the reader is changed meanwhile.
+        var position = position
+        let file = position.journal.file
+        var isOver = false
+        do throws(SharedCoreError) {
+            try JournalFollower.read(from: &position, to: end) { record throws(SharedCoreError) in
+                guard case .snapshot(let part) = record else {
+                    isOver = true
+                    // Not passed over: it is the first that was written since.
+                    throw SharedCoreError(.corrupt, "The snapshot has no end.", at: file.path)
+                }
+                try reader.readSurviving(part)
+                isOver = reader.result != nil
+                return !isOver
+            }
+        } catch {
+            guard error.code == .corrupt else { throw error }
+        }
+        self.position = position
+        return !isOver && position.offset < end
+    }
+
+    /// Goes behind a record by its header.
+    private mutating func passRecord(before end: Int) throws(SharedCoreError) -> Bool {
+        let start = position.offset
+        let journal = position.journal
+        let header = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try journal.read(count: JournalChain.headerByteCount, at: start)
+        }
+        var chain = position.chain
+        guard let payload = chain.passHeader(header[...]), start + payload.upperBound <= end else { return false }
+        position.pass(start + payload.lowerBound..<start + payload.upperBound)
+        position.chain = chain
+        return true
+    }
 }

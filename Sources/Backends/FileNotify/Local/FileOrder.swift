@@ -56,6 +56,11 @@ package final class FileOrder: LocalOrder {
         try await local.read(.linearizable) { _ in }
     }
 
+    package func roomMaking(for transaction: Transaction) -> (@Sendable () async -> Void)? {
+        guard transaction.isContent, local.mustMakeRoom else { return nil }
+        return { [local] in await local.makeRoom() }
+    }
+
     package func record(_ judge: @escaping Judge) async throws(SharedCoreError) -> Recorded {
         let written = try await local.writeThoughCancelled(as: capabilities.durability, judge)
         guard capabilities.durability == .disk else { return Recorded(outcome: written.outcome) }

@@ -197,8 +197,9 @@ struct GroupStart {
     func place(
         _ state: StoreState, as generation: UInt64, incarnation: UInt64
     ) throws(SharedCoreError) -> Bool {
-        let builder = try JournalBuilder(
-            generation, in: directory, snapshotByteCount: state.snapshotByteCount)
+        let builder = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try JournalBuilder(generation, in: directory, snapshotByteCount: state.snapshotByteCount)
+        }
         try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         guard
             try builder.place(

@@ -14,6 +14,9 @@ extension LocalGroup {
     static let compactionByteCount = 1 << 20
     /// The least length of a log behind which no commit goes before it is compacted.
     private static let longestByteCount = 2 << 20
+    /// The least length of a log from which a full disk is tried to be helped.
+    private static let regainedByteCount = 64 << 10
+
     /// Starts a compaction on a thread of its own when the log is longer than what it describes.
     func compactWhenLong() {
         if isLong(beyond: Self.compactionByteCount, percent: 150) { startCompaction() }
@@ -22,12 +25,31 @@ extension LocalGroup {
     /// Waits for a compaction when the log is so long that a commit must not make it longer: the process that commits
     /// may live for one commit only, and then nobody else would do it (contract S10).
     func makeRoom() async {
-        guard isLong(beyond: Self.longestByteCount, percent: 200) else { return }
+        guard mustMakeRoom else { return }
         await compaction.thread.run { [self] in
-            guard (try? catchUp()) != nil, isLong(beyond: Self.longestByteCount, percent: 200) else { return }
+            guard (try? catchUp()) != nil, mustMakeRoom else { return }
             compactOnce(isUrgent: true)
         }
     }
+
+    /// Compacts where a full disk has refused content, and the log is longer than what it describes: the next process
+    /// may live for one commit as well.
+    ///
+    /// - Returns: Whether the log is shorter now.
+    func regainRoom() async -> Bool {
+        let before = logByteCount
+        guard isLong(beyond: Self.regainedByteCount, percent: 110) else { return false }
+        await compaction.thread.run { [self] in
+            guard (try? catchUp()) != nil, isLong(beyond: Self.regainedByteCount, percent: 110) else { return }
+            compactOnce(isUrgent: true)
+        }
+        return logByteCount < before
+    }
+
+    private var logByteCount: Int { replica.read { state in self.follower.logByteCount(in: &state) } }
+
+    /// Whether the log is so long that content waits for a compaction.
+    var mustMakeRoom: Bool { isLong(beyond: Self.longestByteCount, percent: 200) }
 
     /// Whether the log is longer than a size and than so many hundredths of what it describes. After a compaction that
     /// failed it may grow a little before the next one.
@@ -79,14 +101,17 @@ extension LocalGroup {
         }
         guard let captured else { return false }
         let journal = captured.position.journal
-        guard let byte = try takeCompactionLock(of: journal, isUrgent: isUrgent) else { return false }
-        defer { journal.file.unlock(byteAt: byte) }
+        let turn = try takeTurn(at: journal, isUrgent: isUrgent)
+        if case .anothers = turn { return false }
+        defer { if case .locked(let byte) = turn { journal.file.unlock(byteAt: byte) } }
         // What a process that ended behind its floor has not removed: otherwise each one that lives so shortly leaves a
         // journal.
         directory.removeObsolete()
 
-        let builder = try JournalBuilder(
-            journal.generation + 1, in: directory, snapshotByteCount: captured.state.snapshotByteCount)
+        let builder = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try JournalBuilder(
+                journal.generation + 1, in: directory, snapshotByteCount: captured.state.snapshotByteCount)
+        }
         do throws(SharedCoreError) {
             try captured.state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         } catch {
@@ -157,24 +182,32 @@ extension LocalGroup {
     /// How long another process that compacts is waited for before it is taken for frozen.
     private static let compactionPatience = Duration.milliseconds(250)
 
+    /// Whose turn it is to compact.
+    private enum CompactionTurn {
+        /// This process's, which has locked the byte.
+        case locked(Int)
+        /// Anybody's: each byte is a frozen process's. Of several that compact, the first one to seal the journal has done it.
+        case anybodys
+        /// Another process compacts, or has done it.
+        case anothers
+    }
+
     /// Takes the lock of the one process that compacts. A process that is frozen while it has it is passed over: the
     /// next one takes the next of these bytes, so that only one passes over it at a time.
-    ///
-    /// - Returns: The byte that is locked now; nil when another process compacts, or has done it.
-    private func takeCompactionLock(of journal: Journal, isUrgent: Bool) throws(SharedCoreError) -> Int? {
+    private func takeTurn(at journal: Journal, isUrgent: Bool) throws(SharedCoreError) -> CompactionTurn {
         for byte in Journal.compactionLockByte..<Journal.compactionLockByte + 4 {
             let end = ContinuousClock.now.advanced(by: Self.compactionPatience)
             repeat {
                 do throws(SystemCallError) {
-                    if try journal.file.tryLock(byteAt: byte) { return byte }
+                    if try journal.file.tryLock(byteAt: byte) { return .locked(byte) }
                 } catch {
                     throw SharedCoreError(error)
                 }
-                guard isUrgent, !journal.word.isSealed else { return nil }
+                guard isUrgent, !journal.word.isSealed else { return .anothers }
                 usleep(2_000)
             } while ContinuousClock.now < end
         }
-        return nil
+        return .anybodys
     }
 
     /// Adds what was committed since the snapshot, seals the old journal and gives the new one its name.

@@ -36,15 +36,15 @@ extension LocalGroup {
     private func placeError() -> SharedCoreError? {
         do throws(SystemCallError) {
             let path = directory.directory.path
-            guard let sessions = try directory.status(of: GroupPage.fileName), sessions.identity == directory.identity
+            guard let sessions = try directory.presence(of: GroupPage.fileName), sessions.identity == directory.identity
             else { return .lost(path) }
             if sessions.byteCount < MappedPage.byteCount || directory.page.isLost { return .lost(path) }
             let position = position
             let journal = position.journal
             // Before its page is touched, which may be gone.
-            let status = try journal.file.status()
+            let status = try journal.file.presence()
             if status.byteCount < position.offset || journal.isPageLost { return .cut(journal.file.path) }
-            let named = try directory.status(of: GroupDirectory.journalName(journal.generation))
+            let named = try directory.presence(of: GroupDirectory.journalName(journal.generation))
             // One that was sealed may be removed: the order goes on in another.
             return named?.identity == status.identity || journal.word.isSealed ? nil : .lost(path)
         } catch {

@@ -77,9 +77,11 @@ extension LocalGroup {
         /// The time of one wait, in microseconds.
         static let pause: UInt32 = 5_000
 
-        /// Content waits 200 ms: a process that is stopped with the file holds up no one longer than contract S15 says.
+        /// Content waits 200 ms: a process that is stopped with the file holds up no one longer than contract S15 says. Room
+        /// is made for it once, as others wait behind it.
         func isOver(for room: NoRoom) -> Bool {
-            room.isSpareInUse ? waits >= (room.isContent ? 40 : 200) : attempts >= 20 || compactions >= 2
+            if room.isSpareInUse { return waits >= (room.isContent ? 40 : 200) }
+            return room.isContent ? attempts >= 1 : attempts >= 20 || compactions >= 2
         }
     }
 
@@ -101,11 +103,16 @@ extension LocalGroup {
                     if request !== waiting { roomPatience = RoomPatience() }
                     waiting = request
                     if roomPatience.isOver(for: room) {
+                        // What was deleted still takes space in the journal: a compaction gives it back.
+                        if room.isContent, !room.isSpareInUse { startCompaction() }
                         if queue.withdraw(request) { request.finish(with: .failure(room.error)) }
                     } else if room.isSpareInUse {
                         FailPoint.hit("commit.awaitsSpare")
                         roomPatience.waits += 1
                         usleep(RoomPatience.pause)
+                    } else if room.isContent {
+                        roomPatience.attempts += 1
+                        takeSpaceOfFormerJournals()
                     } else {
                         roomPatience.attempts += 1
                         let isMade = !Defect.withoutRoom.isPresent && makeRoomOnFullDisk()
@@ -117,6 +124,13 @@ extension LocalGroup {
                 while let request = queue.takeFirst() { request.finish(with: .failure(error)) }
             }
         }
+    }
+
+    /// Takes the space that a process which ended behind its compaction has left, without a compaction of its own.
+    private func takeSpaceOfFormerJournals() {
+        guard (try? finishCompaction()) == false else { return }
+        directory.removeObsolete()
+        keepSpareSpace()
     }
 
     /// - Returns: Whether this call has finished a compaction.

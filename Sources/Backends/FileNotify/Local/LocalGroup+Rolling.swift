@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Glibc
 internal import Platform
 internal import Replica
 internal import StoreEngine
@@ -29,6 +30,9 @@ extension LocalGroup {
 
     /// Makes the journal in which the order goes on after a sealed one: no copy of anything, so it takes no time to
     /// speak of. Whoever comes second finds it made. Blocks.
+    ///
+    /// With the last inode, a copy of everything: no compaction could be written behind it, and the journals before it
+    /// would keep theirs.
     func makeSuccessor(of journal: Journal) throws(SharedCoreError) {
         guard case .sealed = try catchUp() else { return }
         let position = position
@@ -37,9 +41,11 @@ extension LocalGroup {
         // Listeners set their bits before they look at the word, so after the seal none is missing.
         let inherited = Defect.lostInterest.isPresent ? [] : journal.interest
         bells.prepare(inherited)
-        let builder = try JournalBuilder(journal.generation + 1, in: directory)
+        guard let builder = try successorBuilder(of: journal) else { return }
+        let hasSnapshot = builder.hasLastInode
+        if hasSnapshot, try !writeSnapshot(at: position, to: builder) { return }
         let isPlaced = try builder.place(
-            incarnation: journal.header.incarnation, bootID: journal.header.bootID, hasSnapshot: false,
+            incarnation: journal.header.incarnation, bootID: journal.header.bootID, hasSnapshot: hasSnapshot,
             predecessorTail: position.offset, inherited: inherited, isAbandoned: journal.word.isAbandoned,
             isDurable: false)
         FailPoint.hit("roll.afterPlace")
@@ -47,7 +53,52 @@ extension LocalGroup {
         if isPlaced, journal.word.isAbandoned { try directory.journal(journal.generation + 1)?.abandon() }
         try catchUp()
         if isPlaced { moveListeners(inherited, to: journal.generation + 1) }
+        if isPlaced, hasSnapshot {
+            compaction.thread.submit { [self] in _ = try? finishCompaction() }
+        }
         keepSpareSpace()
+    }
+
+    /// Begins the journal behind a sealed one. Blocks.
+    ///
+    /// - Returns: Nil when another process has made it meanwhile.
+    private func successorBuilder(of journal: Journal) throws(SharedCoreError) -> JournalBuilder? {
+        let end = ContinuousClock.now.advanced(by: SpareSpace.makerPatience)
+        var isFinished = false
+        while true {
+            do throws(SystemCallError) {
+                return try JournalBuilder(journal.generation + 1, in: directory)
+            } catch {
+                if error.isSpareInUse, ContinuousClock.now < end {
+                    usleep(1_000)
+                } else {
+                    // The journals before one with a snapshot may be there still.
+                    guard error.isStorageFull, !isFinished, (try? finishCompaction()) == true else {
+                        throw SharedCoreError(error)
+                    }
+                    isFinished = true
+                }
+            }
+            guard case .sealed = try catchUp(), position.journal === journal else { return nil }
+        }
+    }
+
+    /// Writes the snapshot of what stands at the end of a sealed journal.
+    ///
+    /// - Returns: False when the order has gone on meanwhile.
+    private func writeSnapshot(
+        at position: JournalFollower.Position, to builder: JournalBuilder
+    ) throws(SharedCoreError) -> Bool {
+        let (state, present) = replica.read { state in (state, self.follower.position(in: &state)) }
+        guard present.journal === position.journal, present.offset == position.offset else { return false }
+        do throws(SharedCoreError) {
+            try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
+        } catch {
+            // Large values are read from journals, and those below the floor have given their space back.
+            guard error.code == .corrupt, directory.page.floor > position.journal.generation else { throw error }
+            return false
+        }
+        return true
     }
 
     /// Keeps space again where a process has ended behind its compaction before it did: whatever joins next does it, so
@@ -134,6 +185,13 @@ extension LocalGroup {
         } catch {
             // Of what is not content, none is refused while the journal has space that only content needs.
             if case .content = claim { throw SharedCoreError(error) }
+            // Stopped and slow processes keep the inodes of journals that were removed. Until one is free, the journal has
+            // to have the space itself.
+            if error.isInodeMissing,
+                (try? journal.reserveSpace(for: 0, at: end, keeping: Journal.reserveByteCount)) != nil
+            {
+                return nil
+            }
             guard error.isStorageFull, try journal.giveBackSpace(behind: end) else { throw SharedCoreError(error) }
             journal.spareByteCount = try SharedCoreError.wrapping { () throws(SystemCallError) in
                 try SpareSpace.keep(needed, in: directory.directory)

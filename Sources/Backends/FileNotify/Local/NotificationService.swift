@@ -186,7 +186,7 @@ final class NotificationService: Sendable {
     private static func bell(_ index: Int, in directory: Directory) throws(SystemCallError) -> OpenFile {
         do throws(SystemCallError) {
             let file = try OpenFile(BellRinger.fileName(index), in: directory, .read)
-            if try file.status().byteCount > 0 { return file }
+            if try file.presence().byteCount > 0 { return file }
         } catch {
             guard error.isAbsent else { throw error }
         }
