@@ -81,13 +81,13 @@
                 throw SharedCoreError(.unavailable, "The cluster grants no lease.", at: "open", cause: grant.error)
             }
             let lasting = Duration.seconds(max(1, grant.ttl))
+            let socket = SessionSocket(ofLease: grant.id)
             // It is kept alive from the start: one member after the other may fail to take the session.
-            if !EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, lasting: lasting) }
+            if !EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, lasting: lasting, socket: socket) }
             do throws(SharedCoreError) {
                 let record = SessionRecord(description, clock: feed.clock)
-                let socket = SessionSocket(ofLease: grant.id)
                 let revision = try await feed.enter(record, lease: grant.id)
-                if EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, lasting: lasting) }
+                if EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, lasting: lasting, socket: socket) }
                 return Seat(
                     id: SessionID(rawValue: UInt64(clamping: revision)), lease: grant.id, record: record, socket: socket
                 )

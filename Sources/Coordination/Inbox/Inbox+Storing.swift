@@ -42,16 +42,19 @@ extension Inbox {
 
     /// Forgets what was answered in the place of a message that was set aside, so that the message itself is stored when it
     /// is received again: the notice that it is too large, and the mark that is left when that was shown or that there is
-    /// nothing to show. A message that can be shown stays.
+    /// nothing to show.
     ///
-    /// - Returns: Whether it is gone; a notice that a participant has in hand stays.
-    /// - Throws: What ``SharedStore/commit(_:)`` throws, but no failed guard.
-    package func forgetNotice(of callID: CallID) async throws(SharedCoreError) -> Bool {
+    /// - Throws: ``SharedCoreError/Code/corrupt`` or ``SharedCoreError/Code/incompatible`` for a record or a mark that cannot
+    ///   be read; what ``SharedStore/commit(_:)`` throws, but no failed guard.
+    package func forgetNotice(of callID: CallID) async throws(SharedCoreError) -> NoticeState {
         let name = ItemName(callID.text)
         let item = try await mailbox.item(name)
-        guard item.take == nil else { return false }
-        if case .stored(let message) = try InboxState(of: item, callID: callID) {
-            guard case .tooLarge = message.content else { return true }
+        switch try InboxState(of: item, callID: callID) {
+        case .absent: return .gone
+        case .taken: return .taken
+        case .stored(let message):
+            guard case .tooLarge = message.content else { return .message }
+        case .acknowledged, .nothingToShow: break
         }
         var transaction = Transaction()
         transaction.require(.absent(try mailbox.keys.key(of: .take, for: name)))
@@ -59,14 +62,25 @@ extension Inbox {
             transaction.require(.revision(entry.key, entry.revision))
             transaction.delete(entry.key)
         }
-        guard !transaction.operations.isEmpty else { return true }
         do throws(SharedCoreError) {
             _ = try await mailbox.store.commit(transaction)
-            return true
+            return .gone
         } catch {
             guard error.code == .guardFailed else { throw error }
-            return false
+            return .changed
         }
+    }
+
+    /// What stands in the place of a message that was set aside, after ``forgetNotice(of:)``.
+    package enum NoticeState: Hashable, Sendable {
+        /// Nothing: the message is stored when it is received again.
+        case gone
+        /// A notice that a participant has in hand. It stays.
+        case taken
+        /// A message of the same call-id that can be shown. It stays.
+        case message
+        /// Something else than when it was read. It stays.
+        case changed
     }
 
     /// Whether a transaction failed because one of the call-id is stored already, or was acknowledged.

@@ -128,7 +128,7 @@ package final class MailArrivals: Sendable {
 
 extension Maildir {
     /// The same Maildir, with `cur` in the place of `new`.
-    fileprivate var inCur: Maildir { Maildir(path: path, new: cur, cur: cur) }
+    fileprivate var inCur: Maildir { Maildir(path: path, new: cur, cur: cur, tmp: tmp) }
 }
 
 extension FileName {

@@ -5,7 +5,7 @@ internal import Mailboxes
 /// How many processes have ended while they read each message: killed for their memory or their time, or by a fault of
 /// a library. A message that has ended ``limit`` is read no more.
 ///
-/// A core that starts counts in the group what its predecessor was reading, see ``Maildir/marking(_:while:)``.
+/// A core that starts counts in the group what its predecessors were reading, see ``Maildir/marking(_:while:)``.
 struct MailAttempts {
     /// How many processes one message may cost. Fewer than a push is tried (`executor.attempts`), and more than chance
     /// kills in the moment of reading the same message.
@@ -23,8 +23,8 @@ struct MailAttempts {
 
     /// Takes in what is known, and forgets what is not in the folder any more.
     ///
-    /// - Parameter marked: What was being read when the process of the last core ended.
-    mutating func load(standing arrivals: Maildir.Arrivals, marked: FileName?) async throws(SharedCoreError) {
+    /// - Parameter marked: What processes were reading when they ended, once for each.
+    mutating func load(standing arrivals: Maildir.Arrivals, marked: [FileName]) async throws(SharedCoreError) {
         // It may be tried again.
         counts = [:]
         let standing = Set(arrivals.messages.map(Self.part))
@@ -37,11 +37,9 @@ struct MailAttempts {
                 changes.delete(entry.key)
             }
         }
-        if let part = marked.map(Self.part), arrivals.isPartial || standing.contains(part) {
-            let count = (counts[part] ?? 0) + 1
-            counts[part] = count
-            changes.put(try Key(Self.path + part), Array("\(count)".utf8))
-        }
+        let counted = marked.map(Self.part).filter { arrivals.isPartial || standing.contains($0) }
+        for part in counted { counts[part, default: 0] += 1 }
+        for part in Set(counted) { changes.put(try Key(Self.path + part), Array("\(counts[part, default: 0])".utf8)) }
         if !changes.operations.isEmpty { _ = try await store.commit(changes) }
     }
 

@@ -97,7 +97,9 @@ struct MailCollector {
     private mutating func collect() async throws -> Outcome {
         let look: MailSource.Look
         do throws(SystemCallError) {
-            look = try await thread.run { [source] () throws(SystemCallError) in try source.look() }
+            look = try await thread.run { [source, knowsAttempts] () throws(SystemCallError) in
+                try source.look(takingMarks: !knowsAttempts)
+            }
         } catch {
             return await trouble("The Maildir cannot be read: \(error)")
         }
@@ -105,9 +107,9 @@ struct MailCollector {
         await report(look.arrivals.others, in: look.maildir)
         if !knowsAttempts {
             do throws(SharedCoreError) {
-                try await attempts.load(standing: look.arrivals, marked: look.marked)
+                try await attempts.load(standing: look.arrivals, marked: look.marks.map(\.message))
                 knowsAttempts = true
-                if look.marked != nil { await thread.run { look.maildir.unmark() } }
+                await thread.run { for mark in look.marks { look.maildir.unmark(mark.name) } }
             } catch {
                 return try await trouble(storing: nil, error)
             }

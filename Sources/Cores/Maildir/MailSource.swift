@@ -31,19 +31,22 @@ struct MailSource: Sendable {
     struct Look: Sendable {
         let maildir: Maildir
         let arrivals: Maildir.Arrivals
-        /// What was being read when a process ended. The mark stays until it is counted.
-        let marked: FileName?
+        /// The marks of processes that have ended. They stay until they are counted.
+        let marks: [Maildir.LeftMark]
     }
 
     /// Lists what has arrived.
     ///
     /// The folders are opened anew each time, so that one that somebody moved or removed is noticed, and the bell is
     /// set before the list is made, so that nothing falls between.
-    func look() throws(SystemCallError) -> Look {
+    ///
+    /// - Parameter takesMarks: Whether to look for what processes were reading when they ended.
+    func look(takingMarks takesMarks: Bool = false) throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: path)
         try bell.listen(to: maildir.new)
         return Look(
-            maildir: maildir, arrivals: try maildir.arrivals(limit: Self.lookLimit), marked: try maildir.markedName())
+            maildir: maildir, arrivals: try maildir.arrivals(limit: Self.lookLimit),
+            marks: takesMarks ? try maildir.leftMarks() : [])
     }
 
     /// What was found under a name.

@@ -9,10 +9,8 @@ internal import ProgramOutput
 enum StartGate {
     /// What comes after the gate.
     enum Way: String, CaseIterable {
-        /// Another program.
-        case command
-        /// Another program, of which and of whose children it can be told that they are an Executor's (``ExecutorMark``).
-        case executor
+        /// Another program, which has a ``LaunchMark`` of that role.
+        case command, executor
         /// This program, with a command of its own.
         case own
     }
@@ -47,13 +45,9 @@ enum StartGate {
             _exit(ExclusiveStatus.refusal)
         }
         arguments.removeFirst(5)
-        switch way {
-        case .own: return
-        case .command: break
-        case .executor:
-            guard let mark = ExecutorMark(of: .current, startedBy: parent) else { _exit(ExclusiveStatus.refusal) }
-            OwnProcess.set(ExecutorMark.variable, to: mark.text)
-        }
+        if way == .own { return }
+        guard let mark = LaunchMark(startedBy: parent) else { _exit(ExclusiveStatus.refusal) }
+        OwnProcess.set((way == .command ? LaunchMark.Role.command : .executor).variable, to: mark.text)
         let numbers = words[4].split(separator: ",").compactMap { UInt64($0) }
         if numbers.count == 2 { OwnProcess.set(OwnProcess.Signals(ignored: numbers[0], blocked: numbers[1])) }
         let error = OwnProcess.become(arguments[0], Array(arguments.dropFirst()))

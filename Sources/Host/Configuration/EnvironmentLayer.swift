@@ -44,7 +44,7 @@ enum EnvironmentLayer {
 
     /// Variables with the prefix that are no settings: this program's own, its keeper's, and those of its tests.
     private static let others =
-        [fileVariable, callIDVariable, ExecutorMark.variable, prefix + "FAIL_POINT"]
+        [fileVariable, callIDVariable, prefix + "FAIL_POINT"] + LaunchMark.Role.allCases.map(\.variable)
         + ["KEEPER", "BACKGROUND"].map { prefix + $0 }
 
     /// Says which variables look like settings and are none. They are no error: another version may know them.

@@ -58,7 +58,9 @@ struct Resolution: Sendable {
 
     /// The same configuration with some settings otherwise, as if their flags had been given.
     func overridden(by flags: [String: String]) -> Resolution {
-        Resolution(overriding: self, layers: [Self.layer(of: flags)] + layers)
+        var resolution = Resolution(overriding: self, layers: [Self.layer(of: flags)] + layers)
+        resolution.deciding = deciding.map { ($0.names.subtracting(flags.keys), $0.resolution) }
+        return resolution
     }
 
     /// The same configuration with some settings as another one has them, given or not.

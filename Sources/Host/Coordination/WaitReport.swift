@@ -35,8 +35,9 @@ final class WaitReport: Sendable {
     static let delay = Duration.seconds(1)
 
     private let clock: any TimeSource
-    private let told: Task<Void, Never>
-    private let lines: AsyncStream<OwnershipWait>.Continuation
+    private let tell: @Sendable (OwnershipWait) -> Void
+    /// Calls ``tell``, which blocks where it writes to a pipe that is not read.
+    private let thread = SerialThread(name: "waits")
     private let state = Mutex(State())
 
     private struct State {
@@ -45,12 +46,10 @@ final class WaitReport: Sendable {
         var timer: Task<Void, Never>?
     }
 
-    /// - Parameter tell: Called for one reason after the other, in a task of its own: a terminal that takes nothing blocks.
+    /// - Parameter tell: Called for one reason after the other, on a thread of its own: it may block.
     init(by clock: any TimeSource = SystemClock(), tell: @escaping @Sendable (OwnershipWait) -> Void) {
         self.clock = clock
-        let (reasons, continuation) = AsyncStream.makeStream(of: OwnershipWait.self)
-        lines = continuation
-        told = Task.detached { for await reason in reasons { tell(reason) } }
+        self.tell = tell
     }
 
     /// Takes in another reason. Returns at once.
@@ -83,8 +82,7 @@ final class WaitReport: Sendable {
             state.timer?.cancel()
             state.reason = nil
         }
-        lines.finish()
-        await told.value
+        await thread.run {}
     }
 
     private func stands(_ reason: OwnershipWait) {
@@ -96,6 +94,6 @@ final class WaitReport: Sendable {
     private func tell(_ reason: OwnershipWait, in state: inout State) {
         guard state.lastTold != reason else { return }
         state.lastTold = reason
-        lines.yield(reason)
+        thread.submit { [tell] in tell(reason) }
     }
 }

@@ -60,8 +60,11 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         }
         let options = try context.resolution.exclusiveOptions()
         let isTold = context.logger.logLevel <= .notice
+        // A pipe that is not read blocks the writer: that must hold up no hand-over.
+        let errors = SerialThread(name: "errors")
         let program = ExclusiveProgram(command.map(\.bytes), grace: options.grace) {
-            if isTold {
+            guard isTold else { return }
+            errors.submit {
                 StandardError.write(
                     "sharedcore: the command is told to end, because its ownership is over; “sharedcore timeline” tells why"
                 )
@@ -89,8 +92,11 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
             }
         }
         let waiting = Task { for await _ in interrupts { work.cancel() } }
-        defer { waiting.cancel() }
-        try await work.value
+        let result = await work.result
+        waiting.cancel()
+        // The ownership is over by now, so this may wait.
+        await errors.run {}
+        try result.get()
     }
 
     /// Whether a command line calls this command, as far as can be told of one that is wrong.

@@ -18,7 +18,7 @@ final class ExclusiveProgram: Sendable {
     private let command: [[UInt8]]
     /// How long it has from SIGTERM to SIGKILL when it is to let go.
     private let grace: Duration
-    /// Hears that the command is told to end, because its ownership is over.
+    /// Hears that the command is told to end, because its ownership is over. It must not block.
     private let onOrder: @Sendable () -> Void
     private let state = Mutex(State.waiting)
 
@@ -97,8 +97,8 @@ final class ExclusiveProgram: Sendable {
         return await withTaskCancellationHandler {
             await program.end()
         } onCancel: {
-            onOrder()
-            program.signal(SIGTERM)
+            // One that has ended by itself loses its ownership for that reason.
+            guard program.signal(SIGTERM) else { return }
             // In case it is stopped, so that it can hear.
             program.signal(SIGCONT)
             let grace = grace
@@ -106,6 +106,7 @@ final class ExclusiveProgram: Sendable {
                 try? await Task.sleep(for: grace)
                 program.signal(SIGKILL)
             }
+            onOrder()
         }
     }
 }

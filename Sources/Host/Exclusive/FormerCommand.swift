@@ -45,18 +45,31 @@ enum FormerCommand {
             throw CommandFailure(
                 .unavailable, "the former command (pid \(command.pid)) still runs as user \(user): end it first")
         }
+        // Nor does it say whose command that is. The process itself does, unless it has changed its environment.
+        let mark = LaunchMark(of: command.pid, as: .command)
+        guard mark?.parent == owner, mark?.pid == command.pid else {
+            guard await hasEnded(handle) else {
+                throw CommandFailure(
+                    .unavailable,
+                    "the former command (pid \(command.pid)) still runs and does not say whose command it is: end it "
+                        + "first")
+            }
+            return
+        }
         do throws(SystemCallError) {
             try handle.signal(.kill)
         } catch {
             throw CommandFailure(
                 .unavailable, "the former command (pid \(command.pid)) still runs and cannot be killed: \(error.text)")
         }
-        let isGone = await SerialThread(name: "former").run {
-            Poll.wait(for: [handle.descriptor], timeout: patience)[0]
-        }
-        guard isGone else {
+        guard await hasEnded(handle) else {
             throw CommandFailure(
                 .unavailable, "the former command (pid \(command.pid)) was killed and is still there")
         }
+    }
+
+    /// Waits for the end of a process, for ``patience`` at most.
+    private static func hasEnded(_ process: ProcessHandle) async -> Bool {
+        await SerialThread(name: "former").run { Poll.wait(for: [process.descriptor], timeout: patience)[0] }
     }
 }

@@ -57,23 +57,47 @@ struct MaildirCommand: HostCommand {
     private func retry(
         _ folder: SideFolder, at path: String, on thread: SerialThread, in context: CommandContext
     ) async throws {
-        let found = try await thread.run { () throws(SharedCoreError) in try SetAsideMessage.toRetry(folder, of: path) }
+        let found = try await thread.run { try SetAsideMessage.toRetry(folder, of: path) }
         var count = 0
+        var left: [(file: String, reason: String)] = []
         if let found, !found.callIDs.isEmpty {
             let options = try context.resolution.coordinationOptions()
-            try await context.withGroup(for: "maildir") { group in
+            try await context.withPresentGroup(for: "maildir") { group in
                 let inbox = try Inbox(group, lifetime: options.inboxLifetime)
                 for (index, callID) in found.callIDs.enumerated() {
-                    if let callID, try await !inbox.forgetNotice(of: callID) { continue }
+                    if let callID, let reason = try await Self.reasonToStay(callID, in: inbox) {
+                        left.append((found.name(of: index), reason))
+                        continue
+                    }
                     try await thread.run { () throws(SystemCallError) in try found.giveBack(index) }
                     count += 1
                 }
             }
         }
-        let left = (found?.callIDs.count ?? 0) - count
-        let note = left == 0 ? "" : " \(left) stay for now: an Executor is telling of them."
+        for (file, reason) in left {
+            try await context.output.emit(
+                text: "\(ValueText.oneLine(file)) stays: \(ValueText.oneLine(reason))",
+                json: ["event": "stays", "file": .text(file), "reason": .text(reason)])
+        }
+        let note = left.isEmpty ? "" : " \(left.count) \(left.count == 1 ? "stays" : "stay")."
         try await context.output.confirm(
             text: count.counting("message") + (count == 1 ? " is" : " are") + " tried again." + note,
-            json: ["event": "retried", "count": .integer(Int64(count)), "left": .integer(Int64(left))])
+            json: ["event": "retried", "count": .integer(Int64(count)), "left": .integer(Int64(left.count))])
+    }
+
+    /// Why a message cannot be tried again now; nil when the group has forgotten what was answered in its place.
+    private static func reasonToStay(_ callID: CallID, in inbox: Inbox) async throws(SharedCoreError) -> String? {
+        do throws(SharedCoreError) {
+            switch try await inbox.forgetNotice(of: callID) {
+            case .gone: return nil
+            case .taken: return "an Executor is telling of it"
+            case .message: return "the inbox has a message of its call-id"
+            case .changed: return "what was answered in its place has changed just now"
+            }
+        } catch {
+            // The record of one message holds up no other one.
+            guard error.code == .corrupt || error.code == .incompatible else { throw error }
+            return error.sentence
+        }
     }
 }

@@ -31,7 +31,9 @@ struct ExecutorLaunch: Sendable {
         self.own = own
         parent = ProcessIdentity.current.pid
         self.deadline = deadline
-        variables = try resolution.variables()
+        // The host has a hub, and starts another if it is killed. One that an Executor starts would end with what limits
+        // its memory.
+        variables = try resolution.overridden(by: [Settings.zmqHub.name: "none"]).variables()
         if let words = try resolution.optional(Settings.executorCommand) {
             try Self.check(words, in: resolution)
             kind = .command(words)

@@ -29,7 +29,7 @@ struct HostRun: Sendable {
         self.report = report
         let claim = try await HostClaim(
             of: group, with: HostRecord(pid: process, settings: settings, isCaged: cage != nil))
-        let left = await SerialThread(name: "leftovers").run { ExecutorMark.endLeftovers() }
+        let left = await SerialThread(name: "leftovers").run { ExecutorLeftovers.end() }
         if left.count > 0 {
             let processes = left.count.counting("process", "processes")
             context.logger.notice("ended: \(processes) that Executors of a killed host had left running")

@@ -129,6 +129,34 @@ struct InboxTests {
         #expect(taken.message == message)
     }
 
+    @Test("C12: a notice is forgotten, unless a participant has it in hand or a message stands in its place")
+    func forgottenNotice() async throws {
+        let fixture = try await InboxFixture()
+        let inbox = try Inbox(fixture.keeper)
+        let notice = InboxMessage(callID: try callID("large"), content: .tooLarge(from: "sip:ann@x", to: "sip:me@x"))
+        #expect(try await inbox.forgetNotice(of: notice.callID) == .gone, "nothing is there")
+        try await inbox.store(notice)
+        let group = try await fixture.participant()
+        let other = try Inbox(group)
+        let changing = try Inbox(
+            InterposedStore(
+                fixture.keeper,
+                once: { () async throws(SharedCoreError) in _ = try await other.take(notice.callID) }))
+        #expect(try await changing.forgetNotice(of: notice.callID) == .changed)
+        #expect(try await inbox.forgetNotice(of: notice.callID) == .taken)
+        await group.close()
+        #expect(try await inbox.forgetNotice(of: notice.callID) == .gone)
+        #expect(try await inbox.look(notice.callID) == .absent)
+        // The mark that is left when a notice was shown, or that there is nothing to show.
+        try await inbox.store(InboxMessage(callID: notice.callID, content: .nothingToShow))
+        #expect(try await inbox.forgetNotice(of: notice.callID) == .gone)
+        #expect(try await inbox.look(notice.callID) == .absent)
+        let message = try textMessage("shown")
+        try await inbox.store(message)
+        #expect(try await inbox.forgetNotice(of: message.callID) == .message)
+        #expect(try await inbox.look(message.callID) == .stored(message))
+    }
+
     @Test("C10: a wait goes on while the message is in somebody's hand")
     func endsWait() {
         #expect(!InboxState.absent.endsWait)

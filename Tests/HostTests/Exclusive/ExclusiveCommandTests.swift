@@ -6,6 +6,7 @@ internal import Platform
 internal import Subprocess
 internal import TestSupport
 internal import Testing
+internal import ZMQBackend
 
 /// Commands of `exclusive`, each with a process of its own, on both backends that processes share.
 @Suite("Any command as the core", .serialized)
@@ -63,6 +64,7 @@ struct ExclusiveCommandTests {
             }
             #expect(ended.status == 3)
             #expect(ended.output == "runs\nasked")
+            #expect(ended.errors.contains("the command is told to end, because its ownership is over"))
             #expect(try await program.run("check").status == 0)
         }
     }
@@ -83,6 +85,32 @@ struct ExclusiveCommandTests {
             #expect(!events.contains(.text("killed")) && events.contains(.text("released")), "\(events)")
             #expect(try await program.run("check").status == 0)
         }
+    }
+
+    @Test("Full standard error holds up no hand-over: the command is killed at its deadline (contract C3)")
+    func fullStandardError() async throws {
+        let program = try HostProgram()
+        try program.write("handover:\n  deadline: 5s\n  hardMaximum: 8s\n", to: "sharedcore.yaml")
+        let script = """
+            exec 3<>full
+            dd if=/dev/zero of=full bs=4096 count=1024 oflag=nonblock 2> /dev/null
+            sharedcore exclusive --role executor -- \
+                sh -c 'trap "" TERM; touch runs; while :; do sleep 0.05; done' 2>&3 &
+            executor=$!
+            until [ -e runs ]; do sleep 0.05; done
+            sharedcore exclusive --role main -- echo main runs
+            cat <&3 > read & reader=$!
+            wait $executor
+            echo $?
+            for turn in {1..600}; do grep -aq 'told to end' read && break; sleep 0.05; done
+            kill $reader
+            grep -ac 'told to end' read
+            """
+        let ended = try await program.shell(script, fifo: "full")
+        #expect(ended.output == "main runs\n137\n1\n", "\(ended.errors)")
+        // It was the command that was killed, not the one that runs it.
+        let events = try await program.run("timeline", "--json").objects().map { $0["event"] }
+        #expect(!events.contains(.text("killed")) && events.contains(.text("released")), "\(events)")
     }
 
     @Test("A sharedcore that is killed leaves no command running (contract L3)", arguments: backends)
@@ -153,6 +181,33 @@ struct ExclusiveCommandTests {
                 "its core failed: the former command (pid \(command.value)) still runs as user 65534: end it first\n"),
             "\(next.errors)")
         #expect(!former.hasEnded)
+    }
+
+    @Test("A process that a record calls the former command is not killed unless it says so itself")
+    func forgedRecord() async throws {
+        let owner = try StartedProgram("/bin/sleep", ["1000"], streams: [])
+        let other = try StartedProgram("/bin/sleep", ["1000"], streams: [])
+        let dead = try #require(ProcessIdentity(of: owner.pid))
+        let process = try #require(ProcessIdentity(of: other.pid))
+        // Ended and not waited for: a sharedcore whose command may still run looks like that.
+        #expect(kill(owner.pid, SIGKILL) == 0)
+        try await eventually("it has ended") { dead.isExiting }
+        try await HostProgram.using("zmq") { program in
+            #expect(try await program.run("store", "put", "key", "value").status == 0)
+            let group = try await ZMQGroup.open(HubEndpoint("ipc://\(program.socket)"), group: "default")
+            let record =
+                "\(dead.bootID) \(ProcessIdentity.currentNamespace) \(dead.pid) \(dead.startTime) \(process.pid) "
+                + "\(process.startTime)"
+            _ = try await group.put(".sharedcore/exclusive", Array(record.utf8))
+            let refused = try await program.run("exclusive", "--role", "executor", "--", "true")
+            #expect(refused.status == 125, "\(refused.errors)")
+            #expect(refused.errors.contains("does not say whose command it is: end it first"), "\(refused.errors)")
+            #expect(process.liveness == .alive)
+            #expect(kill(other.pid, SIGKILL) == 0)
+            #expect(try await program.run("exclusive", "--role", "executor", "--", "true").status == 0)
+            await group.close()
+        }
+        #expect(try other.waitForEnd() == 137 && owner.waitForEnd() == 137)
     }
 
     @Test(

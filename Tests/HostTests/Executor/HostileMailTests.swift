@@ -1,7 +1,10 @@
+internal import BackendRegistry
+internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import FoundationEssentials
 internal import Glibc
+internal import Mailboxes
 internal import Platform
 internal import Subprocess
 internal import TestSupport
@@ -183,6 +186,48 @@ struct HostileMailTests {
             "--directory", "/d", "--maildir", "/m", "--deadline-ms", "1", "--call-id", "a", "--memory-bytes", "much",
         ])
         #expect(usage.status == 64)
+    }
+
+    @Test("A retry makes no group, such as one whose name was mistyped")
+    func absentGroup() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "mail")
+        try program.makeDirectory("mail/.Malformed/new")
+        try program.write(Self.head + "\nhi\n", to: "mail/.Malformed/new/1")
+        let refused = try await program.run("maildir", "--retry", "malformed", "--group", "mistyped")
+        #expect(refused.status == 1 && refused.errors.contains("there is no such group"), "\(refused.errors)")
+        #expect(TemporaryDirectory.names(in: program.directory.path(of: "mail/.Malformed/new")) == ["1"])
+        #expect(TemporaryDirectory.names(in: program.directory.path(of: "state/sharedcore")).isEmpty)
+    }
+
+    @Test("A message whose record is damaged, or that the inbox has, stays and is named; the others are tried again")
+    func partialRetry() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "mail")
+        #expect(try await program.run("store", "put", "key", "value").status == 0)
+        try program.makeDirectory("mail/.Malformed/new")
+        for (name, callID) in [("1", "damaged@x"), ("2", "received@x"), ("3", "free@x")] {
+            let mail = Self.head.replacing("a@b", with: callID) + "\nhi\n"
+            try program.write(mail, to: "mail/.Malformed/new/" + name)
+        }
+        let group = try await BackendRegistry.bundled().open(
+            BackendConfiguration(
+                backend: "file", group: "default", parentDirectory: program.directory.path(of: "state/sharedcore")))
+        let inbox = try Inbox(group)
+        _ = try await group.put(inbox.mailbox.keys.key(of: .message, for: ItemName("damaged@x")), [9])
+        let received = try #require(CallID("received@x"))
+        try await inbox.store(InboxMessage(callID: received, content: .text(from: "ann", to: "bob", text: "hi")))
+        let retried = try await program.run("maildir", "--retry", "malformed", "--json")
+        #expect(retried.status == 0, "\(retried.errors)")
+        let lines = try retried.objects()
+        #expect(lines.map { $0["event"] } == [.text("stays"), .text("stays"), .text("retried")], "\(retried.output)")
+        #expect(lines.map { $0["file"] } == [.text("1"), .text("2"), nil])
+        #expect(lines.last?["count"] == .number(1) && lines.last?["left"] == .number(2))
+        #expect(TemporaryDirectory.names(in: program.directory.path(of: "mail/.Malformed/new")).sorted() == ["1", "2"])
+        #expect(TemporaryDirectory.names(in: program.directory.path(of: "mail/new")) == ["3"])
+        let again = try await program.run("maildir", "--retry", "malformed")
+        #expect(again.output.hasSuffix("0 messages are tried again. 2 stay.\n"), "\(again.output)")
+        await group.close()
     }
 
     @Test("What is set aside is listed with names that act on no terminal; a Maildir that is none is status 69")

@@ -12,7 +12,7 @@ internal import Testing
 
 /// Pushes come while their host and its Executors are killed at random. The chance comes from a seed, which the environment
 /// variable `SHAREDCORE_TEST_SEED` repeats.
-@Suite("The host under fire", .serialized)
+@Suite("The host under fire", .enabled(if: TestScope.isCheck), .serialized)
 struct KillLoopTests {
     private let program: HostProgram
     private let environment: [String: String]

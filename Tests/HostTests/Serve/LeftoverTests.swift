@@ -69,12 +69,12 @@ struct LeftoverTests {
         // Until its end is waited for, a signal still reaches it, as one that takes long to end.
         let process = try ProcessHandle(try #require(ProcessIdentity(of: program.pid)))
         var looks = 0
-        let ending = ExecutorMark.endLeftovers(within: .seconds(600)) {
+        let ending = ExecutorLeftovers.end(within: .seconds(600)) {
             looks += 1
             if looks > 1 { #expect(process.hasEnded) }
             return looks <= 3 ? [process] : []
         }
-        #expect(ending == ExecutorMark.Ending(count: 1, isComplete: true))
+        #expect(ending == ExecutorLeftovers.Ending(count: 1, isComplete: true))
         #expect(try program.waitForEnd() == 137)
     }
 
@@ -82,8 +82,8 @@ struct LeftoverTests {
     func unending() throws {
         let program = try StartedProgram("/bin/sleep", ["1000"], streams: [])
         let process = try ProcessHandle(try #require(ProcessIdentity(of: program.pid)))
-        let ending = ExecutorMark.endLeftovers(within: .milliseconds(50)) { [process] }
-        #expect(ending == ExecutorMark.Ending(count: 1, isComplete: false))
+        let ending = ExecutorLeftovers.end(within: .milliseconds(50)) { [process] }
+        #expect(ending == ExecutorLeftovers.Ending(count: 1, isComplete: false))
         #expect(try program.waitForEnd() == 137)
     }
 

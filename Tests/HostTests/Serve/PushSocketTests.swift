@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import CoreAPITesting
+internal import Glibc
 internal import InMemoryBackend
 internal import Mailboxes
 internal import Platform
@@ -180,6 +181,15 @@ struct PushSocketTests {
         _ = try OpenFile(path: file, .create)
         #expect { try StreamListener(path: file) } throws: { ($0 as? SystemCallError)?.isAddressTaken == true }
         #expect(try FileStatus(ofPath: file).isRegularFile)
+    }
+
+    @Test("A path is no abstract name, to which every user may connect")
+    func abstract() throws {
+        let name = "sharedcore-test-\(ProcessIdentity.current.pid)"
+        #expect { try StreamListener(path: "@" + name) } throws: { ($0 as? SystemCallError)?.number == EINVAL }
+        let listener = try StreamListener(abstractName: name)
+        #expect(try StreamConnection(to: listener.location).peer?.process == ProcessIdentity.current.pid)
+        #expect { try StreamListener(abstractName: name) } throws: { ($0 as? SystemCallError)?.isAddressTaken == true }
     }
 
     @Test("The host's socket is for its user alone, and takes the place of one that was left behind")

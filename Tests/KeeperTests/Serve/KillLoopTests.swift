@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 extension KeeperTests {
-    @Suite("Kill loop", .serialized)
+    @Suite("Kill loop", .enabled(if: TestScope.isCheck), .serialized)
     struct KillLoopTests {
         /// A seed of one's own replays a run, as far as processes do.
         private static let seed =

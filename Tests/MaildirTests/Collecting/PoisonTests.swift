@@ -29,8 +29,10 @@ struct PoisonTests {
     }
 
     private func setMark(of name: FileName, readBy process: ProcessIdentity, in maildir: TestMaildir) throws {
-        let target = Maildir.markTarget(of: name, readBy: process, in: ProcessIdentity.currentNamespace)
-        #expect(target.withCString { symlink($0, maildir.path + "/tmp/sharedcore-reading") } == 0)
+        let folder = try Maildir(path: maildir.path)
+        let mark = Maildir.mark(of: process, in: ProcessIdentity.currentNamespace)
+        let result = name.withCString { target in mark.withCString { symlinkat(target, folder.tmp.descriptor, $0) } }
+        #expect(result == 0)
     }
 
     @Test("A message is marked while it is read, and not longer")
@@ -39,11 +41,12 @@ struct PoisonTests {
         let folder = try Maildir(path: maildir.path)
         for bytes in [Array("plain".utf8), [0xFF, 0x0A, 0x20], [UInt8](repeating: 0x61, count: 255)] {
             let name = FileName(bytes)
-            folder.marking(name) { #expect(maildir.names("tmp") == ["sharedcore-reading"]) }
+            folder.marking(name) { #expect(maildir.names("tmp").count == 1) }
             #expect(maildir.names("tmp").isEmpty)
             try await leaveMark(of: name, in: maildir)
-            #expect(try folder.markedName() == name)
-            folder.unmark()
+            let marks = try folder.leftMarks()
+            #expect(marks.map(\.message) == [name])
+            for mark in marks { folder.unmark(mark.name) }
         }
         for name in ["1", "2"] { try maildir.deliver(id: name, as: name) }
         let inbox = try await TestInbox()
@@ -60,9 +63,45 @@ struct PoisonTests {
         let folder = try Maildir(path: maildir.path)
         let name = FileName(Array("1".utf8))
         try setMark(of: name, readBy: .current, in: maildir)
-        #expect(try folder.markedName() == nil)
+        let marked = maildir.names("tmp")
+        #expect(try marked.count == 1 && folder.leftMarks().isEmpty)
         folder.marking(FileName(Array("2".utf8))) {}
-        #expect(maildir.names("tmp") == ["sharedcore-reading"], "another core's mark stays")
+        #expect(maildir.names("tmp") == marked, "another core's mark stays")
+    }
+
+    @Test("A message is marked also while another process reads, and each that has ended is counted")
+    func otherProcess() async throws {
+        let maildir = try TestMaildir()
+        let folder = try Maildir(path: maildir.path)
+        let name = FileName(Array("1".utf8))
+        let other = try ChildProcess("/bin/sleep", ["1000"])
+        try setMark(of: name, readBy: try #require(ProcessIdentity(of: other.pid)), in: maildir)
+        folder.marking(FileName(Array("2".utf8))) { #expect(maildir.names("tmp").count == 2) }
+        #expect(try maildir.names("tmp").count == 1 && folder.leftMarks().isEmpty)
+        try await leaveMark(of: name, in: maildir)
+        other.signal(SIGKILL)
+        _ = await other.end()
+        let marks = try folder.leftMarks()
+        #expect(marks.map(\.message) == [name, name])
+        var attempts = MailAttempts(in: try await TestInbox().store)
+        try await attempts.load(standing: Maildir.Arrivals(messages: [name]), marked: marks.map(\.message))
+        #expect(attempts.count(of: name) == 2)
+    }
+
+    @Test("A mark that says nothing is removed by the next core")
+    func unreadableMark() async throws {
+        let maildir = try TestMaildir()
+        try maildir.makeFolders()
+        for name in ["sharedcore-reading", "other"] {
+            #expect(symlink("nothing", maildir.path + "/tmp/" + name) == 0)
+        }
+        try maildir.deliver(id: "1", as: "1")
+        let inbox = try await TestInbox()
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("it is taken") { maildir.names("cur").count == 1 }
+        }
+        #expect(maildir.names("tmp") == ["other"])
+        #expect(try await counts(in: inbox).isEmpty)
     }
 
     @Test("What a mark tells of is counted once, by the next core, until the message is read")
@@ -72,14 +111,14 @@ struct PoisonTests {
         let inbox = try await TestInbox()
         for name in ["read", "gone"] {
             try await leaveMark(of: FileName(Array(name.utf8)), in: maildir)
-            let look = try MailSource(path: maildir.path, limits: MailLimits()).look()
-            #expect(look.marked == FileName(Array(name.utf8)))
-            #expect(try folder.markedName() != nil, "until it is counted")
+            let look = try MailSource(path: maildir.path, limits: MailLimits()).look(takingMarks: true)
+            #expect(look.marks.map(\.message) == [FileName(Array(name.utf8))])
+            #expect(try folder.leftMarks().count == 1, "until it is counted")
             var attempts = MailAttempts(in: inbox.store)
             let arrivals = Maildir.Arrivals(messages: [FileName(Array("read".utf8))])
-            try await attempts.load(standing: arrivals, marked: look.marked)
+            try await attempts.load(standing: arrivals, marked: look.marks.map(\.message))
             #expect(try await counts(in: inbox) == ["read": "1"])
-            folder.unmark()
+            for mark in look.marks { folder.unmark(mark.name) }
         }
         try await leaveMark(of: FileName(Array("gone".utf8)), in: maildir)
         try maildir.deliver(id: "read", as: "read")
@@ -87,7 +126,7 @@ struct PoisonTests {
             try await eventually("it is taken") { maildir.names("cur").count == 1 }
         }
         #expect(try await counts(in: inbox).isEmpty)
-        #expect(try folder.markedName() == nil)
+        #expect(maildir.names("tmp").isEmpty)
     }
 
     @Test("A message that cores were reading when they ended comes last, and is not read a fourth time")
@@ -116,11 +155,21 @@ struct PoisonTests {
         let seen = FileName(Array("seen".utf8))
         for isPartial in [true, false] {
             var attempts = MailAttempts(in: inbox.store)
-            try await attempts.load(standing: Maildir.Arrivals(messages: [seen], isPartial: isPartial), marked: nil)
+            try await attempts.load(standing: Maildir.Arrivals(messages: [seen], isPartial: isPartial), marked: [])
             #expect(attempts.count(of: seen) == 3)
             #expect(attempts.count(of: FileName(Array("unseen".utf8))) == (isPartial ? 3 : 0))
         }
         #expect(try await counts(in: inbox) == ["seen": "3"])
+    }
+
+    @Test("A folder that cannot be used is said to be that, as where it is listed")
+    func unusableFolder() throws {
+        let maildir = try TestMaildir()
+        try maildir.makeFolders()
+        _ = try Directory.create(path: maildir.path + "/.Poison", permissions: 0o700)
+        try maildir.write([], to: ".Poison/new")
+        #expect(throws: SystemCallError.self) { try SetAsideMessage.all(beside: maildir.path) }
+        #expect(throws: SystemCallError.self) { try SetAsideMessage.toRetry(.poison, of: maildir.path) }
     }
 
     @Test("What is set aside is listed and given back, under a name that is free")

@@ -6,9 +6,14 @@
 
     /// Keeps the leases of all sessions of a process alive, and so finds out that a member does not answer.
     final class LeaseKeeper: Sendable {
+        private struct Lease {
+            let duration: Duration
+            /// What proves whose it is.
+            let socket: SessionSocket?
+        }
+
         private struct Content {
-            /// How long each lasts.
-            var leases: [Int64: Duration] = [:]
+            var leases: [Int64: Lease] = [:]
             var task: Task<Void, Never>?
             /// The pause between two turns, and the time in which the next one is to have come.
             var pause: Task<Void, Never>?
@@ -16,7 +21,9 @@
 
             /// Three turns come within the shortest lease.
             var nextTurnTime: Duration {
-                min((leases.values.min() ?? LeaseKeeper.longestPause) / 3, LeaseKeeper.longestPause)
+                min(
+                    (leases.values.lazy.map(\.duration).min() ?? LeaseKeeper.longestPause) / 3, LeaseKeeper.longestPause
+                )
             }
         }
 
@@ -64,12 +71,14 @@
         /// - Returns: Whether the member has answered; the next one is asked when it has not. Nil when the cluster is gone.
         private func turn(through cluster: Cluster?) async -> Bool? {
             guard let cluster else { return nil }
-            let (leases, time) = content.withLock { (Array($0.leases.keys), $0.nextTurnTime) }
+            let (kept, time) = content.withLock { ($0.leases, $0.nextTurnTime) }
+            let leases = Array(kept.keys)
             let wait = min(time, Self.longestWait)
             for start in stride(from: 0, to: leases.count, by: Self.callSize) {
                 let some = Array(leases[start..<min(start + Self.callSize, leases.count)])
                 guard await keepAlive(some, through: cluster, within: wait) else { return false }
             }
+            for lease in kept.values { lease.socket?.drain() }
             return true
         }
 
@@ -77,9 +86,10 @@
             content.withLock { $0.task }?.cancel()
         }
 
-        func add(_ lease: Int64, lasting duration: Duration) {
+        /// - Parameter socket: The socket that proves whose the lease is, which is drained with each turn.
+        func add(_ lease: Int64, lasting duration: Duration, socket: SessionSocket?) {
             let pause = content.withLock { content -> Task<Void, Never>? in
-                content.leases[lease] = duration
+                content.leases[lease] = Lease(duration: duration, socket: socket)
                 // All are kept alive with each turn, so one that is no shorter waits for the next.
                 let isShorter = content.nextTurnTime < content.turnTime
                 return isShorter || EtcdDefect.eagerRenewal.isPresent ? content.pause : nil

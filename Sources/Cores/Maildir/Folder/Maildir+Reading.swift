@@ -2,65 +2,90 @@ internal import CoreAPI
 internal import Glibc
 internal import Platform
 
-/// The message that is being read now: a symbolic link in `tmp`, which names the process that reads and the message's
-/// file, `PID START-TIME NAMESPACE NAME`.
+/// What is being read now: a symbolic link in `tmp` for each process that reads. Its name says which process that is,
+/// `sharedcore-reading-PID-START-TIME-NAMESPACE`, and its target is the name of the message's file.
 ///
 /// It is there only while the message is read, so what a new core finds was being read when a process ended, unless that
 /// process lives: then another core is at work on the folder. A link is made and removed in one step each and leads
 /// nowhere; a commit in the group would take a hundred times as long, and a process that is killed in it would be blamed
 /// on the message.
 extension Maildir {
-    /// As seen from `new`.
-    private static let mark = "../tmp/sharedcore-reading"
+    /// What the name of each mark begins with.
+    private static let markPrefix = Array("sharedcore-reading".utf8)
+    /// How many marks a core takes up. The next one finds the rest.
+    private static let markLimit = 100
 
     /// Reads a message, marked as being read.
     ///
-    /// Where the file system takes no link, as when it is full, or another core has its mark there, nothing is marked:
+    /// Where the file system takes no link, as when it is full, or another core of this process reads, nothing is marked:
     /// then a message that ends this process is not found out.
     func marking<Value>(_ name: FileName, while read: () -> Value) -> Value {
-        let target = Self.markTarget(of: name, readBy: .current, in: ProcessIdentity.currentNamespace)
-        let isMarked = target.withCString { symlinkat($0, new.descriptor, Self.mark) == 0 }
-        defer { if isMarked { unmark() } }
+        let mark = Self.mark(of: .current, in: ProcessIdentity.currentNamespace)
+        let isMarked = name.withCString { target in
+            mark.withCString { symlinkat(target, tmp.descriptor, $0) == 0 }
+        }
+        defer { if isMarked { unmark(mark) } }
         return read()
     }
 
-    /// Where the mark of a process leads.
-    static func markTarget(
-        of name: FileName, readBy process: ProcessIdentity, in namespace: UInt64
-    ) -> FileName {
-        FileName(Array("\(process.pid) \(process.startTime) \(namespace) ".utf8) + name.bytes)
+    /// The name of a process's mark.
+    static func mark(of process: ProcessIdentity, in namespace: UInt64) -> FileName {
+        FileName(markPrefix + Array("-\(process.pid)-\(process.startTime)-\(namespace)".utf8))
     }
 
-    /// The message that a process was reading when it ended; nil where there was none, or the process lives.
-    func markedName() throws(SystemCallError) -> FileName? {
-        var bytes = [UInt8](repeating: 0, count: FileName.maximumByteCount + 64)
+    /// A mark that no living process has.
+    struct LeftMark: Sendable {
+        let name: FileName
+        /// The message that the process was reading when it ended.
+        let message: FileName
+    }
+
+    /// The marks of processes that have ended, and those that do not say whose they are.
+    func leftMarks() throws(SystemCallError) -> [LeftMark] {
+        var names: [FileName] = []
+        try tmp.forEachName { bytes, _ in
+            let name = FileName(Array(bytes))
+            if name.bytes.starts(with: Self.markPrefix), !Self.isOfReader(name) { names.append(name) }
+            return names.count < Self.markLimit
+        }
+        var marks: [LeftMark] = []
+        for name in names {
+            if let message = try target(of: name) { marks.append(LeftMark(name: name, message: message)) }
+        }
+        return marks
+    }
+
+    /// Where a mark leads; nil where there is no link.
+    private func target(of mark: FileName) throws(SystemCallError) -> FileName? {
+        var bytes = [UInt8](repeating: 0, count: FileName.maximumByteCount)
         let count = bytes.withUnsafeMutableBytes { buffer in
             buffer.withMemoryRebound(to: CChar.self) { buffer in
-                buffer.baseAddress.map { readlinkat(new.descriptor, Self.mark, $0, buffer.count) } ?? -1
+                mark.withCString { mark in
+                    buffer.baseAddress.map { readlinkat(tmp.descriptor, mark, $0, buffer.count) } ?? -1
+                }
             }
         }
-        guard count < 0 else { return Self.name(in: bytes[..<count]) }
+        guard count < 0 else { return FileName(Array(bytes[..<count])) }
         let number = errno
         // What else may stand there is left alone.
         guard number != ENOENT, number != EINVAL else { return nil }
         throw SystemCallError("readlinkat", number: number, at: path + "/tmp")
     }
 
-    private static func name(in target: ArraySlice<UInt8>) -> FileName? {
-        let words = target.split(separator: UInt8(ascii: " "), maxSplits: 3, omittingEmptySubsequences: false)
-        let numbers = words.prefix(3).compactMap { UInt64(String(decoding: $0, as: UTF8.self)) }
-        guard words.count == 4, numbers.count == 3, let pid = Int32(exactly: numbers[0]) else { return nil }
+    /// Whether a mark is that of a process that lives.
+    private static func isOfReader(_ mark: FileName) -> Bool {
+        let words = mark.bytes.dropFirst(markPrefix.count).split(
+            separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        let numbers = words.dropFirst().compactMap { UInt64(String(decoding: $0, as: UTF8.self)) }
+        guard words.count == 4, numbers.count == 3, let pid = Int32(exactly: numbers[0]) else { return false }
         // A number of another namespace says nothing here: containers come and go with theirs.
-        if numbers[2] == ProcessIdentity.currentNamespace, numbers[2] != 0, let reader = ProcessIdentity(of: pid),
-            reader.startTime == numbers[1], reader.liveness == .alive
-        {
-            return nil
-        }
-        return FileName(Array(words[3]))
+        guard numbers[2] == ProcessIdentity.currentNamespace, numbers[2] != 0, let reader = ProcessIdentity(of: pid)
+        else { return false }
+        return reader.startTime == numbers[1] && reader.liveness == .alive
     }
 
-    /// Removes the mark.
-    func unmark() {
-        unlinkat(new.descriptor, Self.mark, 0)
+    /// Removes a mark.
+    func unmark(_ mark: FileName) {
+        _ = mark.withCString { unlinkat(tmp.descriptor, $0, 0) }
     }
 }

@@ -1,17 +1,20 @@
 internal import Platform
 
-/// The open folders of a Maildir: `new`, where messages arrive, and `cur`, where those are kept that were taken.
+/// The open folders of a Maildir: `new`, where messages arrive, `cur`, where those are kept that were taken, and `tmp`,
+/// where deliverers write before they move a message to `new`.
 ///
 /// Every call blocks.
 struct Maildir: Sendable {
     let path: String
     let new: Directory
     let cur: Directory
+    let tmp: Directory
 
-    init(path: String, new: Directory, cur: Directory) {
+    init(path: String, new: Directory, cur: Directory, tmp: Directory) {
         self.path = path
         self.new = new
         self.cur = cur
+        self.tmp = tmp
     }
 
     /// Opens the folders, and makes those that are missing, for this user alone.
@@ -21,8 +24,7 @@ struct Maildir: Sendable {
         self.path = path
         new = try Self.folder("new", of: path)
         cur = try Self.folder("cur", of: path)
-        // Deliverers write there before they move a message to `new`.
-        _ = try Self.folder("tmp", of: path)
+        tmp = try Self.folder("tmp", of: path)
     }
 
     private static func folder(_ name: String, of path: String) throws(SystemCallError) -> Directory {

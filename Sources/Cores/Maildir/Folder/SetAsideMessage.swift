@@ -38,6 +38,9 @@ package struct SetAsideMessage: Hashable, Sendable {
         /// The call-id that each message was refused under, as far as one can be read.
         package let callIDs: [CallID?]
 
+        /// The name of a message's file, for people.
+        package func name(of index: Int) -> String { names[index].scalars }
+
         /// Moves a message back to the Maildir's `new`, so that it is read again. It blocks.
         package func giveBack(_ index: Int) throws(SystemCallError) { try side.giveBack(names[index], to: maildir) }
     }
@@ -45,20 +48,19 @@ package struct SetAsideMessage: Hashable, Sendable {
     /// Reads what is set aside in one of the folders, without what may have ended processes; nil where nothing is.
     ///
     /// It blocks.
-    package static func toRetry(_ folder: SideFolder, of path: String) throws(SharedCoreError) -> Retry? {
+    ///
+    /// - Throws: `SystemCallError` where the folders cannot be used, ``SharedCoreError`` where the library that reads
+    ///   messages cannot.
+    package static func toRetry(_ folder: SideFolder, of path: String) throws -> Retry? {
         let reader = MailReader(library: try MimeLibrary.shared(), limits: MailLimits())
-        do throws(SystemCallError) {
-            guard let (_, names) = try messages(in: folder, of: path) else { return nil }
-            let maildir = try Maildir(path: path)
-            let side = try Maildir(path: path + "/" + folder.rawValue)
-            let callIDs = try names.map { name throws(SystemCallError) -> CallID? in
-                guard case .file(let file, let status) = try side.open(name) else { return nil }
-                return reader.refusal(.tooLarge, of: file, byteCount: status.byteCount).callID
-            }
-            return Retry(maildir: maildir, side: side, names: names, callIDs: callIDs)
-        } catch {
-            throw SharedCoreError(error)
+        guard let (_, names) = try messages(in: folder, of: path) else { return nil }
+        let maildir = try Maildir(path: path)
+        let side = try Maildir(path: path + "/" + folder.rawValue)
+        let callIDs = try names.map { name throws(SystemCallError) -> CallID? in
+            guard case .file(let file, let status) = try side.open(name) else { return nil }
+            return reader.refusal(.tooLarge, of: file, byteCount: status.byteCount).callID
         }
+        return Retry(maildir: maildir, side: side, names: names, callIDs: callIDs)
     }
 
     private static func messages(
