@@ -1,4 +1,4 @@
-# Everything that a new checkout needs: `make demo` shows it, `make test` proves it.
+# Everything that a new checkout needs: `make demo` shows it, `make test` tries it, `make check` proves it.
 # Both install what is missing of the system first (see Scripts/install-dependencies).
 
 SWIFT ?= swift
@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
-.PHONY: demo test attack attack-brief attack-dependencies simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
+.PHONY: demo test check attack attack-brief attack-dependencies simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
 	release bench bench-brief without-zmq etcd api-breakage format lint dependencies clean
 
 demo: dependencies
@@ -14,10 +14,16 @@ demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore-executor
 	"$$($(SWIFT) build --show-bin-path)/sharedcore" demo
 
+# Every rule once on each backend, for those who work on it: Docs/Testing.md has what is left out.
 test: dependencies
 	$(SWIFT) build -j $(JOBS) --build-tests
-	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
 	SWIFT="$(SWIFT)" Scripts/test
+
+# What every change must pass: all tests, all mutants, coordination in simulated time.
+check: dependencies
+	$(SWIFT) build -j $(JOBS) --build-tests
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
+	SWIFT="$(SWIFT)" Scripts/test --check
 
 # The machines of coordination in simulated time: a hundred thousand schedules of faults, and every mutant.
 simulate: dependencies
@@ -43,10 +49,10 @@ check-all: lint docs at-length bench-brief without-zmq etcd examples file-system
 	@[ "$(IS_ROOT)" ] || echo "The Debian package was made, but not tried: as root, make try-deb does that." >&2
 
 # The tests three times over, the suite with the optimized build, the demo again and again.
-at-length: test release
-	SWIFT="$(SWIFT)" Scripts/test
+at-length: check release
+	SWIFT="$(SWIFT)" Scripts/test --check
 	SWIFT="$(SWIFT)" SHAREDCORE_TEST_JOINS=10000 SHAREDCORE_TEST_FLAVOURS=all SHAREDCORE_TEST_BURST=1000 \
-	    SHAREDCORE_TEST_KILL_MINUTES=3 Scripts/test
+	    SHAREDCORE_TEST_KILL_MINUTES=3 Scripts/test --check
 	for backend in memory file zmq; do \
 	    "$$($(SWIFT) build -c release --show-bin-path)/sharedcore" --backend $$backend conformance || exit 1; \
 	done

@@ -254,7 +254,7 @@ let package = Package(
             path: "Tests/FileCases", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-test-peer",
-            dependencies: ["BundledHarnesses", "FileCases"],
+            dependencies: ["BundledHarnesses", "FileCases", "Platform"],
             path: "Tests/Peer", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],

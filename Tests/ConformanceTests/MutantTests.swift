@@ -1,9 +1,10 @@
 import CoreAPITesting
 import Mutants
+import TestSupport
 import Testing
 
 /// The suite is worth what it catches.
-@Suite("Mutants: a broken backend is caught, by the rule that it breaks", .serialized)
+@Suite("Mutants: a broken backend is caught, by the rule that it breaks", .enabled(if: TestScope.isCheck), .serialized)
 struct MutantTests {
     @Test("A mutant fails a case of its rules", arguments: Mutant.all)
     func caught(mutant: Mutant) async {

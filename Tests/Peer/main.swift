@@ -1,10 +1,19 @@
 internal import BundledHarnesses
 internal import FileCases
+internal import Glibc
+internal import Platform
 
 // The second process of a test: a participant that is told what to do, a hub, or a case of its own (see `FileTrial`).
 // Where it is stopped or killed in the middle of a write, the command `arm` or the environment says (see `FailPoint`),
 // and the environment also says what is wrong with it (see `Defect`).
-if CommandLine.arguments.dropFirst().first == "hub" {
+if CommandLine.arguments.dropFirst().first == "busError" {
+    // An application with a handler of its own, which gets what is not the package's.
+    signal(SIGBUS) { _ in _exit(7) }
+    try BusErrorHandler.install()
+    let file = try OpenFile(path: CommandLine.arguments[2], .createNew)
+    let page = mmap(nil, 4096, PROT_READ, MAP_SHARED, file.descriptor, 0)
+    print(page?.load(as: UInt8.self) ?? 0)
+} else if CommandLine.arguments.dropFirst().first == "hub" {
     await HubProgram.run(Array(CommandLine.arguments.dropFirst(2)))
 } else if let trial = FileTrial(CommandLine.arguments) {
     await trial.run()

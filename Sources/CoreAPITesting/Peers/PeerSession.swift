@@ -202,6 +202,9 @@ final class PeerSession: Sendable {
         case "sync":
             try await group.sync()
             return ""
+        case "settled":
+            try await group.settled(through: Revision(rawValue: UInt64(number(arguments, 0))))
+            return ""
         case "watchCycles":
             for _ in 0..<number(arguments, 0) { try await group.watch().cancel() }
             return ""

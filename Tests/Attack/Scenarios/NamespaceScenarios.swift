@@ -68,6 +68,7 @@ enum NamespaceScenarios {
         try expect(main.ended == nil, "the first Main runs on")
         try await attempt.verify()
         try await attempt.kill(main)
+        try await attempt.verifyRecovery()
     }
 
     /// A frozen owner has number 2 in its namespace of process numbers. A Main in another namespace does not kill number 2 of its
@@ -106,7 +107,9 @@ enum NamespaceScenarios {
             try await eventually("the other namespace's Main is done") { stranger.ended != nil }
             attempt.countFaults()
             try expect(stranger.lines.contains("ended"), "the other namespace's Main ends in order")
-            return try expect(stranger.lines.contains("survived"), "a process of another namespace is not killed")
+            try expect(stranger.lines.contains("survived"), "a process of another namespace is not killed")
+            try await attempt.kill(owner)
+            return try await attempt.verifyRecovery()
         }
         throw HarnessLimitation("no two processes began in the same tick of the clock")
     }

@@ -48,9 +48,15 @@ enum ReplacementScenarios {
         let path = try expectSome(attempt.newestJournal, "a journal")
         let copy = attempt.newPath("copy")
         try await attempt.tool("cp", path, copy)
+        let backup = attempt.newPath("backup")
+        try await attempt.demand("backup", backup)
         let first = try await attempt.own("main")
         let watcher = try attempt.start(["store", "watch"])
         try await attempt.put("after", number: 1, byteCount: 20_000)
+        // Others write all the while. What they have written to the files that are gone is gone.
+        let writer = try attempt.start(
+            [], through: ["sh", "-c", #"for n in $(seq 100); do "$@" store put load $n; done >&2 2>/dev/null"#, "sh"])
+        try await eventually("a writer has begun") { writer.ended != nil || attempt.names.count > 1 }
         try await change(copy, path)
         attempt.countFaults()
 
@@ -67,10 +73,18 @@ enum ReplacementScenarios {
             ) { first.ended != nil }
         }
         for process in [first, second, watcher] where process.ended == nil { process.signal(SIGTERM) }
-        for (process, name) in [(first, "the first Main"), (second, "the second Main"), (watcher, "the watcher")] {
+        for (process, name) in [
+            (first, "the first Main"), (second, "the second Main"), (watcher, "the watcher"), (writer, "the writer"),
+        ] {
             _ = try await attempt.end(of: process, [name])
         }
         try attempt.witness.verify(withinWindow: true)
+        // The group works as it is, or it is damaged, and a backup in its place works.
+        if try await attempt.run(["store", "put", "recovered", "x"]).isSuccess { return }
+        try await attempt.tool("mv", attempt.group, attempt.newPath("damaged"))
+        try await attempt.demand("restore", backup)
+        try await attempt.demand("store", "put", "recovered", "x")
+        try await attempt.demand("exclusive", "--role", "main", "--", "true")
     }
 
     /// Without `sessions` the group is damaged, or whole again; it is never a new one beside the old.

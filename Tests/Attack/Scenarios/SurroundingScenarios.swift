@@ -69,6 +69,8 @@ enum SurroundingScenarios {
             try expect(bytes.utf8.count < 6 && bytes.hasPrefix("v"), "the bytes of a value are kept")
         }
         attempt.countFaults(3)
+        try await attempt.demand("status")
+        try await attempt.demand("exclusive", "--role", "main", "--", "true")
     }
 
     /// What runs a program that can watch no file: a limit of inotify for its user is 0.
@@ -89,6 +91,9 @@ enum SurroundingScenarios {
         if answer.end == .exited(99) { throw HarnessLimitation("the limits of inotify cannot be set here") }
         attempt.countFaults()
         try expect(answer.isSuccess, "the message is fetched; \(answer.summary)")
+        // Without the core's own entries, which no put of the attack has made.
+        try await attempt.demand("status")
+        try await attempt.demand("exclusive", "--role", "main", "--", "true")
     }
 
     /// Where no file can be watched, a post still wakes its observer.
@@ -104,6 +109,7 @@ enum SurroundingScenarios {
         if answer.end == .exited(99) { throw HarnessLimitation("the limits of inotify cannot be set here") }
         try expect(answer.isSuccess, "the observer is woken; \(answer.summary)")
         attempt.countFaults()
+        try await attempt.verifyRecovery()
     }
 
     /// A file system without RENAME_NOREPLACE works, or is named with what it lacks.

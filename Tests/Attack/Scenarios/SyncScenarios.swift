@@ -80,6 +80,7 @@ enum SyncScenarios {
             }
         }
         try await attempt.verify(through: reboot)
+        try await attempt.demand("store", "put", "recovered", "x", through: reboot)
         try await attempt.demand("exclusive", "--role", "main", "--", "true", through: reboot)
     }
 
@@ -96,6 +97,9 @@ enum SyncScenarios {
         try await attempt.put("during", number: 1, options: [])
         try await attempt.demand("exclusive", "--role", "main", "--", "true")
         if owner.ended == nil { try await attempt.kill(owner) }
+        // A deadline of the user's (C7) does not wait for the disk either.
+        let late = try await attempt.run(["executor", "--call-id", "never", "--deadline", "1s"])
+        try expect(!late.isSuccess, "there is no such message")
         try await attempt.demand("status")
         try expect(start.duration(to: .now) < .seconds(12), "nothing waits for a sync that it has not asked for")
         try expect(slow.ended == nil, "the sync takes longer than that")

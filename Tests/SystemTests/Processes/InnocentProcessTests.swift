@@ -23,13 +23,12 @@ struct InnocentProcessTests {
 
     /// Has an Executor's record name a process, starts a Main and gives what the timeline says.
     private func takeOver(
-        from process: ProcessIdentity, writtenBy executor: some SharedStore, in directory: String
+        from process: ProcessIdentity, writtenBy executor: some SharedStore, by group: some SharedGroup
     ) async throws -> [String] {
         let record = OwnerRecord(
             role: .executor, state: .running, name: "push", process: process, since: SystemClock().now(),
             processNamespace: ProcessIdentity.currentNamespace)
         try await executor.put(OwnershipKey.owner, record.bytes, lifetime: .session)
-        let group = try await FileGroup.open(directory: directory, as: SessionDescription(role: .main))
         var options = CoordinationOptions()
         options.handoverDeadline = .milliseconds(100)
         let main = try MainParticipant(of: group, options: options) { IdleCore() }
@@ -66,6 +65,22 @@ struct InnocentProcessTests {
         await executor.close()
     }
 
+    @Test("A process lives that the record names on a backend which does not prove whose a session is")
+    func unprovenProcess() async throws {
+        let child = try ChildProcess("/bin/sleep", ["600"])
+        let identity = try #require(ProcessIdentity(of: child.pid))
+        let space = MemorySpace()
+        let executor = try await space.open("group", as: SessionDescription(role: .executor))
+        let group = try await space.open("group", as: SessionDescription(role: .main))
+
+        let reasons = try await takeOver(from: identity, writtenBy: executor, by: group)
+
+        child.signal(SIGSTOP)
+        try await eventually("only what lives stands still") { child.isStopped }
+        #expect(reasons.contains { $0.contains("does not prove which process has a session") }, "\(reasons)")
+        await executor.close()
+    }
+
     @Test("A process that the record names, and that does not hold the lock of the session, lives; the owner is fenced")
     func innocent() async throws {
         let directory = try TemporaryDirectory()
@@ -74,7 +89,8 @@ struct InnocentProcessTests {
         let identity = try #require(ProcessIdentity(of: child.pid))
         let executor = try await FileGroup.open(directory: path, as: SessionDescription(role: .executor))
 
-        let reasons = try await takeOver(from: identity, writtenBy: executor, in: path)
+        let group = try await FileGroup.open(directory: path, as: SessionDescription(role: .main))
+        let reasons = try await takeOver(from: identity, writtenBy: executor, by: group)
 
         child.signal(SIGSTOP)
         try await eventually("only what lives stands still") { child.isStopped }

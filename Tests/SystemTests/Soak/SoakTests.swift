@@ -15,6 +15,7 @@ struct SoakTests {
 
     @Test(
         "C1-C15: `soak` kills, freezes and pushes at random, loses nothing and says what it did",
+        .enabled(if: TestScope.isCheck),
         .timeLimit(.minutes(5)), arguments: ["memory", "file", "zmq"])
     func soak(backend: String) async throws {
         let program = try ChildProcess(
