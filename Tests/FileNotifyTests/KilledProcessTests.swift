@@ -31,6 +31,21 @@ struct KilledProcessTests {
         await group.close()
     }
 
+    @Test("S9: killed while it makes a group where each file needs a name, it leaves nothing for long")
+    func firstOpeningLeavesNothing() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try PeerProcess(failPoint: "openat(O_TMPFILE):fail=95*,build.beforeRename:kill")
+        _ = try await peer.answer()
+        try peer.send("open \(path)")
+        try await peer.ended()
+        #expect(try groupNames(in: directory).contains { $0.hasSuffix(".new") })
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("key", text: "value")
+        #expect(try groupNames(in: directory).filter { $0.hasSuffix(".new") } == [])
+        await group.close()
+    }
+
     @Test("S9, S15: killed while it passes over a frozen writer, it holds up nobody", arguments: FaultPlaces.roll)
     func rollIsHarmless(place: String) async throws {
         let directory = try TemporaryDirectory()

@@ -150,14 +150,7 @@ final class GroupDirectory: Sendable {
         let journals = names.filter { name in
             name.hasPrefix("journal-") && UInt64(name.dropFirst("journal-".count)).map { $0 < floor } == true
         }
-        for name in names where name.hasSuffix(JournalBuilder.nameEnding) {
-            // Its builder holds its lock as long as it lives. A file without a lock is one of a builder that is
-            // about to take it, or was killed: the former notices and builds again.
-            guard let file = try? OpenFile(name, in: directory, .write),
-                (try? file.tryLock(byteAt: Journal.lockByte)) == true
-            else { continue }
-            _ = try? directory.remove(name)
-        }
+        JournalBuilder.removeUnfinished(in: directory)
         // Another process may have raised the floor a moment ago: without power, the group would be read from what goes
         // here.
         guard !journals.isEmpty, (try? page.synchronize()) != nil else { return }

@@ -54,12 +54,14 @@ enum SpareSpace {
                 continue
             }
             let (file, name) = try JournalBuilder.newFile(fileName, in: directory, byteCount: wanted)
-            let isNamed =
-                if let name { try directory.rename(name, toFree: fileName) } else {
-                    try file.link(as: fileName, in: directory)
-                }
+            guard let name else {
+                if try file.link(as: fileName, in: directory) { return wanted }
+                continue
+            }
+            var isNamed = false
+            defer { if !isNamed { _ = try? directory.remove(name) } }
+            isNamed = try directory.rename(name, toFree: fileName)
             if isNamed { return wanted }
-            if let name { try directory.remove(name) }
         }
     }
 

@@ -81,10 +81,13 @@ final class JournalBuilder {
 
     /// Makes a file with space for so many bytes, which nobody finds under the name that it is for.
     ///
-    /// - Returns: The file, and the name that it has meanwhile, where the file system knows no files without one.
+    /// - Returns: The file, and the name that it has meanwhile, where the file system knows no files without one: then
+    ///   it is locked until it is closed.
     static func newFile(
         _ name: String, in directory: Directory, byteCount: Int
     ) throws(SystemCallError) -> (file: OpenFile, name: String?) {
+        // A small group may not be compacted for long, which removes them too.
+        removeUnfinished(in: directory)
         if let file = try OpenFile.unnamed(name, in: directory) {
             try file.allocate(0..<byteCount)
             return (file, nil)
@@ -92,12 +95,25 @@ final class JournalBuilder {
         let name = name + "." + String(UInt64.random(in: 0...UInt64.max), radix: 16) + nameEnding
         let file = try OpenFile(name, in: directory, .createNew)
         do throws(SystemCallError) {
+            _ = try file.tryLock(byteAt: Journal.lockByte)
             try file.allocate(0..<byteCount)
         } catch {
             _ = try? directory.remove(name)
             throw error
         }
         return (file, name)
+    }
+
+    /// Removes the files that builders which were killed have left. What cannot be removed now stays for the next time.
+    static func removeUnfinished(in directory: Directory) {
+        for name in (try? directory.names()) ?? [] where name.hasSuffix(nameEnding) {
+            // Its builder holds its lock as long as it lives. A file without a lock is one of a builder that is
+            // about to take it, or was killed: the former notices and builds again.
+            guard let file = try? OpenFile(name, in: directory, .write),
+                (try? file.tryLock(byteAt: Journal.lockByte)) == true
+            else { continue }
+            _ = try? directory.remove(name)
+        }
     }
 
     deinit {
