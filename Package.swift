@@ -318,7 +318,9 @@ let package = Package(
             ]),
         tests("SharedCoreTestingTests", of: ["CoreAPI", "Coordination", "Platform", "SharedCoreTesting"]),
         tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "LifecycleSimulation", "InMemoryBackend", "Platform"]),
-        tests("MaildirTests", of: ["CoreAPI", "Coordination", "MaildirCore", "InMemoryBackend", "Platform"]),
+        tests(
+            "MaildirTests",
+            of: ["CoreAPI", "Coordination", "FileNotifyBackend", "InMemoryBackend", "MaildirCore", "Platform"]),
         tests(
             "NetworkMonitorTests", of: ["CoreAPI", "NetworkMonitor", "Platform", "sharedcore-network-watcher"],
             beside: ["Recorded"]),
