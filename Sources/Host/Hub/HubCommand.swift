@@ -1,6 +1,7 @@
 #if ZMQ
     internal import ArgumentParser
     internal import CoreAPI
+    internal import Glibc
     internal import Logging
     internal import Platform
     internal import ProgramOutput
@@ -63,7 +64,12 @@
             } else {
                 context.logger.notice("\(sentence)")
             }
+            // One that a client has started is no service.
+            let notifier = ServiceNotifier(
+                environment: reportTo == nil ? context.resolution.environment : [:], process: getpid())
+            notifier.ready(sentence)
             try await Self.followList(for: hub, in: context)
+            notifier.stopping()
             // In a task of its own, because this one is cancelled.
             await Task { await hub.stop() }.value
             if reportTo != nil { context.logger.notice("the hub has ended") }

@@ -157,6 +157,33 @@ struct HubCommandTests {
         }
     }
 
+    @Test("A hub at a port tells its manager how it is; killed and started again by it, it goes on")
+    func managed() async throws {
+        try await HostProgram.using("zmq") { original in
+            var changed = original
+            let port = UInt16.random(in: 20_000..<30_000)
+            let manager = try ServiceManager(path: original.directory.path(of: "notify"))
+            changed.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "tcp://127.0.0.1:\(port)"
+            changed.environment["SHAREDCORE_ZMQ_HUB"] = "none"
+            changed.environment["NOTIFY_SOCKET"] = manager.address
+            let program = changed
+            try await program.running("hub") { hub in
+                try await manager.until { $0.contains { $0.hasPrefix("READY=1\nSTATUS=the hub of the group") } }
+                #expect(try await program.run("store", "put", "key", "value").status == 0)
+                try hub.send(.kill)
+            }
+            // As Restart=on-failure does.
+            let again = try await program.running("hub") { hub in
+                try await manager.until { $0.filter { $0.hasPrefix("READY=1") }.count == 2 }
+                #expect(try await program.run("store", "get", "key").output == "value")
+                #expect(!manager.messages.contains { $0.hasPrefix("STOPPING=1") })
+                try hub.send(.terminate)
+            }
+            #expect(again.status == 0)
+            try await manager.until { $0.contains { $0.hasPrefix("STOPPING=1") } }
+        }
+    }
+
     @Test("Why a hub cannot start is what its clients are told, with the status that it has for the hub itself")
     func failing() async throws {
         try await HostProgram.using("zmq") { program in

@@ -3,10 +3,15 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-@Suite("The unit for the user's service manager")
+@Suite("The units for the user's service manager")
 struct UnitFileTests {
     private static let analyzer = "/usr/bin/systemd-analyze"
-    private static let unit = #filePath.components(upTo: "Tests") + "Examples/systemd/sharedcore.service"
+    private static let units = ["sharedcore.service", "sharedcore-hub.service"]
+
+    private func text(of unit: String) throws -> String {
+        let path = #filePath.components(upTo: "Tests") + "Examples/systemd/" + unit
+        return try String(contentsOf: URL(filePath: path), encoding: .utf8)
+    }
 
     /// What the service manager's own reader says of a unit.
     private func verify(_ text: String) async throws -> (end: ChildProcess.End, problems: String) {
@@ -24,20 +29,20 @@ struct UnitFileTests {
 
     @Test(
         "systemd reads it without a word, and finds what is wrong with another",
-        .enabled(if: access(analyzer, X_OK) == 0, "the package systemd is not installed"))
-    func verified() async throws {
-        let text = try String(contentsOf: URL(filePath: Self.unit), encoding: .utf8)
+        .enabled(if: access(analyzer, X_OK) == 0, "the package systemd is not installed"), arguments: units)
+    func verified(unit: String) async throws {
+        let text = try text(of: unit)
         let right = try await verify(text)
         #expect(right.end == .exited(0) && right.problems.isEmpty, "\(right.problems)")
-        let wrong = try await verify(text.replacing("WatchdogSec", with: "WatchdogSex"))
-        #expect(wrong.problems.contains("WatchdogSex"), "\(wrong.problems)")
+        let wrong = try await verify(text.replacing("RestartSec", with: "RestartSex"))
+        #expect(wrong.problems.contains("RestartSex"), "\(wrong.problems)")
     }
 
     @Test(
-        "The unit leaves the host no more than it needs, as systemd rates it, and the rating notices when that changes",
-        .enabled(if: access(analyzer, X_OK) == 0, "the package systemd is not installed"))
-    func exposure() async throws {
-        let text = try String(contentsOf: URL(filePath: Self.unit), encoding: .utf8)
+        "A unit leaves its program no more than it needs, as systemd rates it, and the rating notices when that changes",
+        .enabled(if: access(analyzer, X_OK) == 0, "the package systemd is not installed"), arguments: units)
+    func exposure(unit: String) async throws {
+        let text = try text(of: unit)
         let open = text.split(separator: "\n", omittingEmptySubsequences: false)
             .filter { !$0.hasPrefix("SystemCallFilter") && !$0.hasPrefix("Restrict") }.joined(separator: "\n")
         for (unit, end) in [(text, ChildProcess.End.exited(0)), (open, .exited(1))] {
