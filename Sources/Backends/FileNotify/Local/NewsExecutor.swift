@@ -28,11 +28,13 @@ final class NewsExecutor: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let isExpected = state.withLock { state in
+        // Under the lock: the job may be the last that holds the group and with it this object, and another thread may have
+        // run it once the lock is given back.
+        state.withLock { state in
             state.jobs.append(job)
-            return state.runner != nil || state.serving.contains(pthread_self())
+            let isExpected = state.runner != nil || state.serving.contains(pthread_self())
+            if !isExpected { counter.raise() }
         }
-        if !isExpected { counter.raise() }
     }
 
     /// Wakes another thread for the jobs that are there, if one can run them.

@@ -74,12 +74,12 @@ final class SocketThread: SerialExecutor, Sendable {
     }
 
     private func add(_ work: SocketThreadState.Work) {
-        perform(state.withLock { $0.add(work) })
+        waking { $0.add(work) }
     }
 
     /// Puts a job down for a thread to run that waits for news; see ``DeliveryExecutor``.
     func deliver(_ job: UnownedJob, to executor: DeliveryExecutor) {
-        perform(state.withLock { $0.deliver(job, to: executor) })
+        waking { $0.deliver(job, to: executor) }
     }
 
     /// Wakes the other thread for the jobs that are there, if it can run them: for the actor, in a turn that may take
@@ -88,12 +88,21 @@ final class SocketThread: SerialExecutor, Sendable {
         if state.withLock({ $0.hasJobsForOther }) { counter.raise() }
     }
 
-    private func perform(_ waking: SocketThreadState.Waking) {
-        switch waking {
-        case .none: break
-        case .raise: counter.raise()
-        case .start: start()
+    /// Puts something down, and wakes the thread that is to do it.
+    ///
+    /// Under the lock, since a job may be the last to hold its actor and with that this thread: once the lock is given
+    /// back, another thread may have run the job, and nothing of this object is left.
+    private func waking(_ change: (inout SocketThreadState) -> SocketThreadState.Waking) {
+        let standIn = state.withLock { state -> (@Sendable () -> Void)? in
+            switch change(&state) {
+            case .none: return nil
+            case .raise:
+                counter.raise()
+                return nil
+            case .start: return startThread()
+            }
         }
+        standIn?()
     }
 
     func checkIsolated() {
@@ -149,12 +158,15 @@ final class SocketThread: SerialExecutor, Sendable {
         }
     }
 
-    private func start() {
+    /// - Returns: What the caller's thread has to do in place of one that could not be started: nothing would ever run
+    ///   again otherwise. It keeps this object.
+    private func startThread() -> (@Sendable () -> Void)? {
+        let body: @Sendable () -> Void = { [self] in run() }
         do throws(SystemCallError) {
-            try OwnedThread.start(name) { [self] in run() }
+            try OwnedThread.start(name, body)
+            return nil
         } catch {
-            // Without a thread nothing would ever run again: the caller's has to do.
-            run()
+            return body
         }
     }
 
