@@ -109,6 +109,13 @@ extension ZMQTests {
             let next = try serve(4, 4, 4, 4, 4, 4, 4, 4)
             #expect(next.filter { $0 == 1 }.count >= 3, "\(next)")
             #expect(intake.count == 10 - 1 - 2 + 50 - 8 && intake.byteCount == intake.count)
+            // One long answer puts the next request of its connection behind no flood, even if it comes at once.
+            intake.removeAll()
+            append(3, 3, of: "heavy")
+            #expect(try serve(5_000) == [3])
+            append(3, 3, of: "heavy")
+            for number in 0..<50 as Range<UInt8> { append(number, 1, of: "heavy") }
+            #expect(try serve(1, 1).contains(3))
             intake.removeAll()
             #expect(intake.isEmpty && intake.next() == nil)
         }

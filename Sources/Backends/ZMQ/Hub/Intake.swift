@@ -65,11 +65,13 @@ struct Intake {
         return (line.address, message)
     }
 
-    /// Counts what the answer to the last message has taken.
+    /// Counts what the answer to the last message has taken. A connection of which nothing more waits begins anew: its next
+    /// request does not stand behind a flood because the last answer was a long one.
     mutating func charge(_ time: Duration) {
         guard let current else { return }
         users[current.user]? += time
-        if let index = lines.firstIndex(where: { $0.address == current.address }) { lines[index].served += time }
+        guard let index = lines.firstIndex(where: { $0.address == current.address }) else { return }
+        if lines[index].messages.isEmpty { lines.remove(at: index) } else { lines[index].served += time }
     }
 
     mutating func removeAll() { self = Intake() }
