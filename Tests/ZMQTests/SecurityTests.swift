@@ -184,6 +184,24 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test("E2: of very many connections that are refused, ten in a second are reported, and the rest is counted")
+        func refusalReports() throws {
+            var reports = RefusalReports()
+            let error = SharedCoreError(.invalidArgument, "No.", at: "hub")
+            func refuse(_ connections: Range<UInt16>, after milliseconds: UInt64) -> [SharedCoreError] {
+                connections.compactMap { number in
+                    reports.report(
+                        error, to: HubAddress(door: 0, connection: [UInt8(number >> 8), UInt8(number & 0xFF)]),
+                        at: BootInstant(nanoseconds: 5_000_000_000 + milliseconds * 1_000_000))
+                }
+            }
+            #expect(refuse(0..<500, after: 0).count == 10)
+            #expect(refuse(0..<10, after: 1_000).isEmpty, "each connection once")
+            #expect(refuse(500..<600, after: 999).isEmpty)
+            let next = refuse(600..<602, after: 1_000)
+            #expect(next.map(\.message) == ["No. 590 other connections were refused before it.", "No."])
+        }
+
         @Test(
             "E2: garbage, cut, replayed, endless and huge messages: the hub goes on serving, and keeps nothing of them")
         func garbage() async throws {

@@ -26,7 +26,7 @@ public struct HubOptions: Sendable {
     public var lease: Duration
     /// The bytes of memory for the latest effects. A client that was away for longer gets the whole state.
     public var effectByteCount: Int
-    /// Is told what was refused at the hub's doors, once for each connection. Must return at once.
+    /// Is told what was refused at the hub's doors, once for each connection and ten times in a second at most. Must return at once.
     public var onRefusal: (@Sendable (SharedCoreError) -> Void)?
 
     public init(

@@ -15,7 +15,7 @@ extension HubService {
             }
             request = try Request(message.frames[1])
         } catch {
-            reportOnce(address, error)
+            report(error, to: address)
             let number = message.frames.count > 1 ? Request.number(of: message.frames[1]) : 0
             return send(Reply(number: number, body: .refused(error)), to: address)
         }
@@ -24,7 +24,7 @@ extension HubService {
                 let welcome = try await welcome(hello, of: message.peer, at: address)
                 send(Reply(number: request.number, body: .welcome(welcome)), to: address)
             } catch {
-                reportOnce(address, error)
+                report(error, to: address)
                 send(Reply(number: request.number, body: .refused(error)), to: address)
             }
             return
@@ -193,12 +193,9 @@ extension HubService {
         doors[address.door].send([reply.bytes()] + records, to: address.connection)
     }
 
-    /// Reports a refusal, the first of each connection.
-    private func reportOnce(_ address: HubAddress, _ error: SharedCoreError) {
-        guard let report = options.onRefusal, reported.insert(address).inserted else { return }
-        // Connections that are gone are not told from those that are there: they are forgotten all together.
-        if reported.count > Self.reportedLimit { reported = [address] }
-        report(error)
+    private func report(_ error: SharedCoreError, to address: HubAddress) {
+        guard let onRefusal = options.onRefusal else { return }
+        if let report = refusalReports.report(error, to: address, at: runningClock.now()) { onRefusal(report) }
     }
 
     // MARK: - Hello

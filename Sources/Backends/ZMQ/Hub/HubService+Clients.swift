@@ -82,7 +82,7 @@ extension HubService {
     func lineClosed(_ connection: RelayedConnection, at door: Int) {
         guard !isStopped else { return }
         let address = HubAddress(door: door, connection: NetworkEntrance.name(of: connection))
-        reported.remove(address)
+        refusalReports.forget(address)
         addresses.removeValue(forKey: address)?.address = nil
         guard let socket = doors[door].network?.remove(connection) else { return }
         thread.forget(socket.descriptor)

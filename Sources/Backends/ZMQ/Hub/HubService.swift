@@ -32,10 +32,7 @@ actor HubService {
 
     var clients: [SessionID: HubClient] = [:]
     var addresses: [HubAddress: HubClient] = [:]
-    /// Connections of which a refusal was reported.
-    var reported: Set<HubAddress> = []
-    /// More than can be open at once, unless the system was told to allow more.
-    static let reportedLimit = 20_000
+    var refusalReports = RefusalReports()
     /// The ends of clients' processes.
     let ends: ReadinessSet
 
