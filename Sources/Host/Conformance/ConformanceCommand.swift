@@ -51,53 +51,17 @@ struct ConformanceCommand: HostCommand {
         let isForPeople = !global.json && isatty(STDOUT_FILENO) == 1
         var report = ConformanceReport(backend: harness.name, caseCount: cases.count)
         let output = Output(json: !isForPeople)
-        let interruption = try Interruption()
+        let interruption = try Interruption<CaseResult>()
         for (number, conformanceCase) in cases.enumerated() where interruption.signal == nil {
             if isForPeople { ProgressBar.show(number, of: cases.count, at: conformanceCase.id) }
-            // In a task of its own: the case is cancelled, and what is printed of it is not.
-            let result = await interruption.run { await conformanceCase.run(on: harness, seed: seed) }
+            let result = try await interruption.run { await conformanceCase.run(on: harness, seed: seed) }
             report.add(result)
             if !isForPeople { try await output.emit(text: "", json: ConformanceReport.json(result)) }
         }
         if isForPeople { ProgressBar.clear() }
         try await output.emit(text: report.text, json: report.json)
-        if let signal = interruption.signal, report.interrupted > 0 {
-            throw CommandFailure(signal == SIGINT ? .interrupted : .terminated, "interrupted")
-        }
+        if report.interrupted > 0, let failure = interruption.failure { throw failure }
         if report.count(of: "failed") > 0 { throw CommandFailure(.no) }
-    }
-
-    /// SIGINT and SIGTERM, which cancel the case that runs.
-    private final class Interruption: Sendable {
-        private struct State {
-            var signal: Int32?
-            var running: Task<CaseResult, Never>?
-        }
-
-        private let state = Mutex(State())
-
-        init() throws {
-            try SignalRelay.begin([SIGINT, SIGTERM]) { [self] number, _ in
-                let running = state.withLock { state in
-                    state.signal = state.signal ?? number
-                    return state.running
-                }
-                running?.cancel()
-            }
-        }
-
-        /// The first of them that came.
-        var signal: Int32? { state.withLock(\.signal) }
-
-        func run(_ body: @escaping @Sendable () async -> CaseResult) async -> CaseResult {
-            let task = Task { await body() }
-            let signal = state.withLock { state in
-                state.running = task
-                return state.signal
-            }
-            if signal != nil { task.cancel() }
-            return await task.value
-        }
     }
 
     private func harness(in directory: String, for resolution: Resolution) throws -> any ConformanceHarness {

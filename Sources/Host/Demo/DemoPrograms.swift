@@ -54,6 +54,8 @@ struct DemoPrograms: Sendable {
         var variables = variables
         if let failPoint { variables["SHAREDCORE_FAIL_POINT"] = failPoint }
         var platform = PlatformOptions()
+        // Control-C at a terminal is for the command that plays: it lets them end, or ends them.
+        platform.processGroupID = 0
         platform.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: .seconds(1))]
         let pairs = variables.map { (Environment.Key(stringLiteral: $0.key), $0.value as String?) }
         return Subprocess.Configuration(

@@ -12,7 +12,8 @@ struct SoakCommand: HostCommand {
         discussion: """
             In a temporary group and with a real Maildir: pushes whose Executors are killed and frozen at random \
             moments, Mains that come and go, owners that are hunted. Status 1 when a message was lost or shown twice, two \
-            cores ran at once or a rule was broken. With --backend memory the participants live in one process.
+            cores ran at once or a rule was broken. SIGINT or SIGTERM ends it after the round that is being played, with its \
+            summary; a second one at once. With --backend memory the participants live in one process.
             """)
 
     @OptionGroup var global: GlobalOptions
@@ -33,11 +34,20 @@ struct SoakCommand: HostCommand {
         }
     }
 
+    func run() async throws {
+        try await CommandFrame(global: global).run(until: []) { try await run(in: $0) }
+    }
+
     func run(in context: CommandContext) async throws {
         let seed = seed ?? UInt64.random(in: 1...UInt64(Int64.max))
-        let summary = try await SoakPlay(seed: seed, duration: .seconds(minutes * 60)).run(
-            in: context, progress: global.json || isatty(STDERR_FILENO) == 0 ? nil : SoakProgress(minutes: minutes))
+        let progress = global.json || isatty(STDERR_FILENO) == 0 ? nil : SoakProgress(minutes: minutes)
+        let interruption = try Interruption<SoakSummary>(patience: 1)
+        let play = SoakPlay(seed: seed, duration: .seconds(minutes * 60))
+        let summary = try await interruption.run {
+            try await play.run(in: context, isOver: { interruption.signal != nil }, progress: progress)
+        }
         try await context.output.emit(text: summary.text, json: summary.json)
         if !summary.isClean { throw CommandFailure(.no) }
+        if let failure = interruption.failure { throw failure }
     }
 }

@@ -11,7 +11,10 @@ struct SoakPlay: Sendable {
     /// How long a core takes to connect unless configured: shorter than most lives.
     private static let startDuration = Duration.milliseconds(20)
 
-    func run(in context: CommandContext, progress: SoakProgress?) async throws -> SoakSummary {
+    /// - Parameter isOver: Asked after each round whether no more are to be played.
+    func run(
+        in context: CommandContext, isOver: @escaping @Sendable () -> Bool, progress: SoakProgress?
+    ) async throws -> SoakSummary {
         try context.resolution.checkBackend(among: context.registry.names)
         let directory = try ScratchDirectory(for: "soak", environment: context.resolution.environment)
         defer { directory.remove(logger: context.logger) }
@@ -24,28 +27,28 @@ struct SoakPlay: Sendable {
                 of: "soak", maildir: server.path, startDuration: startDuration,
                 options: try context.resolution.coordinationOptions())
             return try await play(
-                on: MemorySoakStage(players: players), server, backend: backend, progress: progress)
+                on: MemorySoakStage(players: players), server, backend: backend, isOver: isOver, progress: progress)
         }
         #if ZMQ
             if backend == "zmq" {
                 return try await ScratchHub.serving(directory.path, in: context) { context in
-                    try await playWithProcesses(server, in: context, progress: progress)
+                    try await playWithProcesses(server, in: context, isOver: isOver, progress: progress)
                 }
             }
         #endif
         #if Etcd
             if backend == "etcd" {
                 return try await ScratchKeys.holding(directory.path, in: context) { context in
-                    try await playWithProcesses(server, in: context, progress: progress)
+                    try await playWithProcesses(server, in: context, isOver: isOver, progress: progress)
                 }
             }
         #endif
         return try await playWithProcesses(
-            server, in: context.with(DemoCommand.settings(in: directory.path)), progress: progress)
+            server, in: context.with(DemoCommand.settings(in: directory.path)), isOver: isOver, progress: progress)
     }
 
     private func playWithProcesses(
-        _ server: DemoServer, in context: CommandContext, progress: SoakProgress?
+        _ server: DemoServer, in context: CommandContext, isOver: @Sendable () -> Bool, progress: SoakProgress?
     ) async throws -> SoakSummary {
         let handle = try await context.openGroup(
             as: SessionDescription(role: .tool, name: "sharedcore soak"), for: "soak")
@@ -53,7 +56,7 @@ struct SoakPlay: Sendable {
             let programs = try DemoPrograms(context.resolution)
             let summary = try await play(
                 on: ProcessSoakStage(group: handle, programs: programs), server,
-                backend: try context.resolution.value(Settings.backend), progress: progress)
+                backend: try context.resolution.value(Settings.backend), isOver: isOver, progress: progress)
             await handle.close()
             return summary
         } catch {
@@ -68,13 +71,14 @@ struct SoakPlay: Sendable {
     }
 
     private func play(
-        on stage: any SoakStage, _ server: DemoServer, backend: String, progress: SoakProgress?
+        on stage: any SoakStage, _ server: DemoServer, backend: String, isOver: @Sendable () -> Bool,
+        progress: SoakProgress?
     ) async throws -> SoakSummary {
         let soak = Soak(stage: stage, server: server, seed: seed, killsItself: false)
         let starts = try await CoreStartCounter(following: stage.group)
         let clock = ContinuousClock()
         let end = clock.now.advanced(by: duration)
-        try await soak.run(until: { _ in clock.now >= end }, progress: { progress?.show($0) })
+        try await soak.run(until: { _ in clock.now >= end || isOver() }, progress: { progress?.show($0) })
         progress?.clear()
         let history = try await Timeline(stage.group).history()
         return SoakSummary(

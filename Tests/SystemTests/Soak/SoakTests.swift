@@ -1,4 +1,6 @@
+internal import CoreAPITesting
 internal import Foundation
+internal import Glibc
 internal import TestSupport
 internal import Testing
 
@@ -30,5 +32,25 @@ struct SoakTests {
         #expect(summary.lost == 0 && summary.duplicates == 0 && summary.overlaps == 0 && summary.violations == 0)
         #expect(summary.delivered > 0 && summary.pushes >= summary.delivered && summary.coreStarts > 0, "\(line)")
         #expect(summary.kills > 0 && summary.freezes > 0, "\(line)")
+    }
+
+    @Test(
+        "Interrupted, `soak` finishes its round and says what it did", .timeLimit(.minutes(5)),
+        arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+    func interrupted(signal: Int32, status: Int32) async throws {
+        let program = try ChildProcess(
+            ChildProcess.built("sharedcore"), ["--backend", "file", "--json", "soak", "--minutes", "60"])
+        try await eventually("a participant was started") {
+            let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(program.pid)/task")
+            return threads.contains { thread in
+                // A thread may have ended.
+                let file = FileHandle(forReadingAtPath: "/proc/\(program.pid)/task/\(thread)/children")
+                return (try? file?.readToEnd())?.isEmpty == false
+            }
+        }
+        kill(program.pid, signal)
+        #expect(await program.end() == .exited(status), "\(program.lines)")
+        let summary = try JSONDecoder().decode(Summary.self, from: Data(try #require(program.lines.last).utf8))
+        #expect(summary.ok && summary.delivered > 0 && summary.lost == 0, "\(summary)")
     }
 }
