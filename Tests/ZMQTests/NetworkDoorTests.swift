@@ -528,6 +528,19 @@ extension ZMQTests {
             try await expect(.forbidden, from: "a client") { _ = try KeyFile.pair(ofGroup: group) }
         }
 
+        @Test(
+            "a symbolic link of another user leads to no keys",
+            .enabled(if: getuid() == 0, "it takes root to give a link away"))
+        func foreignLink() async throws {
+            let directory = try TemporaryDirectory()
+            let (group, link) = (directory.path(of: "group"), directory.path(of: "link"))
+            let pair = try KeyFile.pair(ofGroup: group, making: true)
+            #expect(symlink("group", link) == 0)
+            #expect(try KeyFile.secretKey(at: link + "/hub.key") == pair)
+            #expect(lchown(link, 65534, 65534) == 0)
+            try await expect(.forbidden, from: "a link on the way") { _ = try KeyFile.secretKey(at: link + "/hub.key") }
+        }
+
         @Test("the pair of keys of a group is made once, for its user alone")
         func groupKeys() async throws {
             let directory = try TemporaryDirectory()

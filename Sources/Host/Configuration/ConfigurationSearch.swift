@@ -38,14 +38,19 @@ struct ConfigurationSearch {
     private func content(of path: String) throws(CommandFailure) -> [UInt8]? {
         let problem: String
         do throws(SystemCallError) {
-            let link = try FileStatus(ofPath: path)
             let isOwnDescriptor = Self.descriptors.contains { path.hasPrefix($0) }
             // A FIFO in the file's place could keep its reader waiting for ever.
-            let file = try SmallFile.open(path, waiting: isOwnDescriptor)
-            guard let found = Self.problem(with: try file.status(), behind: link, at: path, isOwnDescriptor) else {
-                return try SmallFile.read(file, upTo: ConfigurationFile.maximumByteCount + 1)
+            let following =
+                isOwnDescriptor
+                ? .found(try SmallFile.open(path)) : try OpenFile.follow(path, lastIsLink: true)
+            switch following {
+            case .found(let file):
+                guard let found = Self.problem(with: try file.status(), at: path, isOwnDescriptor) else {
+                    return try SmallFile.read(file, upTo: ConfigurationFile.maximumByteCount + 1)
+                }
+                problem = found
+            case .foreignLink(let owner): problem = Self.problem(ofOwner: owner)
             }
-            problem = found
         } catch {
             if error.isAbsent { return nil }
             throw .configuration("\(path): cannot be read: \(error.text).")
@@ -62,23 +67,23 @@ struct ConfigurationSearch {
     /// Says why a file is not read. A configuration names programs to run and sockets to talk to, so its writer acts as this
     /// user: it is the user's own, or root's, and other users may not write it.
     private static func problem(
-        with status: FileStatus, behind link: FileStatus, at path: String, _ isOwnDescriptor: Bool
+        with status: FileStatus, at path: String, _ isOwnDescriptor: Bool
     ) -> String? {
         if isOwnDescriptor && status.isPipe || path == Self.nothing { return nil }
-        let user = FileStatus.currentUser
-        var objection = status.objection(owners: [user, 0], forbidding: 0o022)
-        if link.isSymbolicLink, ![user, 0].contains(link.owner) { objection = .foreign(owner: link.owner) }
-        switch objection {
+        switch status.objection(owners: [FileStatus.currentUser, 0], forbidding: 0o022) {
         case nil: return nil
         case .notRegular:
             return "is no regular file, as a configuration file must be; remove it, or name another one with --config."
-        case .foreign(let owner):
-            return
-                "belongs to user \(owner), who could have any program run by it; a configuration file must belong to "
-                + "user \(user) or to root. Copy it, remove it, or name another one with --config."
+        case .foreign(let owner): return problem(ofOwner: owner)
         case .open(let permissions):
             return "has mode \(String(permissions, radix: 8)), so that others could have any program run by it; a "
                 + "configuration file must be its owner's alone to write: “chmod go-w \(path)”."
         }
+    }
+
+    private static func problem(ofOwner owner: UInt32) -> String {
+        "belongs to user \(owner), who could have any program run by it; a configuration file must belong to "
+            + "user \(FileStatus.currentUser) or to root, and so must each link that leads to it. Copy it, remove it, or "
+            + "name another one with --config."
     }
 }

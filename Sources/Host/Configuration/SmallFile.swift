@@ -4,10 +4,8 @@ internal import Platform
 /// Reads a file that a person named: a regular file, or a pipe such as the shell's `<(...)`.
 enum SmallFile {
     /// Opens a file, also behind a symbolic link.
-    ///
-    /// - Parameter waiting: Whether to wait for the writer of a FIFO.
-    static func open(_ path: String, waiting: Bool = true) throws(SystemCallError) -> OpenFile {
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | (waiting ? 0 : O_NONBLOCK))
+    static func open(_ path: String) throws(SystemCallError) -> OpenFile {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemCallError("open", number: errno, at: path) }
         return OpenFile(owning: descriptor, path: path)
     }

@@ -85,6 +85,15 @@ struct UntrustedConfigurationTests {
         #expect(try await validate(.here, after: own).status == 0)
         expectRefusal(
             try await validate(.here, after: own + "; chown -h 65534 $file"), naming: ["belongs to user 65534"])
+        // On the way to it as well.
+        let program = try HostProgram()
+        try program.makeDirectory("real")
+        try program.write("group: theirs\n", to: "real/sharedcore.yaml")
+        let show = "sharedcore --config way/sharedcore.yaml config show"
+        #expect(try await program.shell("ln -s real way; \(show)").status == 0)
+        expectRefusal(
+            try await program.shell("chown -h 65534 way; \(show)"),
+            naming: ["way/sharedcore.yaml", "belongs to user 65534"])
     }
 
     @Test(

@@ -90,7 +90,7 @@ extension GroupDirectory {
             try Directory.follow(path, making: access == .participant ? 0o700 : nil)
         }
         switch following {
-        case .directory(let directory): return directory
+        case .found(let directory): return directory
         case .foreignLink(let owner):
             throw SharedCoreError(
                 .forbidden,

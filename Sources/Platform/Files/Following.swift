@@ -1,28 +1,61 @@
 internal import Glibc
 
+/// What stands at the end of a path.
+package enum Followed<Found> {
+    case found(Found)
+    /// A symbolic link on the way belongs to a user who is neither this process's nor root, and could lead it anywhere.
+    case foreignLink(owner: UInt32)
+}
+
 extension Directory {
-    /// What stands at the end of a path.
-    package enum Following {
-        case directory(Directory)
-        /// A symbolic link on the way belongs to a user who is neither this process's nor root, and could lead it anywhere.
-        case foreignLink(owner: UInt32)
-    }
-
-    /// To hold a place of the file system without reading it: O_PATH, which Swift does not import.
-    private static let placeOnly: Int32 = 0o10000000
-    /// How many links the kernel follows on one path.
-    private static let linkLimit = 40
-
     /// Opens a directory by its absolute path, part by part, so that no link is followed but those that were looked at.
     ///
     /// - Parameter permissions: Those of the directories that are made where the path names none; nil makes none.
     package static func follow(
         _ path: String, making permissions: UInt32? = nil
-    ) throws(SystemCallError) -> Following {
-        var place = try Place("/", at: path)
+    ) throws(SystemCallError) -> Followed<Directory> {
+        try Way.follow(path, making: permissions) { parent, name throws(SystemCallError) in
+            let descriptor = try SystemCall.run("openat", at: path) {
+                openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+            }
+            return Directory(owning: descriptor, path: path)
+        }
+    }
+}
+
+extension OpenFile {
+    /// Opens a file to read it as ``Directory/follow(_:making:)`` opens a directory. A FIFO is not waited for.
+    ///
+    /// - Parameter lastIsLink: Whether a link in the place of the file itself is followed.
+    package static func follow(
+        _ path: String, lastIsLink: Bool = false
+    ) throws(SystemCallError) -> Followed<OpenFile> {
+        try Way.follow(path, lastIsLink: lastIsLink) { parent, name throws(SystemCallError) in
+            let descriptor = try SystemCall.run("openat", at: path) {
+                openat(parent, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            }
+            return OpenFile(owning: descriptor, path: path)
+        }
+    }
+}
+
+/// The way along a path.
+private enum Way {
+    /// To hold a place of the file system without reading it: O_PATH, which Swift does not import.
+    private static let placeOnly: Int32 = 0o10000000
+    /// How many links the kernel follows on one path.
+    private static let linkLimit = 40
+
+    /// Goes along a path, from the working directory when it does not begin with a slash, and has its last part opened.
+    static func follow<Found>(
+        _ path: String, making permissions: UInt32? = nil, lastIsLink: Bool = true,
+        _ open: (_ parent: Int32, _ name: String) throws(SystemCallError) -> Found
+    ) throws(SystemCallError) -> Followed<Found> {
+        var place = try Place(path.hasPrefix("/") ? "/" : ".", at: path)
         var parts = Array(path.split(separator: "/").reversed().map(String.init))
         var linkCount = 0
         while let part = parts.popLast() {
+            if parts.isEmpty, !lastIsLink { return .found(try open(place.descriptor, part)) }
             let next: Place
             do throws(SystemCallError) {
                 next = try Place(part, in: place, at: path)
@@ -34,6 +67,7 @@ extension Directory {
             }
             let status = try next.status(at: path)
             guard status.isSymbolicLink else {
+                if parts.isEmpty { return .found(try open(place.descriptor, part)) }
                 place = next
                 continue
             }
@@ -46,10 +80,7 @@ extension Directory {
             if target.hasPrefix("/") { place = try Place("/", at: path) }
             parts += target.split(separator: "/").reversed().map(String.init)
         }
-        let descriptor = try SystemCall.run("openat", at: path) {
-            openat(place.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        }
-        return .directory(Directory(owning: descriptor, path: path))
+        return .found(try open(place.descriptor, "."))
     }
 
     /// A part of a path that was looked at: a directory, a link, or something else.
@@ -58,7 +89,7 @@ extension Directory {
 
         init(_ name: String, in parent: Place? = nil, at path: String) throws(SystemCallError) {
             descriptor = try SystemCall.run("openat", at: path) {
-                openat(parent?.descriptor ?? AT_FDCWD, name, Directory.placeOnly | O_NOFOLLOW | O_CLOEXEC)
+                openat(parent?.descriptor ?? AT_FDCWD, name, Way.placeOnly | O_NOFOLLOW | O_CLOEXEC)
             }
         }
 
