@@ -118,24 +118,31 @@ struct SystemCalls: Sendable {
     private(set) var counts: [String: Int] = [:]
     /// The places that one fault can single out: calls of the same number in two threads are one.
     private(set) var places: [Place] = []
+    /// The places of those on a file of the group that has a known name, numbered among these alone: where one of two
+    /// calls is general, strace is told these names and counts no other call.
+    private(set) var namedPlaces: [Place] = []
 
     /// Reads what strace has written.
     ///
     /// - Parameter group: The path that a call must name to be counted.
     init(trace path: String, group: String) {
         var numbers: [String: Int] = [:]
+        var namedNumbers: [String: Int] = [:]
         var seen: Set<Place> = []
+        var seenNamed: Set<Place> = []
         let paths = Self.paths(of: group)
         for line in Self.lines(ofFile: path) where !line.contains("resumed>") {
             // The number of the thread, spaces up to a column, the call.
             let thread = line.prefix { $0 != " " }
             let rest = line.dropFirst(thread.count).drop { $0 == " " }
             guard let call = Self.watched.first(where: { rest.hasPrefix($0 + "(") }) else { continue }
-            if Self.general.contains(call),
-                !paths.contains(where: { line.contains("<\($0)>") || line.contains("\"\($0)\"") })
-            {
-                continue
+            let isNamed = paths.contains { line.contains("<\($0)>") || line.contains("\"\($0)\"") }
+            if isNamed {
+                namedNumbers["\(thread) \(call)", default: 0] += 1
+                let place = Place(call: call, occurrence: namedNumbers["\(thread) \(call)", default: 0])
+                if seenNamed.insert(place).inserted { namedPlaces.append(place) }
             }
+            if Self.general.contains(call), !isNamed { continue }
             let number = numbers["\(thread) \(call)", default: 0] + 1
             numbers["\(thread) \(call)"] = number
             guard line.contains(group) else { continue }

@@ -166,7 +166,7 @@ enum FaultScenarios {
                 })
         }
         return limited
-            + plans(calls.places, shorts, operation, wish).map { faults in
+            + plans(calls, shorts, operation, wish).map { faults in
                 Scenario.Case(faults.map(\.description).joined(separator: "+"), seed: wish.seed) { attempt in
                     if !TemporaryDirectory.names(in: template).isEmpty {
                         try await attempt.tool("cp", "-a", template + "/default", attempt.groups)
@@ -202,9 +202,10 @@ enum FaultScenarios {
     /// Each place with each error and a kill, all calls of a kind together, pairs of the last places, and what is
     /// given.
     private static func plans(
-        _ places: [SystemCalls.Place], _ others: [[Fault]], _ operation: Operation, _ wish: Scenario.Wish
+        _ calls: SystemCalls, _ others: [[Fault]], _ operation: Operation, _ wish: Scenario.Wish
     ) -> [[Fault]] {
         var plans = others
+        let places = calls.places
         for place in places {
             for kind in Fault.errors(of: place.call).map(Fault.Kind.error) + [.kill] {
                 plans.append([Fault(call: place.call, kind: kind, occurrence: place.occurrence)])
@@ -213,15 +214,9 @@ enum FaultScenarios {
         for call in Set(places.map(\.call)).sorted() {
             plans += Fault.lastingErrors(of: call).map { [Fault(call: call, kind: .error($0), occurrence: nil)] }
         }
-        let last = Array(places.filter { !SystemCalls.general.contains($0.call) }.suffix(20).enumerated())
-        var pairs: [[Fault]] = []
-        for (index, first) in last {
-            for (_, second) in last[(index + 1)...] {
-                pairs.append(
-                    [first, second].map {
-                        Fault(call: $0.call, kind: .error(Fault.errors(of: $0.call)[0]), occurrence: $0.occurrence)
-                    })
-            }
+        var pairs = Self.pairs(of: places.filter { !SystemCalls.general.contains($0.call) }.suffix(20))
+        pairs += Self.pairs(of: calls.namedPlaces.suffix(20)).filter { pair in
+            pair.contains { SystemCalls.general.contains($0.call) }
         }
         var random = SplitMix64(seed: wish.seed)
         if !wish.isSingle, wish.form != .whole { pairs = Array(pairs.shuffled(using: &random).prefix(20)) }
@@ -229,5 +224,12 @@ enum FaultScenarios {
         // In another order each time, so that what there is no time for is not always the same.
         plans.shuffle(using: &random)
         return wish.isBrief ? Array(plans.prefix(operation.sampleCount)) : plans
+    }
+
+    private static func pairs(of places: some Sequence<SystemCalls.Place>) -> [[Fault]] {
+        let faults = places.map {
+            Fault(call: $0.call, kind: .error(Fault.errors(of: $0.call)[0]), occurrence: $0.occurrence)
+        }
+        return faults.indices.flatMap { first in faults[(first + 1)...].map { [faults[first], $0] } }
     }
 }
