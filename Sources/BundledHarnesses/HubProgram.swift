@@ -21,7 +21,7 @@
                 if words.count > 4 {
                     options.keys = try CurveHubKeys(own: CurveKeyPair(secretKey: words[3]), clients: [words[4]])
                 }
-                options.onRefusal = { say("stranger \($0.code)") }
+                options.onRefusal = { say("stranger \($0.code): \($0.message)") }
                 let hub = try await Hub.start(options)
                 say("ready \(hub.endpoints[0])")
                 while true { try await Task.sleep(for: .seconds(3600)) }
