@@ -1,9 +1,6 @@
 package import CoreAPI
 package import StoreEngine
 
-/// Says at its place of the order what is to be recorded.
-package typealias Judge = @Sendable (inout StoreState, BootInstant) throws(SharedCoreError) -> StoreState.Decision
-
 /// The order of a group as a backend of one machine keeps it: what a hub stands in front of.
 ///
 /// It takes part in the group without a session of its own. Letting go of it stops everything that it does.
@@ -23,7 +20,7 @@ package protocol LocalOrder: AnyObject, Sendable {
 
     /// Gets a request its place in the order. What comes of it stands in the replica when this returns, and lasts as
     /// promised when ``Recorded/settle`` has returned. Requests are recorded in the order in which they are given.
-    func record(_ judge: @escaping Judge) async throws(SharedCoreError) -> Recorded
+    func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded
 
     /// Makes room for a transaction that would let what is kept grow beyond what is promised.
     ///

@@ -249,7 +249,7 @@ struct BackupTests {
 
     @Test("S10: a group is made below a parent that a symbolic link leads to, or that may be entered and not read")
     func linkedParent() async throws {
-        try Directory.create(path: directory.path(of: "real"), permissions: 0o711)
+        _ = try Directory.create(path: directory.path(of: "real"), permissions: 0o711)
         #expect(symlink("real", directory.path(of: "link")) == 0)
         let linked = try await FileGroup.open(directory: directory.path(of: "link/group"))
         try await linked.put("key", text: "kept")

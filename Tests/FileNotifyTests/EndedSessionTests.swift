@@ -20,8 +20,7 @@ struct EndedSessionTests {
             #expect(try await one.get("k", consistency: consistency)?.value == [1])
             #expect(try await two.get("k", consistency: consistency)?.value == [1])
         }
-        let ended = one.session.id
-        _ = try await order.record { state, now in state.decideEnding(ended, at: now) }
+        _ = try await order.record(.end(one.session.id))
         for consistency in [ReadConsistency.linearizable, .causal] {
             let error = await #expect(throws: SharedCoreError.self) { try await one.get("k", consistency: consistency) }
             #expect(error?.code == .sessionEnded)

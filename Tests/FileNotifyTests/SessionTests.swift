@@ -31,8 +31,7 @@ struct SessionTests {
         let new = try await FileGroup.open(directory: path)
         // As a participant does that takes its process for dead.
         let order = try await FileOrder.open(directory: path, options: FileGroupOptions(), effectByteCount: 0)
-        let id = old.session.id
-        _ = try await order.record { state, now in state.decideEnding(id, at: now) }
+        _ = try await order.record(.end(old.session.id))
         #expect(try await new.get("held") == nil)
         let refusals = [
             try await code { try await old.put("key", [1]) },

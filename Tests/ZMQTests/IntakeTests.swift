@@ -221,7 +221,7 @@ extension ZMQTests {
             let stage = try HubStage()
             let (service, order, endpoint) = try await leasedService(stage, .seconds(1))
             let client = try await stage.client()
-            let (leased, _) = try await join(stage, endpoint, number: 1)
+            _ = try await join(stage, endpoint, number: 1)
             order.hold()
             let commits = (0..<2 as Range<UInt8>).map { number in Task { try await client.put("k", [number]) } }
             try await eventually("a request waits, and the end of the session behind it") { order.waitingCount == 2 }

@@ -4,7 +4,6 @@
     internal import Platform
     internal import Replica
     internal import StoreEngine
-    internal import Synchronization
 
     /// A participant of a group that lives on etcd, whose processes may be on several machines.
     ///
@@ -23,17 +22,19 @@
 
         let feed: GroupFeed
         let seat: Seat
-        private let isClosed = Atomic(false)
+        private let handle: GroupHandle
 
         private init(feed: GroupFeed, seat: Seat, session: Session, capabilities: Capabilities) {
             self.feed = feed
             self.seat = seat
             self.session = session
             self.capabilities = capabilities
+            self.handle = GroupHandle(
+                of: session.id, at: "etcd", codesOfClosing: [.sessionEnded, .cancelled, .unavailable])
         }
 
         deinit {
-            guard !isClosed.load(ordering: .acquiring) else { return }
+            guard !handle.isClosed else { return }
             let (feed, seat) = (feed, seat)
             // A watch may be held for longer than its group.
             if !EtcdDefect.forgottenWatch.isPresent {
@@ -142,10 +143,8 @@
                     try await self.feed.recall(after: revision)
                 }
             }
-            let watch = feed.replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {})
-            // A close ends the watches that it finds.
-            try requireOpen { watch.cancel() }
-            return watch
+            return try handle.requireOpen(
+                for: feed.replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {}))
         }
 
         public func sync() async throws(SharedCoreError) {
@@ -160,8 +159,7 @@
         }
 
         public func close() async {
-            guard isClosed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
-            else { return }
+            guard handle.close() else { return }
             seat.reads.cancelAll()
             feed.replica.finish(session.id, with: nil)
             // The end of the session keeps out what is still on its way, so the commits learn what became of them. Where
@@ -187,9 +185,8 @@
         public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
             try await bringUpToDate(.linearizable)
             try read { _ in }
-            let observation = feed.replica.observe(name, for: session.id, catchUp: {}, onCancel: {})
-            try requireOpen { observation.cancel() }
-            return observation
+            return try handle.requireOpen(
+                for: feed.replica.observe(name, for: session.id, catchUp: {}, onCancel: {}))
         }
 
         public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
@@ -236,7 +233,7 @@
             _ body: (inout StoreState) throws(SharedCoreError) -> sending Result
         ) throws(SharedCoreError) -> sending Result {
             try feed.replica.read { state throws(SharedCoreError) in
-                guard state.sessions[self.session.id] != nil else { throw self.told(.sessionEnded(self.session.id)) }
+                try self.handle.requireSession(in: state)
                 return try body(&state)
             }
         }
@@ -245,30 +242,18 @@
         private func within<Answer: Sendable>(
             _ calls: OpenCalls, _ body: @escaping @Sendable () async throws(SharedCoreError) -> Answer
         ) async throws(SharedCoreError) -> Answer {
-            try requireOpen()
+            try handle.requireOpen()
             let result = await calls.run { () -> Result<Answer, SharedCoreError> in
                 do throws(SharedCoreError) { return .success(try await body()) } catch { return .failure(error) }
             }
             switch result {
             case .success(let answer): return answer
-            case .failure(let error): throw told(error)
+            case .failure(let error): throw handle.applicationError(error)
             }
         }
 
         /// Whether the user has closed the group.
-        var isClosing: Bool { isClosed.load(ordering: .acquiring) }
-
-        private func requireOpen(orElse undo: () -> Void = {}) throws(SharedCoreError) {
-            guard isClosed.load(ordering: .acquiring) else { return }
-            undo()
-            throw .closed("etcd")
-        }
-
-        /// What the application is told: a call that meets its own handle's close may find the session gone, or be ended.
-        private func told(_ error: SharedCoreError) -> SharedCoreError {
-            let isOfClosing = [.sessionEnded, .cancelled, .unavailable].contains(error.code)
-            return isOfClosing && isClosed.load(ordering: .acquiring) ? .closed("etcd") : error
-        }
+        var isClosing: Bool { handle.isClosed }
     }
 
     extension StoredEntry {

@@ -10,26 +10,25 @@ extension FileGroup {
     }
 
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
-        try requireOpen()
+        try handle.requireOpen()
         let listener = try await local.listen(to: [], Bells(of: name))
         do throws(SharedCoreError) {
-            try local.replica.read { state throws(SharedCoreError) in try self.requireSession(in: state) }
+            try local.replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
         } catch {
             local.stopListening(listener)
             throw error
         }
-        let observation = local.replica.observe(
-            name, for: session.id, isParticipant: !local.isReadOnly,
-            catchUp: { [local] () throws(SharedCoreError) in try local.catchUpInPlace() },
-            onCancel: { [local] in local.stopListening(listener) })
-        try requireOpen { observation.cancel() }
-        return observation
+        return try handle.requireOpen(
+            for: local.replica.observe(
+                name, for: session.id, isParticipant: !local.isReadOnly,
+                catchUp: { [local] () throws(SharedCoreError) in try local.catchUpInPlace() },
+                onCancel: { [local] in local.stopListening(listener) }))
     }
 
     public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
-        try requireOpen()
+        try handle.requireOpen()
         return try await local.read(.linearizable) { state throws(SharedCoreError) in
-            try self.requireSession(in: state)
+            try self.handle.requireSession(in: state)
             return state.topic(name)
         }
     }

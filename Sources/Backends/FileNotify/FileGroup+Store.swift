@@ -5,7 +5,7 @@ internal import StoreEngine
 
 extension FileGroup {
     public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        try requireOpen()
+        try handle.requireOpen()
         return try await fetching { () async throws(SharedCoreError) in try await self.find(key, consistency) }
     }
 
@@ -43,14 +43,14 @@ extension FileGroup {
 
     @inline(__always)
     private func entry(_ key: Key, in state: inout StoreState) throws(SharedCoreError) -> StoredEntry? {
-        try requireSession(in: state)
+        try handle.requireSession(in: state)
         let stored = state.entry(key)
         if let stored, isOver(stored) { return nil }
         return stored
     }
 
     public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
-        try requireOpen()
+        try handle.requireOpen()
         return try await fetching { () async throws(SharedCoreError) in try await self.select(prefix, consistency) }
     }
 
@@ -58,70 +58,65 @@ extension FileGroup {
         _ prefix: KeyPrefix, _ consistency: ReadConsistency
     ) async throws(SharedCoreError) -> Snapshot {
         let (revision, stored) = try await local.read(consistency) { state throws(SharedCoreError) in
-            try self.requireSession(in: state)
+            try self.handle.requireSession(in: state)
             return (state.revision, state.selection([prefix]).filter { !self.isOver($0.entry) })
         }
         return try Snapshot(revision: revision, stored: stored)
     }
 
     public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
-        try requireOpen()
+        try handle.requireOpen()
         if transaction.isContent { await local.makeRoom() }
         let written: Written
         do throws(SharedCoreError) {
             written = try await record(transaction)
         } catch {
-            guard transaction.isContent, error.code == .storageFull, await local.regainRoom() else { throw told(error) }
-            do throws(SharedCoreError) { written = try await record(transaction) } catch { throw told(error) }
+            guard transaction.isContent, error.code == .storageFull, await local.regainRoom() else { throw handle.applicationError(error) }
+            do throws(SharedCoreError) { written = try await record(transaction) } catch { throw handle.applicationError(error) }
         }
         try await settle(written)
         return try written.outcome.get()
     }
 
     private func record(_ transaction: Transaction) async throws(SharedCoreError) -> Written {
-        let id = session.id
-        return try await local.write(as: promised.durability) { state, now throws(SharedCoreError) in
-            try state.decide(transaction, of: id, at: now)
-        }
+        try await local.write(.commit(transaction, of: session.id), as: promised.durability)
     }
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
-        try requireOpen()
+        try handle.requireOpen()
         let listener = try await local.listen(
             to: prefixes, prefixes.reduce(into: []) { $0.formUnion(Bells(listeningTo: $1)) })
         do throws(SharedCoreError) {
-            try local.replica.read { state throws(SharedCoreError) in try self.requireSession(in: state) }
+            try local.replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
         } catch {
             local.stopListening(listener)
             throw error
         }
-        let watch = local.replica.watch(
-            prefixes, from: start, for: session.id, isParticipant: !local.isReadOnly,
-            catchUp: { [local] () throws(SharedCoreError) in try local.catchUpInPlace() },
-            onCancel: { [local] in local.stopListening(listener) })
-        // A close ends the watches that it finds.
-        try requireOpen { watch.cancel() }
-        return watch
+        return try handle.requireOpen(
+            for: local.replica.watch(
+                prefixes, from: start, for: session.id, isParticipant: !local.isReadOnly,
+                catchUp: { [local] () throws(SharedCoreError) in try local.catchUpInPlace() },
+                onCancel: { [local] in local.stopListening(listener) }))
     }
 
     public func sync() async throws(SharedCoreError) {
-        try requireOpen()
-        try await local.read(.linearizable) { state throws(SharedCoreError) in try self.requireSession(in: state) }
+        try handle.requireOpen()
+        try await local.read(.linearizable) { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
     }
 
     public func usage() async throws(SharedCoreError) -> StoreUsage? {
-        try requireOpen()
+        try handle.requireOpen()
         return try await local.read(.linearizable) { state throws(SharedCoreError) in
-            try self.requireSession(in: state)
+            try self.handle.requireSession(in: state)
             return state.usage
         }
     }
 
     public func sessions() async throws(SharedCoreError) -> [Session] {
-        try requireOpen()
+        try handle.requireOpen()
         try await local.endDead()
         return try await local.read(.linearizable) { state throws(SharedCoreError) in
-            try self.requireSession(in: state)
+            try self.handle.requireSession(in: state)
             // The end of a dead one cannot be recorded by whoever only looks.
             let living = state.sessions.values.filter { !self.local.isReadOnly || !self.local.isDead($0) }
             return living.map(\.session).sorted { $0.id < $1.id }
@@ -132,10 +127,5 @@ extension FileGroup {
     private func isOver(_ entry: StoredEntry) -> Bool {
         guard local.isReadOnly, let expiry = entry.expiry else { return false }
         return expiry <= local.clock.now()
-    }
-
-    func requireSession(in state: borrowing StoreState) throws(SharedCoreError) {
-        if local.isReadOnly { return }
-        do { try life.require(in: state) } catch { throw told(error) }
     }
 }

@@ -1,7 +1,6 @@
 public import CoreAPI
 internal import Platform
 internal import Replica
-internal import Synchronization
 
 /// A participant of a group whose files are in a directory: processes of one user on one machine share it.
 ///
@@ -30,25 +29,24 @@ public final class FileGroup: SharedGroup {
     }
 
     let local: LocalGroup
-    /// Whether the session still stands; for a handle with one.
-    let life: SessionLife
+    let handle: GroupHandle
     let promised: Capabilities
     /// The byte that the participant holds locked; nil for a reader.
     private let lockedByte: Int?
-    private let isClosed = Atomic(false)
 
     private init(
         session: Session, promised: Capabilities, local: LocalGroup, lockedByte: Int?
     ) {
         self.session = session
-        self.life = SessionLife(of: session.id)
+        self.handle = GroupHandle(
+            of: local.isReadOnly ? nil : session.id, at: local.directory.directory.path)
         self.promised = promised
         self.local = local
         self.lockedByte = lockedByte
     }
 
     deinit {
-        guard !isClosed.load(ordering: .acquiring) else { return }
+        guard !handle.isClosed else { return }
         if let lockedByte { local.abandon(session.id, lockedByte) }
     }
 
@@ -101,7 +99,7 @@ public final class FileGroup: SharedGroup {
             _ = try GroupDirectory.secureDirectory(directory, access: .readOnly)
             return true
         } catch {
-            return (error as? SharedCoreError)?.code != .unavailable
+            return error.code != .unavailable
         }
     }
 
@@ -123,8 +121,7 @@ public final class FileGroup: SharedGroup {
 
     /// Ends the session and everything that lives with it, ends all watches and wakes whoever waits. Idempotent.
     public func close() async {
-        guard isClosed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
-        else { return }
+        guard handle.close() else { return }
         local.replica.finish(session.id, with: nil)
         if let lockedByte { await local.leave(session.id, lockedByte) }
     }
@@ -133,25 +130,12 @@ public final class FileGroup: SharedGroup {
     ///
     /// - Returns: Whether this call has done it; false when another process does it or something came between.
     package func compactNow() async throws(SharedCoreError) -> Bool {
-        try requireOpen()
+        try handle.requireOpen()
         return try await local.compaction.thread.run { [local] () throws(SharedCoreError) in try local.compact() }
     }
 
     /// The number of the journal that the group has come to.
     package var generation: UInt64 { local.position.journal.generation }
-
-    /// Refuses the use of a closed handle.
-    func requireOpen(orElse undo: () -> Void = {}) throws(SharedCoreError) {
-        guard isClosed.load(ordering: .acquiring) else { return }
-        undo()
-        throw .closed(local.directory.directory.path)
-    }
-
-    /// What the application is told: a call that meets its own handle's close may find the session gone.
-    func told(_ error: SharedCoreError) -> SharedCoreError {
-        guard error.code == .sessionEnded, isClosed.load(ordering: .acquiring) else { return error }
-        return .closed(local.directory.directory.path)
-    }
 
     /// Returns when an answer, and what it rests on, survives what it has to: also a refusal says that something is
     /// stored.

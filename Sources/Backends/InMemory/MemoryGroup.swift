@@ -1,7 +1,6 @@
 public import CoreAPI
 internal import Replica
 internal import StoreEngine
-internal import Synchronization
 
 /// A participant of a group in memory. See ``MemorySpace``.
 ///
@@ -12,14 +11,13 @@ public final class MemoryGroup: SharedGroup {
     public let capabilities: Capabilities
 
     private let store: MemoryStore
-    private let life: SessionLife
-    private let closed = Mutex(false)
+    private let handle: GroupHandle
     private let gate = FreezeGate()
 
     init(store: MemoryStore, session: Session, capabilities: Capabilities) {
         self.store = store
         self.session = session
-        self.life = SessionLife(of: session.id)
+        self.handle = GroupHandle(of: session.id, at: "memory")
         self.capabilities = capabilities
     }
 
@@ -30,7 +28,7 @@ public final class MemoryGroup: SharedGroup {
     public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
         try await enter()
         return try store.read { state throws(SharedCoreError) in
-            try self.alive(in: state)
+            try self.handle.requireSession(in: state)
             return try state.entry(key)?.entry(for: key)
         }
     }
@@ -38,7 +36,7 @@ public final class MemoryGroup: SharedGroup {
     public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
         try await enter()
         return try store.read { state throws(SharedCoreError) in
-            try self.alive(in: state)
+            try self.handle.requireSession(in: state)
             return try Snapshot(revision: state.revision, stored: state.selection([prefix]))
         }
     }
@@ -49,18 +47,17 @@ public final class MemoryGroup: SharedGroup {
         do throws(SharedCoreError) {
             return try store.commit(transaction, of: session.id)
         } catch {
-            throw told(error)
+            throw handle.applicationError(error)
         }
     }
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
         try await enter()
-        try store.read { state throws(SharedCoreError) in try self.alive(in: state) }
-        let inner = store.replica.watch(
-            prefixes, from: start, for: session.id,
-            catchUp: { [store] () throws(SharedCoreError) in store.expire() }, onCancel: {})
-        // A close ends the watches that it finds.
-        try requireOpen { inner.cancel() }
+        try store.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        let inner = try handle.requireOpen(
+            for: store.replica.watch(
+                prefixes, from: start, for: session.id,
+                catchUp: { [store] () throws(SharedCoreError) in store.expire() }, onCancel: {}))
         return Watch(
             next: { [gate] () async throws(SharedCoreError) -> WatchEvent? in
                 await gate.pass()
@@ -73,24 +70,20 @@ public final class MemoryGroup: SharedGroup {
 
     public func sync() async throws(SharedCoreError) {
         try await enter()
-        try store.read { state throws(SharedCoreError) in try self.alive(in: state) }
+        try store.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
     }
 
     public func sessions() async throws(SharedCoreError) -> [Session] {
         try await enter()
         return try store.read { state throws(SharedCoreError) in
-            try self.alive(in: state)
+            try self.handle.requireSession(in: state)
             return state.sessions.values.map(\.session).sorted { $0.id < $1.id }
         }
     }
 
     public func close() async {
         await gate.pass()
-        let first = closed.withLock { closed in
-            defer { closed = true }
-            return !closed
-        }
-        guard first else { return }
+        guard handle.close() else { return }
         store.replica.finish(session.id, with: nil)
         store.end(session.id)
     }
@@ -102,9 +95,9 @@ public final class MemoryGroup: SharedGroup {
 
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
         try await enter()
-        try store.read { state throws(SharedCoreError) in try self.alive(in: state) }
-        let inner = store.replica.observe(name, for: session.id, catchUp: {}, onCancel: {})
-        try requireOpen { inner.cancel() }
+        try store.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        let inner = try handle.requireOpen(
+            for: store.replica.observe(name, for: session.id, catchUp: {}, onCancel: {}))
         return Observation(
             next: { [gate] () async throws(SharedCoreError) -> NotificationDelivery? in
                 await gate.pass()
@@ -118,7 +111,7 @@ public final class MemoryGroup: SharedGroup {
     public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
         try await enter()
         return try store.read { state throws(SharedCoreError) in
-            try self.alive(in: state)
+            try self.handle.requireSession(in: state)
             return state.topic(name)
         }
     }
@@ -126,7 +119,7 @@ public final class MemoryGroup: SharedGroup {
     public func usage() async throws(SharedCoreError) -> StoreUsage? {
         try await enter()
         return try store.read { state throws(SharedCoreError) in
-            try self.alive(in: state)
+            try self.handle.requireSession(in: state)
             return state.usage
         }
     }
@@ -153,21 +146,6 @@ public final class MemoryGroup: SharedGroup {
 
     private func enter() async throws(SharedCoreError) {
         await gate.pass()
-        try requireOpen()
-    }
-
-    private func requireOpen(orElse undo: () -> Void = {}) throws(SharedCoreError) {
-        guard closed.withLock({ $0 }) else { return }
-        undo()
-        throw .closed("memory")
-    }
-
-    private func alive(in state: borrowing StoreState) throws(SharedCoreError) {
-        do { try life.require(in: state) } catch { throw told(error) }
-    }
-
-    /// What the application is told: a call that meets its own handle's close may find the session gone.
-    private func told(_ error: SharedCoreError) -> SharedCoreError {
-        error.code == .sessionEnded && closed.withLock { $0 } ? .closed("memory") : error
+        try handle.requireOpen()
     }
 }

@@ -1,6 +1,6 @@
 package import CoreAPI
 package import Replica
-internal import StoreEngine
+package import StoreEngine
 
 /// The order of a group in memory, for a hub to stand in front of. It is gone with the last who has it.
 package final class MemoryOrder: LocalOrder {
@@ -21,8 +21,8 @@ package final class MemoryOrder: LocalOrder {
         store.expire()
     }
 
-    package func record(_ judge: @escaping Judge) async throws(SharedCoreError) -> Recorded {
-        Recorded(outcome: try store.record(judge))
+    package func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded {
+        Recorded(outcome: try store.record(request))
     }
 
     /// The participants of this process end their sessions themselves.

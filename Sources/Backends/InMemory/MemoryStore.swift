@@ -28,37 +28,32 @@ final class MemoryStore: Sendable {
     }
 
     func join(_ opening: SessionOpening) throws(SharedCoreError) -> Session {
-        let now = clock.now()
-        let session = replica.update { state in
-            Self.expire(in: &state, at: now)
-            let effect = state.opening(opening, at: now)
-            state.apply(effect)
-            return state.sessions[SessionID(rawValue: effect.revision.rawValue)]?.session
-        }
-        guard let session else {
+        let id = SessionID(rawValue: try record(.join(opening)).get().revision.rawValue)
+        guard let session = replica.read({ $0.sessions[id]?.session }) else {
             throw SharedCoreError(.corrupt, "The session that was opened is not there.", at: "memory")
         }
         return session
     }
 
     func commit(_ transaction: Transaction, of session: SessionID) throws(SharedCoreError) -> Commit {
-        try record { state, now throws(SharedCoreError) in try state.decide(transaction, of: session, at: now) }.get()
+        try record(.commit(transaction, of: session)).get()
     }
 
     /// Gets a request its place in the order.
-    func record(
-        _ judge: (inout StoreState, BootInstant) throws(SharedCoreError) -> StoreState.Decision
-    ) throws(SharedCoreError) -> RequestOutcome {
+    func record(_ request: OrderRequest) throws(SharedCoreError) -> RequestOutcome {
         let now = clock.now()
         let (outcome, nextExpiry) = try replica.update {
             state throws(SharedCoreError) -> (RequestOutcome, BootInstant?) in
-            Self.expire(in: &state, at: now)
-            switch try judge(&state, now) {
-            case .record(let effect, let outcome):
-                state.apply(effect)
-                return (outcome, state.nextExpiry())
-            case .answer(let outcome):
-                return (outcome, state.nextExpiry())
+            while true {
+                switch try state.next(for: request, at: now) {
+                case .expireFirst(let effect):
+                    state.apply(effect)
+                case .record(let effect, let outcome):
+                    state.apply(effect)
+                    return (outcome, state.nextExpiry())
+                case .answer(let outcome):
+                    return (outcome, state.nextExpiry())
+                }
             }
         }
         schedule(nextExpiry)
@@ -67,10 +62,7 @@ final class MemoryStore: Sendable {
 
     /// Ends a session; nothing when it has ended already.
     func end(_ session: SessionID) {
-        let now = clock.now()
-        replica.update { state in
-            if let effect = state.ending(session, at: now) { state.apply(effect) }
-        }
+        _ = try? record(.end(session))
     }
 
     /// Looks at the state with nothing in it whose time is over.
@@ -84,17 +76,8 @@ final class MemoryStore: Sendable {
     /// Removes what is due and waits for the next.
     func expire() {
         let now = clock.now()
-        let due = replica.read { state in state.nextExpiry().map { $0 <= now } ?? false }
-        guard due else { return }
-        let next = replica.update { state in
-            Self.expire(in: &state, at: now)
-            return state.nextExpiry()
-        }
-        schedule(next)
-    }
-
-    private static func expire(in state: inout StoreState, at now: BootInstant) {
-        while let effect = state.expiry(at: now) { state.apply(effect) }
+        let isDue = replica.read { state in state.nextExpiry().map { $0 <= now } ?? false }
+        if isDue { _ = try? record(.expire) }
     }
 
     /// Sets the timer to the earliest deadline, so that watches see an expiry without anybody reading.

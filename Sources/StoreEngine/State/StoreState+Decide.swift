@@ -63,14 +63,6 @@ extension StoreState {
         return Effect(revision: nextRevision, time: time, body: .sessionEnded(session))
     }
 
-    /// What comes of a request to end a session: whoever was before in ending it is as good.
-    public func decideEnding(_ session: SessionID, at time: BootInstant) -> Decision {
-        guard let effect = ending(session, at: time) else {
-            return .answer(.committed(Commit(revision: revision, changed: false)))
-        }
-        return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
-    }
-
     /// The effect of the expiries that are due; nil when none is. Never early: an entry's whole duration has passed.
     ///
     /// One effect takes no more keys than a record of the journal holds. Ask again after applying it.

@@ -11,7 +11,7 @@ internal import TestSupport
 enum LayoutThreeGroup {
     /// Writes the files into a directory, which is made.
     static func write(to path: String) async throws {
-        try Directory.create(path: path, permissions: 0o700)
+        _ = try Directory.create(path: path, permissions: 0o700)
         let archive = path + ".base64"
         try OpenFile(path: archive, .createNew).write(Array(files.utf8), at: 0)
         let child = try ChildProcess("sh", ["-c", #"base64 -d <"$0" | gzip -d | tar -x -C "$1""#, archive, path])

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import InMemoryBackend
 internal import Replica
+internal import StoreEngine
 internal import Synchronization
 
 /// An order in memory that can be told to let requests wait, as a disk does that is slow.
@@ -46,7 +47,7 @@ final class HeldOrder: LocalOrder {
 
     func refresh() async throws(SharedCoreError) { try await order.refresh() }
 
-    func record(_ judge: @escaping Judge) async throws(SharedCoreError) -> Recorded {
+    func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded {
         await withCheckedContinuation { continuation in
             let isHeld = state.withLock { state in
                 if state.isHeld { state.waiting.append(continuation) }
@@ -54,7 +55,7 @@ final class HeldOrder: LocalOrder {
             }
             if !isHeld { continuation.resume() }
         }
-        return try await order.record(judge)
+        return try await order.record(request)
     }
 
     func endDead() async throws(SharedCoreError) { try await order.endDead() }

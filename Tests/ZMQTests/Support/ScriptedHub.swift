@@ -90,9 +90,7 @@ final class ScriptedHub {
         case .commit(let transaction, let known):
             let id = try expectSome(session, "a session").id
             do throws(SharedCoreError) {
-                let recorded = try await order.record { state, now throws(SharedCoreError) in
-                    try state.decide(transaction, of: id, at: now)
-                }
+                let recorded = try await order.record(.commit(transaction, of: id))
                 answer(question, .outcome(recorded.outcome, at: revision, missing(after: known)))
             } catch {
                 answer(question, .refused(error))
@@ -137,10 +135,7 @@ final class ScriptedHub {
         hellos.append(hello)
         if session == nil {
             let opening = SessionOpening(process: .current, description: hello.description)
-            let recorded = try await order.record { state, now in
-                let effect = state.opening(opening, at: now)
-                return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
-            }
+            let recorded = try await order.record(.join(opening))
             let id = SessionID(rawValue: try recorded.outcome.get().revision.rawValue)
             session = order.replica.read { $0.sessions[id]?.session }
         }
@@ -155,9 +150,7 @@ final class ScriptedHub {
     func put(_ key: Key, _ value: [UInt8]) async throws -> News {
         let before = order.replica.read { $0.revision }
         let id = try expectSome(session, "a session").id
-        _ = try await order.record { state, now throws(SharedCoreError) in
-            try state.decide(Transaction(operations: [.put(key, value, .persistent)]), of: id, at: now)
-        }
+        _ = try await order.record(.commit(Transaction(operations: [.put(key, value, .persistent)]), of: id))
         return try expectSome(try news(after: before), "news")
     }
 

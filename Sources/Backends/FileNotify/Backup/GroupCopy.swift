@@ -43,7 +43,7 @@ extension FileGroup {
 
     /// Writes what stands at one revision as a group in another directory, while others go on. On the disk when it returns.
     package func backUp(to path: String) async throws(SharedCoreError) -> GroupSummary {
-        try requireOpen()
+        try handle.requireOpen()
         return try await local.compaction.thread.run { [local] () throws(SharedCoreError) in
             try Self.backUp(local, to: path)
         }

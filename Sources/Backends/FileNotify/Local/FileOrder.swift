@@ -1,7 +1,7 @@
 package import CoreAPI
 internal import Platform
 package import Replica
-internal import StoreEngine
+package import StoreEngine
 internal import Synchronization
 
 /// The order of a group in files, for a hub to stand in front of.
@@ -61,8 +61,8 @@ package final class FileOrder: LocalOrder {
         return { [local] in await local.makeRoom() }
     }
 
-    package func record(_ judge: @escaping Judge) async throws(SharedCoreError) -> Recorded {
-        let written = try await local.writeThoughCancelled(as: capabilities.durability, judge)
+    package func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded {
+        let written = try await local.writeThoughCancelled(request, as: capabilities.durability)
         guard capabilities.durability == .disk else { return Recorded(outcome: written.outcome) }
         return Recorded(outcome: written.outcome) { [local] () async throws(SharedCoreError) in
             try await local.settle(written)

@@ -120,7 +120,7 @@ extension LocalGroup {
     /// Records what is due to expire. Every request does that first, so one that asks for nothing will do.
     @discardableResult
     func expire() async throws(SharedCoreError) -> Written {
-        try await write { state, _ in .answer(.committed(Commit(revision: state.revision, changed: false))) }
+        try await write(.expire)
     }
 
     private func scheduleExpiry(_ due: BootInstant?) {

@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import Glibc
 internal import Platform
 internal import Replica
+internal import StoreEngine
 internal import Synchronization
 
 /// What happens to requests that find the lock taken: a thread of our own tries for all of them, again and again, and
@@ -10,11 +11,11 @@ extension LocalGroup {
     /// The most requests that are written under one lock, so that other processes get their turn.
     private static let batchCount = 64
 
-    func enqueue(_ judge: @escaping Judge) async throws(SharedCoreError) -> Written {
+    func enqueue(_ request: OrderRequest, as durability: Durability) async throws(SharedCoreError) -> Written {
         let withdrawal = Mutex(Withdrawal.possible)
         let answer: WriteRequest.Answer = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let request = WriteRequest(judge) { continuation.resume(returning: $0) }
+                let request = WriteRequest(request, as: durability) { continuation.resume(returning: $0) }
                 let isCancelled = withdrawal.withLock { withdrawal in
                     if case .asked = withdrawal { return true }
                     withdrawal = .of(request)
@@ -148,7 +149,7 @@ extension LocalGroup {
             locked = journal
             while answers.count < Self.batchCount, let request = self.queue.takeFirst() {
                 do throws(SharedCoreError) {
-                    switch try self.record(request.judge, in: journal, ringing: &rung) {
+                    switch try self.record(request.request, as: request.durability, in: journal, ringing: &rung) {
                     case .written(let written):
                         answers.append((request, .success(written)))
                     case .moved:

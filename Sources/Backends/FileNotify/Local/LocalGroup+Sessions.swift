@@ -27,10 +27,7 @@ extension LocalGroup {
             description: description,
             backendData: SessionMark(lockedByte: byte, processNamespace: ProcessIdentity.currentNamespace).bytes)
         do throws(SharedCoreError) {
-            let written = try await write { state, now in
-                let effect = state.opening(opening, at: now)
-                return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
-            }
+            let written = try await write(.join(opening))
             FailPoint.hit("session.afterRecord")
             await restoreSpareSpace()
             let id = SessionID(rawValue: try written.outcome.get().revision.rawValue)
@@ -46,14 +43,14 @@ extension LocalGroup {
     /// end cannot be recorded now, whoever looks next does it.
     func leave(_ session: SessionID, _ byte: Int) async {
         FailPoint.hit("session.beforeEnd")
-        _ = try? await writeThoughCancelled { state, now in state.decideEnding(session, at: now) }
+        _ = try? await writeThoughCancelled(.end(session))
         FailPoint.hit("session.afterEnd")
         sessionLocks.release(byte)
     }
 
     /// As ``leave(_:_:)``, for a handle that was let go.
     func abandon(_ session: SessionID, _ byte: Int) {
-        writeInBackground { state, now in state.decideEnding(session, at: now) }
+        writeInBackground(.end(session))
         sessionLocks.release(byte)
     }
 
@@ -66,18 +63,12 @@ extension LocalGroup {
             throw .otherRun(header.bootID, own: clock.bootID, at: directory.directory.path)
         }
         let present = replica.read { state in Array(state.sessions.values) }
-        for session in present where isDead(session) { try await end(session.session.id) }
+        for session in present where isDead(session) { _ = try await write(.end(session.session.id)) }
     }
 
     /// Records the end of sessions without anybody waiting for it.
     func end(_ sessions: [SessionID]) {
-        for session in sessions {
-            writeInBackground { state, now in state.decideEnding(session, at: now) }
-        }
-    }
-
-    private func end(_ session: SessionID) async throws(SharedCoreError) {
-        _ = try await write { state, now in state.decideEnding(session, at: now) }
+        for session in sessions { writeInBackground(.end(session)) }
     }
 
     /// Whether a session belongs to a participant of this process.

@@ -49,57 +49,44 @@ extension LocalGroup {
     /// - Parameter durability: What the answer has to survive: where the disk has lost something, one that has to be on
     ///   the disk is refused as `unavailable`, and nothing is recorded.
     func write(
-        as durability: Durability = .process, _ judge: @escaping Judge
+        _ request: OrderRequest, as durability: Durability = .process
     ) async throws(SharedCoreError) -> Written {
         if isReadOnly { throw .readOnly(directory.directory.path) }
         if Task.isCancelled { throw .cancelled("commit") }
-        let judge = try await trusting(judge, as: durability)
-        if queue.isEmpty, case .written(let written) = try attempt(judge) { return written }
-        return try await enqueue(judge)
+        if durability == .disk { try await requireTrust() }
+        if queue.isEmpty, case .written(let written) = try attempt(request, as: durability) { return written }
+        return try await enqueue(request, as: durability)
     }
 
-    /// As ``write(_:)``, for what has to be recorded also when the task that asks for it is cancelled.
+    /// As ``write(_:as:)``, for what has to be recorded also when the task that asks for it is cancelled.
     @discardableResult
     func writeThoughCancelled(
-        as durability: Durability = .process, _ judge: @escaping Judge
+        _ request: OrderRequest, as durability: Durability = .process
     ) async throws(SharedCoreError) -> Written {
-        let judge = try await trusting(judge, as: durability)
-        if queue.isEmpty, case .written(let written) = try attempt(judge) { return written }
+        if durability == .disk { try await requireTrust() }
+        if queue.isEmpty, case .written(let written) = try attempt(request, as: durability) { return written }
         let answer: WriteRequest.Answer = await withCheckedContinuation { continuation in
-            if queue.add(WriteRequest(judge) { continuation.resume(returning: $0) }) { serveQueue() }
+            if queue.add(WriteRequest(request, as: durability) { continuation.resume(returning: $0) }) { serveQueue() }
         }
         return try answer.get()
     }
 
-    /// The request, which is refused where what is on the disk cannot be relied upon and it has to be.
-    private func trusting(
-        _ judge: @escaping Judge, as durability: Durability
-    ) async throws(SharedCoreError) -> Judge {
-        guard durability == .disk else { return judge }
-        try await requireTrust()
-        return { [self] state, now throws(SharedCoreError) in
-            try requireTrust(in: &state)
-            return try judge(&state, now)
-        }
-    }
-
     /// Gets a request its place in the order without anybody waiting for it.
-    func writeInBackground(_ judge: @escaping Judge) {
+    func writeInBackground(_ request: OrderRequest) {
         if isReadOnly { return }
-        if queue.isEmpty, let attempt = try? attempt(judge), case .written = attempt { return }
-        let request = WriteRequest(judge) { _ in }
-        if queue.add(request) { serveQueue() }
+        if queue.isEmpty, let attempt = try? attempt(request, as: .process), case .written = attempt { return }
+        if queue.add(WriteRequest(request, as: .process) { _ in }) { serveQueue() }
     }
 
     /// Tries once.
-    func attempt(_ judge: Judge) throws(SharedCoreError) -> Attempt {
+    func attempt(_ request: OrderRequest, as durability: Durability) throws(SharedCoreError) -> Attempt {
         var rung = Bells()
         let recording: Recording?
         var journal: Journal?
         do throws(SharedCoreError) {
             recording = try withLock { locked throws(SharedCoreError) in
                 journal = locked
-                return try self.record(judge, in: locked, ringing: &rung)
+                return try self.record(request, as: durability, in: locked, ringing: &rung)
             }
         } catch {
             announce(rung, in: journal)
@@ -139,42 +126,32 @@ extension LocalGroup {
 
     /// Records what a request comes to at this place of the order. What is due to expire comes first. Under the lock.
     func record(
-        _ judge: Judge, in journal: Journal, ringing rung: inout Bells
+        _ request: OrderRequest, as durability: Durability, in journal: Journal, ringing rung: inout Bells
     ) throws(SharedCoreError) -> Recording {
-        enum Step {
-            case moved
-            case expire(Effect, JournalFollower.Position)
-            case decided(StoreState.Decision, JournalFollower.Position)
-        }
         while true {
-            let step = try replica.change { state throws(SharedCoreError) -> Step in
+            let next = try replica.change {
+                state throws(SharedCoreError) -> (step: StoreState.Step, position: JournalFollower.Position)? in
                 let standing = try self.follower.catchUp(&state)
                 let position = self.follower.position(in: &state)
-                guard case .current = standing, position.journal === journal else { return .moved }
-                let now = self.clock.now()
-                if let due = state.nextExpiry(), due <= now, let effect = state.expiry(at: now) {
-                    return .expire(effect, position)
-                }
-                return .decided(try judge(&state, now), position)
+                guard case .current = standing, position.journal === journal else { return nil }
+                if durability == .disk { try self.requireTrust(in: &state) }
+                return (try state.next(for: request, at: self.clock.now()), position)
             }
             FailPoint.hit("commit.afterCatchUp")
+            guard let (step, position) = next else { return .moved }
+            let effect: Effect
+            var outcome: RequestOutcome?
             switch step {
-            case .moved:
-                return .moved
-            case .decided(.answer(let outcome), let position):
+            case .answer(let outcome):
                 return .written(Written(outcome: outcome, journal: journal, tail: position.offset))
-            case .decided(.record(let effect, let outcome), let position):
-                switch try append(effect, at: position, ringing: &rung) {
-                case .published(let tail): return .written(Written(outcome: outcome, journal: journal, tail: tail))
-                case .sealed: return .moved
-                case .noRoom(let room): return .noRoom(room)
-                }
-            case .expire(let effect, let position):
-                switch try append(effect, at: position, ringing: &rung) {
-                case .published: break
-                case .sealed: return .moved
-                case .noRoom(let room): return .noRoom(room)
-                }
+            case .record(let recorded, let result): (effect, outcome) = (recorded, result)
+            case .expireFirst(let expiry): effect = expiry
+            }
+            switch try append(effect, at: position, ringing: &rung) {
+            case .published(let tail):
+                if let outcome { return .written(Written(outcome: outcome, journal: journal, tail: tail)) }
+            case .sealed: return .moved
+            case .noRoom(let room): return .noRoom(room)
             }
         }
     }

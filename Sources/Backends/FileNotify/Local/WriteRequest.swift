@@ -14,11 +14,14 @@ struct Written: Sendable {
 final class WriteRequest: Sendable {
     typealias Answer = Result<Written, SharedCoreError>
 
-    let judge: Judge
+    let request: OrderRequest
+    /// What the answer has to survive.
+    let durability: Durability
     private let answer: @Sendable (Answer) -> Void
 
-    init(_ judge: @escaping Judge, answer: @escaping @Sendable (Answer) -> Void) {
-        self.judge = judge
+    init(_ request: OrderRequest, as durability: Durability, answer: @escaping @Sendable (Answer) -> Void) {
+        self.request = request
+        self.durability = durability
         self.answer = answer
     }
 

@@ -2,7 +2,6 @@ public import CoreAPI
 internal import Platform
 internal import Replica
 internal import StoreEngine
-internal import Synchronization
 
 /// A participant of a group that a hub serves: over a socket of this machine, or over a network.
 ///
@@ -21,14 +20,13 @@ public final class ZMQGroup: SharedGroup {
     let link: HubLink
     private let deliveries: DeliveryExecutor
     private let replica: Replica
-    private let life: SessionLife
-    private let isClosed = Atomic(false)
+    private let handle: GroupHandle
 
     private init(link: HubLink, session: Session, capabilities: Capabilities, replica: Replica) {
         self.link = link
         self.deliveries = DeliveryExecutor(of: link.thread)
         self.session = session
-        self.life = SessionLife(of: session.id)
+        self.handle = GroupHandle(of: session.id, at: "hub")
         self.capabilities = capabilities
         self.replica = replica
     }
@@ -40,7 +38,7 @@ public final class ZMQGroup: SharedGroup {
     }
 
     deinit {
-        guard !isClosed.load(ordering: .acquiring) else { return }
+        guard !handle.isClosed else { return }
         let link = link
         Task { await link.close() }
     }
@@ -93,7 +91,7 @@ public final class ZMQGroup: SharedGroup {
     public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
         try await bringUpToDate(consistency)
         return try replica.read { state throws(SharedCoreError) in
-            try self.requireSession(in: state)
+            try self.handle.requireSession(in: state)
             return try state.entry(key)?.entry(for: key)
         }
     }
@@ -101,13 +99,13 @@ public final class ZMQGroup: SharedGroup {
     public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
         try await bringUpToDate(consistency)
         return try replica.read { state throws(SharedCoreError) in
-            try self.requireSession(in: state)
+            try self.handle.requireSession(in: state)
             return try Snapshot(revision: state.revision, stored: state.selection([prefix]))
         }
     }
 
     public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
-        try requireOpen()
+        try handle.requireOpen()
         guard case .outcome(let outcome, _, _) = try await ask(.commit(transaction)) else {
             throw Wire.malformed("an answer is not one to its question")
         }
@@ -117,34 +115,31 @@ public final class ZMQGroup: SharedGroup {
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
         try await bringUpToDate(.linearizable)
         let floor = try replica.read { state throws(SharedCoreError) in
-            try self.requireSession(in: state)
+            try self.handle.requireSession(in: state)
             return state.history.floor
         }
         // What happened before this participant joined is asked for only by whoever wants it.
         if case .after(let revision) = start, revision < floor { _ = try await ask(.history(after: revision)) }
-        let watch = replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {})
-        // A close ends the watches that it finds.
-        try requireOpen { watch.cancel() }
-        return watch
+        return try handle.requireOpen(
+            for: replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {}))
     }
 
     public func sync() async throws(SharedCoreError) {
         try await bringUpToDate(.linearizable)
-        try replica.read { state throws(SharedCoreError) in try self.requireSession(in: state) }
+        try replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
     }
 
     public func sessions() async throws(SharedCoreError) -> [Session] {
-        try requireOpen()
+        try handle.requireOpen()
         _ = try await ask(.probe)
         return try replica.read { state throws(SharedCoreError) in
-            try self.requireSession(in: state)
+            try self.handle.requireSession(in: state)
             return state.sessions.values.map(\.session).sorted { $0.id < $1.id }
         }
     }
 
     public func close() async {
-        guard isClosed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
-        else { return }
+        guard handle.close() else { return }
         replica.finish(session.id, with: nil)
         await link.close()
     }
@@ -158,16 +153,15 @@ public final class ZMQGroup: SharedGroup {
 
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
         try await bringUpToDate(.linearizable)
-        try replica.read { state throws(SharedCoreError) in try self.requireSession(in: state) }
-        let observation = replica.observe(name, for: session.id, catchUp: {}, onCancel: {})
-        try requireOpen { observation.cancel() }
-        return observation
+        try replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        return try handle.requireOpen(
+            for: replica.observe(name, for: session.id, catchUp: {}, onCancel: {}))
     }
 
     public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
         try await bringUpToDate(.linearizable)
         return try replica.read { state throws(SharedCoreError) in
-            try self.requireSession(in: state)
+            try self.handle.requireSession(in: state)
             return state.topic(name)
         }
     }
@@ -175,7 +169,7 @@ public final class ZMQGroup: SharedGroup {
     public func usage() async throws(SharedCoreError) -> StoreUsage? {
         try await bringUpToDate(.linearizable)
         return try replica.read { state throws(SharedCoreError) in
-            try self.requireSession(in: state)
+            try self.handle.requireSession(in: state)
             return state.usage
         }
     }
@@ -183,7 +177,7 @@ public final class ZMQGroup: SharedGroup {
     // MARK: - Private
 
     private func bringUpToDate(_ consistency: ReadConsistency) async throws(SharedCoreError) {
-        try requireOpen()
+        try handle.requireOpen()
         if consistency == .linearizable { _ = try await ask(.read) }
     }
 
@@ -191,23 +185,8 @@ public final class ZMQGroup: SharedGroup {
         do throws(SharedCoreError) {
             return try await link.ask(question)
         } catch {
-            throw told(error)
+            throw handle.applicationError(error)
         }
-    }
-
-    private func requireOpen(orElse undo: () -> Void = {}) throws(SharedCoreError) {
-        guard isClosed.load(ordering: .acquiring) else { return }
-        undo()
-        throw .closed("hub")
-    }
-
-    private func requireSession(in state: borrowing StoreState) throws(SharedCoreError) {
-        do { try life.require(in: state) } catch { throw told(error) }
-    }
-
-    /// What the application is told: a call that meets its own handle's close may find the session gone.
-    private func told(_ error: SharedCoreError) -> SharedCoreError {
-        error.code == .sessionEnded && isClosed.load(ordering: .acquiring) ? .closed("hub") : error
     }
 }
 

@@ -99,11 +99,8 @@ extension HubService {
     private func commit(
         _ transaction: Transaction, _ number: UInt64, _ known: Revision, of client: HubClient, at address: HubAddress
     ) async throws(SharedCoreError) {
-        let session = client.session
-        let recorded = try await order.record { state, now throws(SharedCoreError) in
-            try state.decide(
-                transaction, of: session, delivery: FailPoint.fails("hub.delivery") ? nil : number, at: now)
-        }
+        let recorded = try await order.record(
+            .commit(transaction, of: client.session, delivery: FailPoint.fails("hub.delivery") ? nil : number))
         FailPoint.hit("hub.afterRecord")
         let isAnsweredFirst = recorded.settle == nil && clients.count > Self.fewClients
         if !isAnsweredFirst { publishNewsSoon() }
@@ -274,10 +271,7 @@ extension HubService {
             process: seen.map { ProcessIdentity(bootID: order.clock.bootID, pid: $0.pid, startTime: $0.startTime) }
                 ?? hello.process.unproved,
             description: hello.description, backendData: mark.bytes)
-        let recorded = try await order.record { state, now in
-            let effect = state.opening(opening, at: now)
-            return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
-        }
+        let recorded = try await order.record(.join(opening))
         let revision = try recorded.outcome.get().revision
         let client = HubClient(
             session: SessionID(rawValue: revision.rawValue), token: mark.token, process: process,

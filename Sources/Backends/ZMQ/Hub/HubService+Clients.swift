@@ -114,8 +114,7 @@ extension HubService {
         if FailPoint.fails("hub.ending") {
             throw SharedCoreError(SystemCallError("pwrite", number: 28, at: "hub.ending"))
         }
-        let session = client.session
-        _ = try await order.record { state, now in state.decideEnding(session, at: now) }
+        _ = try await order.record(.end(client.session))
         forget(client)
         publishNews()
     }

@@ -1,0 +1,69 @@
+package import CoreAPI
+package import StoreEngine
+internal import Synchronization
+
+/// What the handles of all backends have in common: whether the application has closed it, and whether its session still
+/// stands.
+package struct GroupHandle: ~Copyable, Sendable {
+    private let session: SessionID?
+    private let location: String
+    private let codesOfClosing: [SharedCoreError.Code]
+    private let closed = Atomic(false)
+    /// The state's ``StoreState/lastSessionEnd`` when the session was found: every look at the store begins with this.
+    private let found = Atomic<UInt64>(.max)
+
+    /// - Parameters:
+    ///   - session: Its session; nil for a handle that only reads, which has none in the state.
+    ///   - location: What the errors of a closed handle name.
+    ///   - codesOfClosing: The errors that a call may meet because its own handle was closed meanwhile.
+    package init(
+        of session: SessionID?, at location: String, codesOfClosing: [SharedCoreError.Code] = [.sessionEnded]
+    ) {
+        self.session = session
+        self.location = location
+        self.codesOfClosing = codesOfClosing
+    }
+
+    package var isClosed: Bool { closed.load(ordering: .acquiring) }
+
+    /// - Returns: Whether this call has closed it, and none before.
+    package borrowing func close() -> Bool {
+        closed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
+    }
+
+    package borrowing func requireOpen() throws(SharedCoreError) {
+        if isClosed { throw .closed(location) }
+    }
+
+    /// - Throws: `sessionEnded` when the session does not stand in a state, `closed` when that is the application's doing.
+    @inline(__always)
+    package borrowing func requireSession(in state: borrowing StoreState) throws(SharedCoreError) {
+        let end = state.lastSessionEnd.rawValue
+        if found.load(ordering: .relaxed) == end { return }
+        if let session, !state.hasSession(session) { throw applicationError(.sessionEnded(session)) }
+        found.store(end, ordering: .relaxed)
+    }
+
+    /// The error that the application sees of a call.
+    package borrowing func applicationError(_ error: SharedCoreError) -> SharedCoreError {
+        isClosed && codesOfClosing.contains(error.code) ? .closed(location) : error
+    }
+
+    /// A close cancels the watches that it finds; this does it for one that was made meanwhile.
+    package borrowing func requireOpen(for watch: Watch) throws(SharedCoreError) -> Watch {
+        do { try requireOpen() } catch {
+            watch.cancel()
+            throw error
+        }
+        return watch
+    }
+
+    /// As for a watch.
+    package borrowing func requireOpen(for observation: Observation) throws(SharedCoreError) -> Observation {
+        do { try requireOpen() } catch {
+            observation.cancel()
+            throw error
+        }
+        return observation
+    }
+}

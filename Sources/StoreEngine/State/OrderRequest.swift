@@ -1,0 +1,49 @@
+package import CoreAPI
+
+/// What a participant asks of the order of its group.
+package enum OrderRequest: Sendable {
+    case join(SessionOpening)
+    /// The number of the delivery is a connection's own: see ``StoreState/decide(_:of:delivery:at:)``.
+    case commit(Transaction, of: SessionID, delivery: UInt64? = nil)
+    /// The end of a session. It is no matter when it has ended already.
+    case end(SessionID)
+    /// Nothing of its own: every request is preceded by the expiries that are due.
+    case expire
+}
+
+extension StoreState {
+    /// What is to be done for a request at this place of the order.
+    package enum Step: Sendable {
+        /// The effect, of expiries, is to be recorded and applied. Then the request is judged again.
+        case expireFirst(Effect)
+        /// The effect is to be recorded and applied; then the outcome holds.
+        case record(Effect, RequestOutcome)
+        /// Nothing is to be recorded.
+        case answer(RequestOutcome)
+    }
+
+    /// Judges a request at this place of the order, once nothing is left that is due to expire.
+    ///
+    /// - Throws: As ``decide(_:of:delivery:at:)``.
+    package mutating func next(for request: OrderRequest, at time: BootInstant) throws(SharedCoreError) -> Step {
+        if let due = nextExpiry(), due <= time, let effect = expiry(at: time) { return .expireFirst(effect) }
+        let effect: Effect
+        switch request {
+        case .commit(let transaction, let session, let delivery):
+            switch try decide(transaction, of: session, delivery: delivery, at: time) {
+            case .record(let effect, let outcome): return .record(effect, outcome)
+            case .answer(let outcome): return .answer(outcome)
+            }
+        case .join(let description):
+            effect = opening(description, at: time)
+        case .end(let session):
+            guard let ending = ending(session, at: time) else { return .answer(unchanged) }
+            effect = ending
+        case .expire:
+            return .answer(unchanged)
+        }
+        return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
+    }
+
+    private var unchanged: RequestOutcome { .committed(Commit(revision: revision, changed: false)) }
+}
