@@ -10,17 +10,9 @@ internal import Synchronization
 /// commit word from the tail that was seen. The lock keeps writers out of each other's way; that the order is one is
 /// the compare-and-swap's doing, so a writer that was stopped under the lock can be passed over.
 extension LocalGroup {
-    /// What one try to write came to.
-    enum Attempt {
-        case written(Written)
-        /// Another writer has the lock, or the journal is sealed and has no successor yet; or there is no space for a
-        /// record that must be written also on a full disk, or for which a compaction may make some.
-        case busy
-    }
-
-    /// What came of a request under the lock.
-    enum Recording {
-        case written(Written)
+    /// What one try to write came to, under the lock.
+    enum Attempt<Value> {
+        case written(Value)
         /// The order goes on in another journal than the one that is locked.
         case moved
         case noRoom(NoRoom)
@@ -36,14 +28,6 @@ extension LocalGroup {
         let isContent: Bool
     }
 
-    /// What came of writing a record.
-    private enum Appending {
-        case published(tail: Int)
-        /// The journal was sealed meanwhile, so that the record is none.
-        case sealed
-        case noRoom(NoRoom)
-    }
-
     /// Gets a request its place in the order. When the lock is free, all of it happens on the calling thread.
     ///
     /// - Parameter durability: What the answer has to survive: where the disk has lost something, one that has to be on
@@ -54,7 +38,7 @@ extension LocalGroup {
         if isReadOnly { throw .readOnly(directory.directory.path) }
         if Task.isCancelled { throw .cancelled("commit") }
         if durability == .disk { try await requireTrust() }
-        if queue.isEmpty, case .written(let written) = try attempt(request, as: durability) { return written }
+        if queue.isEmpty, let written = try attempt(request, as: durability) { return written }
         return try await enqueue(request, as: durability)
     }
 
@@ -64,7 +48,7 @@ extension LocalGroup {
         _ request: OrderRequest, as durability: Durability = .process
     ) async throws(SharedCoreError) -> Written {
         if durability == .disk { try await requireTrust() }
-        if queue.isEmpty, case .written(let written) = try attempt(request, as: durability) { return written }
+        if queue.isEmpty, let written = try attempt(request, as: durability) { return written }
         let answer: WriteRequest.Answer = await withCheckedContinuation { continuation in
             if queue.add(WriteRequest(request, as: durability) { continuation.resume(returning: $0) }) { serveQueue() }
         }
@@ -74,17 +58,20 @@ extension LocalGroup {
     /// Gets a request its place in the order without anybody waiting for it.
     func writeInBackground(_ request: OrderRequest) {
         if isReadOnly { return }
-        if queue.isEmpty, let attempt = try? attempt(request, as: .process), case .written = attempt { return }
+        if queue.isEmpty, (try? attempt(request, as: .process)) != nil { return }
         if queue.add(WriteRequest(request, as: .process) { _ in }) { serveQueue() }
     }
 
     /// Tries once.
-    func attempt(_ request: OrderRequest, as durability: Durability) throws(SharedCoreError) -> Attempt {
+    ///
+    /// - Returns: Nil when another writer has the lock, or the journal is sealed and has no successor yet; and when there is
+    ///   no space for a record that must be written also on a full disk, or for which a compaction may make some.
+    func attempt(_ request: OrderRequest, as durability: Durability) throws(SharedCoreError) -> Written? {
         var rung = Bells()
-        let recording: Recording?
+        let made: Attempt<Written>?
         var journal: Journal?
         do throws(SharedCoreError) {
-            recording = try withLock { locked throws(SharedCoreError) in
+            made = try withLock { locked throws(SharedCoreError) in
                 journal = locked
                 return try self.record(request, as: durability, in: locked, ringing: &rung)
             }
@@ -93,9 +80,9 @@ extension LocalGroup {
             throw error
         }
         announce(rung, in: journal)
-        guard case .written(let written) = recording else { return .busy }
+        guard case .written(let written) = made else { return nil }
         compactWhenLong()
-        return .written(written)
+        return written
     }
 
     /// Runs `body` with the lock of the present journal; nil when another writer has it.
@@ -127,7 +114,7 @@ extension LocalGroup {
     /// Records what a request comes to at this place of the order. What is due to expire comes first. Under the lock.
     func record(
         _ request: OrderRequest, as durability: Durability, in journal: Journal, ringing rung: inout Bells
-    ) throws(SharedCoreError) -> Recording {
+    ) throws(SharedCoreError) -> Attempt<Written> {
         while true {
             let next = try replica.change {
                 state throws(SharedCoreError) -> (step: StoreState.Step, position: JournalFollower.Position)? in
@@ -148,9 +135,9 @@ extension LocalGroup {
             case .expireFirst(let expiry): effect = expiry
             }
             switch try append(effect, at: position, ringing: &rung) {
-            case .published(let tail):
+            case .written(let tail):
                 if let outcome { return .written(Written(outcome: outcome, journal: journal, tail: tail)) }
-            case .sealed: return .moved
+            case .moved: return .moved
             case .noRoom(let room): return .noRoom(room)
             }
         }
@@ -158,11 +145,12 @@ extension LocalGroup {
 
     /// Writes a record behind the tail and publishes it.
     ///
+    /// - Returns: The new tail; `moved` when the journal was sealed meanwhile, so that the record is none.
     /// - Throws: `outcomeUnknown` when the record is published and this process cannot go on behind it; any other error
     ///   before it is.
     private func append(
         _ effect: Effect, at position: JournalFollower.Position, ringing rung: inout Bells
-    ) throws(SharedCoreError) -> Appending {
+    ) throws(SharedCoreError) -> Attempt<Int> {
         let payload = try effect.payload()
         guard payload.count <= JournalChain.maximumPayloadByteCount else {
             throw SharedCoreError(
@@ -210,7 +198,7 @@ extension LocalGroup {
         }
         if Defect.earlyRing.isPresent { announce(touched, in: journal) }
         FailPoint.hit("commit.beforePublish")
-        guard journal.publish(from: position.offset, to: after.offset) else { return .sealed }
+        guard journal.publish(from: position.offset, to: after.offset) else { return .moved }
         FailPoint.hit("commit.afterPublish")
 
         var applied = effect
@@ -241,7 +229,7 @@ extension LocalGroup {
                 "The commit stands for all processes, but this one cannot read on behind it.", at: error.location,
                 cause: "\(error)")
         }
-        return .published(tail: after.offset)
+        return .written(after.offset)
     }
 
     /// Tells what was done under the lock, after it: to those who wait in this process, and by those of the bells that
