@@ -103,29 +103,27 @@ let package = Package(
         room("CoreAPI"),
 
         // What several rooms need of the language and the system.
-        room("ByteCoding"),
         .target(name: "CLinux"),
-        .target(name: "CBus"),
         room("Platform", knows: ["CoreAPI", "CLinux"]),
 
         // One order, and those who follow it.
-        room("StoreEngine", knows: ["CoreAPI", "ByteCoding"]),
+        room("StoreEngine", knows: ["CoreAPI"]),
         room("Replica", knows: ["CoreAPI", "StoreEngine"]),
         room("InMemoryBackend", at: "Backends/InMemory", knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
         room(
             "FileNotifyBackend", at: "Backends/FileNotify",
-            knows: ["CoreAPI", "StoreEngine", "Replica", "ByteCoding", "Platform", "CLinux"]),
+            knows: ["CoreAPI", "StoreEngine", "Replica", "Platform", "CLinux"]),
         .systemLibrary(name: "CZMQ", path: "Sources/CZMQ", providers: [.apt(["libzmq3-dev"])]),
         room(
             "ZMQBackend", at: "Backends/ZMQ",
             knows: [
-                "CoreAPI", "StoreEngine", "Replica", "ByteCoding", "Platform", "CZMQ", "FileNotifyBackend",
+                "CoreAPI", "StoreEngine", "Replica", "Platform", "CZMQ", "FileNotifyBackend",
                 "InMemoryBackend",
             ]),
         .target(
             name: "EtcdBackend",
             dependencies: [
-                "CoreAPI", "StoreEngine", "Replica", "ByteCoding", "Platform",
+                "CoreAPI", "StoreEngine", "Replica", "Platform",
                 etcdOnly("GRPCCore", of: "grpc-swift-2"),
                 etcdOnly("GRPCNIOTransportHTTP2Posix", of: "grpc-swift-nio-transport"),
                 etcdOnly("GRPCProtobuf", of: "grpc-swift-protobuf"),
@@ -137,12 +135,11 @@ let package = Package(
         room("BackendRegistry", knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", zmqBackend, etcdBackend]),
 
         // What processes do together.
-        room("Mailboxes", knows: ["CoreAPI", "ByteCoding"]),
-        room("Wormholes", knows: ["CoreAPI", "ByteCoding", "Mailboxes"]),
-        room("Coordination", knows: ["CoreAPI", "ByteCoding", "Mailboxes", "Platform"]),
+        room("Mailboxes", knows: ["CoreAPI"]),
+        room("Wormholes", knows: ["CoreAPI", "Mailboxes"]),
+        room("Coordination", knows: ["CoreAPI", "Mailboxes", "Platform"]),
         room("Lifecycle", knows: ["CoreAPI"]),
-        room("KeeperWire", knows: ["Lifecycle"]),
-        room("KeptSockets", knows: ["CoreAPI", "KeeperWire", "Platform"]),
+        room("KeptSockets", knows: ["CoreAPI", "Lifecycle", "Platform"]),
         room(
             "MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform", "CLinux"]),
 
@@ -204,14 +201,14 @@ let package = Package(
             linkerSettings: startsFast),
         .executableTarget(
             name: "sharedcore-keeper",
-            dependencies: ["CoreAPI", "KeeperWire", "Lifecycle", "Platform", "ProgramOutput"],
+            dependencies: ["CoreAPI", "KeptSockets", "Lifecycle", "Platform", "ProgramOutput"],
             path: "Sources/Keeper", swiftSettings: settings,
             linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
         .executableTarget(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
-                "Coordination", "CBus", "KeeperWire", "Lifecycle",
+                "Coordination", "CLinux", "KeptSockets", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 "BenchmarkRun", zmqBackend, etcdBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -275,7 +272,7 @@ let package = Package(
             path: "Tests/Listings", swiftSettings: settings),
         tests("DocumentationTests", of: []),
         tests("CoreAPITests", of: ["CoreAPI"]),
-        tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine", "ByteCoding"]),
+        tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine"]),
         tests(
             "ConformanceTests",
             of: [
@@ -295,16 +292,16 @@ let package = Package(
         tests(
             "ZMQTests",
             of: [
-                "ByteCoding", "Coordination", "CoreAPI", "Mailboxes", "StoreEngine", "Replica", "FileNotifyBackend",
+                "Coordination", "CoreAPI", "Mailboxes", "StoreEngine", "Replica", "FileNotifyBackend",
                 "InMemoryBackend", "ZMQBackend", "Platform", "sharedcore-test-peer",
             ]),
         tests("FileMutantTests", of: ["FileCases", "Platform", "sharedcore-test-peer"]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
-        tests("WormholesTests", of: ["CoreAPI", "ByteCoding", "Mailboxes", "Wormholes", "InMemoryBackend"]),
+        tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "Wormholes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",
             of: [
-                "ByteCoding", "CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform",
+                "CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform",
                 "Simulation", "SharedCoreTesting",
             ]),
         .executableTarget(
@@ -313,7 +310,7 @@ let package = Package(
         tests(
             "KeeperTests",
             of: [
-                "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeeperWire", "KeptSockets", "Platform", "sharedcore",
+                "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeptSockets", "Platform", "sharedcore",
                 "sharedcore-test-main",
             ]),
         tests("SharedCoreTestingTests", of: ["CoreAPI", "Coordination", "Platform", "SharedCoreTesting"]),

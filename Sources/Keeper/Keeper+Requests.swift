@@ -1,4 +1,4 @@
-internal import KeeperWire
+internal import KeptSockets
 internal import Lifecycle
 internal import Platform
 

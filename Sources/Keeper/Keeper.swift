@@ -1,5 +1,5 @@
 internal import CoreAPI
-internal import KeeperWire
+internal import KeptSockets
 internal import Lifecycle
 internal import Platform
 internal import ProgramOutput

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import KeeperWire
+internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
 

@@ -1,4 +1,4 @@
-internal import KeeperWire
+internal import KeptSockets
 internal import Platform
 
 /// The duplicates of Main's sockets, and the watch for what comes on them while Main is away.

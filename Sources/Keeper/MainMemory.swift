@@ -1,5 +1,5 @@
 internal import CoreAPI
-internal import KeeperWire
+internal import KeptSockets
 internal import Platform
 
 /// Whether Main is to stay down, remembered for one run of the machine.

@@ -1,6 +1,6 @@
 internal import CoreAPI
 internal import Glibc
-internal import KeeperWire
+internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
 

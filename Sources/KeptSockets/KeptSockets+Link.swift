@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import KeeperWire
 internal import Platform
 internal import Synchronization
 

@@ -1,6 +1,5 @@
 public import CoreAPI
 internal import Glibc
-internal import KeeperWire
 internal import Platform
 internal import Synchronization
 

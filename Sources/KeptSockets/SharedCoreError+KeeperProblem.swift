@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import KeeperWire
 
 extension SharedCoreError {
     /// What a keeper's refusal is for its Main (contract E1).

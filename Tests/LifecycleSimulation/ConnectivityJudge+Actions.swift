@@ -1,5 +1,4 @@
 internal import CoreAPI
-
 internal import Lifecycle
 
 /// What is carried out, and how things stand when nothing is left to be done.

@@ -1,5 +1,4 @@
 internal import CoreAPI
-
 package import Lifecycle
 
 /// Watches a connectivity machine from the outside, by what it was told, what it traced and what it had carried out, and

@@ -1,5 +1,4 @@
 internal import CoreAPI
-
 internal import Lifecycle
 
 extension ConnectivityMutant {

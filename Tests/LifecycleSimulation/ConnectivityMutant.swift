@@ -1,5 +1,4 @@
 internal import CoreAPI
-
 internal import Lifecycle
 
 /// A connectivity machine with one protection taken out: what the judge has to notice.

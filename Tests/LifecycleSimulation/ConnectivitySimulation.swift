@@ -1,5 +1,4 @@
 internal import CoreAPI
-
 package import Lifecycle
 
 /// One schedule of a connectivity machine: events, times and outcomes drawn from a seed, watched by a judge.

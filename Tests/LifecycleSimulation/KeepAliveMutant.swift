@@ -1,5 +1,4 @@
 internal import CoreAPI
-
 internal import Lifecycle
 
 /// A keep-alive with one protection taken out: what the simulation has to notice.

@@ -1,5 +1,4 @@
 internal import CoreAPI
-
 internal import Lifecycle
 
 /// What the machine wants, against the books.

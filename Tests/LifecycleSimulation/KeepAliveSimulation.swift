@@ -1,5 +1,4 @@
 internal import CoreAPI
-
 internal import Lifecycle
 
 /// One schedule of a keep-alive, drawn from a seed: handlers of all lengths, sleeps, restarts and new starts of the

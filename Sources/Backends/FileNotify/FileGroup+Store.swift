@@ -71,8 +71,12 @@ extension FileGroup {
         do throws(SharedCoreError) {
             written = try await record(transaction)
         } catch {
-            guard transaction.isContent, error.code == .storageFull, await local.regainRoom() else { throw handle.applicationError(error) }
-            do throws(SharedCoreError) { written = try await record(transaction) } catch { throw handle.applicationError(error) }
+            guard transaction.isContent, error.code == .storageFull, await local.regainRoom() else {
+                throw handle.applicationError(error)
+            }
+            do throws(SharedCoreError) { written = try await record(transaction) } catch {
+                throw handle.applicationError(error)
+            }
         }
         try await settle(written)
         return try written.outcome.get()
@@ -101,7 +105,8 @@ extension FileGroup {
 
     public func sync() async throws(SharedCoreError) {
         try handle.requireOpen()
-        try await local.read(.linearizable) { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        try await local.read(.linearizable) { state throws(SharedCoreError) in try self.handle.requireSession(in: state)
+        }
     }
 
     public func usage() async throws(SharedCoreError) -> StoreUsage? {

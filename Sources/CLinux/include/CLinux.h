@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "CLinuxBus.h"
 #include "CLinuxMessages.h"
 #include "CLinuxSockets.h"
 
@@ -97,7 +98,7 @@ int clinux_watch_writes(int instance, const char *path);
 /// writing.
 int clinux_watch_arrivals(int instance, const char *path);
 /// Watches a directory for files in it that are closed after writing or moved into it; gives the watch's number.
-int clinux_watch_completions(int instance, const char *_Nonnull path);
+int clinux_watch_completions(int instance, const char *path);
 
 /// Watches a directory for names that are removed, moved or replaced in it, and for its own removal or move.
 int clinux_watch_departures(int instance, const char *path);

@@ -1,4 +1,3 @@
-package import ByteCoding
 package import CoreAPI
 package import Mailboxes
 

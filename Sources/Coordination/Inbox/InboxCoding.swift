@@ -1,4 +1,3 @@
-internal import ByteCoding
 internal import CoreAPI
 
 /// What records and marks of the inbox have in common: the version, then the call-id.

@@ -1,4 +1,3 @@
-internal import ByteCoding
 internal import CoreAPI
 
 /// What the inbox remembers of a call-id for which it holds no message: version, call-id, reason.

@@ -1,4 +1,3 @@
-internal import ByteCoding
 internal import CoreAPI
 
 /// A message as it stands in the inbox.

@@ -1,4 +1,3 @@
-internal import ByteCoding
 public import CoreAPI
 
 /// The last ownership that there was, kept when its holder is gone: whoever acquires next can tell exactly how it

@@ -1,4 +1,3 @@
-internal import ByteCoding
 public import CoreAPI
 
 /// What is left of the entries that were dropped from a timeline: what they added up to.

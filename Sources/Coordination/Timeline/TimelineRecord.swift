@@ -1,4 +1,3 @@
-internal import ByteCoding
 public import CoreAPI
 
 /// An entry at its place in the order of commits.

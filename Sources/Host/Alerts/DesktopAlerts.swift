@@ -1,4 +1,4 @@
-internal import CBus
+internal import CLinux
 internal import Platform
 
 /// The desktop's notification service, org.freedesktop.Notifications on the session's bus.
@@ -19,7 +19,7 @@ struct DesktopAlerts: Alerts {
         try await thread.run { [self] () throws(AlertFailure) in
             var problem = [CChar](repeating: 0, count: 256)
             let microseconds = UInt64(clamping: patience.components.seconds) * 1_000_000
-            let number = cbus_notify(
+            let number = clinux_notify_desktop(
                 Self.text(application), Self.text(alert.title), Self.markup(alert.text), 0, microseconds, &problem,
                 problem.count)
             guard number < 0 else { return }

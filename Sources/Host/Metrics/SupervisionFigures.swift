@@ -1,5 +1,5 @@
 internal import CoreMetrics
-internal import KeeperWire
+internal import KeptSockets
 internal import Synchronization
 
 /// What the keeper of Main says of itself and of Main, through swift-metrics.

@@ -1,6 +1,6 @@
 internal import CoreAPI
 internal import FoundationEssentials
-internal import KeeperWire
+internal import KeptSockets
 internal import Logging
 internal import Platform
 internal import UnixSignals

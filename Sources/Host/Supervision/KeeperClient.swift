@@ -1,4 +1,4 @@
-internal import KeeperWire
+internal import KeptSockets
 internal import Platform
 
 /// Asks a keeper. Its calls block: for a thread of its own.

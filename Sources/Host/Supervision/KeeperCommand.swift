@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
-internal import KeeperWire
+internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
 

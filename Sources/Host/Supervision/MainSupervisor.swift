@@ -1,6 +1,6 @@
 internal import CoreAPI
 internal import FileNotifyBackend
-internal import KeeperWire
+internal import KeptSockets
 internal import Lifecycle
 internal import Logging
 internal import Platform

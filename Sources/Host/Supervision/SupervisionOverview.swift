@@ -1,4 +1,4 @@
-internal import KeeperWire
+internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
 

@@ -1,4 +1,3 @@
-internal import ByteCoding
 public import CoreAPI
 
 /// The payload of one frame: an effect, or a part of a snapshot.

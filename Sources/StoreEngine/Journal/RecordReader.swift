@@ -1,4 +1,3 @@
-internal import ByteCoding
 internal import CoreAPI
 
 /// Reads the records of the journal, after the tag.

@@ -1,4 +1,4 @@
-internal import ByteCoding
+internal import CoreAPI
 
 /// What a session's record keeps of where its life can be seen, for every backend that reads the journal.
 package struct SessionMark: Hashable, Sendable {

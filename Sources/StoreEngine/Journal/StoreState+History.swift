@@ -1,4 +1,3 @@
-internal import ByteCoding
 public import CoreAPI
 
 /// The latest changes on their way to a replica elsewhere, which needs them when a watch is to go on from a revision that is

@@ -1,4 +1,3 @@
-internal import ByteCoding
 public import CoreAPI
 
 extension StoreState {

@@ -1,4 +1,3 @@
-internal import ByteCoding
 package import CoreAPI
 
 // What a hub and its clients send each other of the engine's values, in the encoding of the journal's records.

@@ -1,4 +1,3 @@
-internal import ByteCoding
 internal import CoreAPI
 
 /// The size of a snapshot for a journal, kept as sums: an element that comes or goes changes it at constant cost.

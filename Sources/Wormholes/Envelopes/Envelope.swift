@@ -1,4 +1,4 @@
-internal import ByteCoding
+internal import CoreAPI
 
 /// What stands in the store for one message.
 ///

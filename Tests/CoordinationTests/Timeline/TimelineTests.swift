@@ -1,4 +1,3 @@
-import ByteCoding
 import CoreAPI
 import CoreAPITesting
 import InMemoryBackend

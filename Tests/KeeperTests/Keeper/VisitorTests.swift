@@ -1,6 +1,6 @@
 internal import CoreAPITesting
 internal import Glibc
-internal import KeeperWire
+internal import KeptSockets
 internal import Platform
 internal import TestSupport
 internal import Testing

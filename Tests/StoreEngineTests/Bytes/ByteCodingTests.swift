@@ -1,4 +1,4 @@
-internal import ByteCoding
+internal import CoreAPI
 internal import CoreAPITesting
 internal import TestSupport
 internal import Testing

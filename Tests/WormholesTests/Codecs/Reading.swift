@@ -1,4 +1,4 @@
-import ByteCoding
+import CoreAPI
 import Wormholes
 
 /// A message in the manner of protocol buffers: fields with a number in front, unknown ones passed over, defaults left out.

@@ -1,5 +1,4 @@
 #if Etcd
-    internal import ByteCoding
     internal import CoreAPI
     internal import FoundationEssentials
 

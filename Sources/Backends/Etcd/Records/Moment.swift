@@ -1,5 +1,4 @@
 #if Etcd
-    internal import ByteCoding
     internal import CoreAPI
 
     /// A time by the clock of one run of one machine.

@@ -1,4 +1,3 @@
-internal import ByteCoding
 internal import CoreAPI
 internal import Platform
 internal import StoreEngine

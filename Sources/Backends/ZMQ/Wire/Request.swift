@@ -1,4 +1,3 @@
-internal import ByteCoding
 internal import CoreAPI
 internal import StoreEngine
 

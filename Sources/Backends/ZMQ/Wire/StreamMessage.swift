@@ -1,4 +1,3 @@
-internal import ByteCoding
 internal import CoreAPI
 
 /// What the hub tells all who listen: one frame. Its first byte is the topic.

@@ -1,4 +1,3 @@
-internal import ByteCoding
 internal import CoreAPI
 
 /// What the hub has given a connection with its welcome, and each of its requests carries from then on: so that a

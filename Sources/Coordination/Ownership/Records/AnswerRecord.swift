@@ -1,4 +1,3 @@
-package import ByteCoding
 package import CoreAPI
 
 /// A holder's proof that it runs. Lives with its session.

@@ -1,4 +1,3 @@
-package import ByteCoding
 package import CoreAPI
 
 /// The question whether a holder can still run.

@@ -1,4 +1,3 @@
-package import ByteCoding
 package import CoreAPI
 
 /// A section of an owner's work that a hand-over lets it finish. Lives with the owner's session.

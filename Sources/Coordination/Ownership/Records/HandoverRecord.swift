@@ -1,4 +1,3 @@
-package import ByteCoding
 package import CoreAPI
 
 /// A Main's request for ownership. Lives with the session of the Main that asks.

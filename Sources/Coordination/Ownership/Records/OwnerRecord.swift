@@ -1,4 +1,3 @@
-package import ByteCoding
 package import CoreAPI
 
 /// Who owns the core. Lives with the owner's session.

@@ -1,4 +1,4 @@
-package import ByteCoding
+package import CoreAPI
 
 /// A value that stands under one of the coordination's own keys: a version byte, then its fields.
 package protocol StoredRecord: Hashable, Sendable {

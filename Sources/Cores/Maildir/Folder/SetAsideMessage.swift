@@ -1,5 +1,5 @@
 package import Coordination
-package import CoreAPI
+internal import CoreAPI
 internal import Glibc
 package import Platform
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CBus.h"
+#include "CLinuxBus.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ static void load(void) {
                 library.call_method && library.message_read && library.message_unref && library.error_free;
 }
 
-int64_t cbus_notify(
+int64_t clinux_notify_desktop(
     const char *application, const char *summary, const char *body, uint32_t replaced, uint64_t timeout_microseconds,
     char *problem, size_t problem_size) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

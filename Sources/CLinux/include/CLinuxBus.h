@@ -13,6 +13,6 @@
 /// not there, and writes what is wrong for people, ended by a zero.
 ///
 /// Source: Desktop Notifications Specification 1.2, the method Notify.
-int64_t cbus_notify(
+int64_t clinux_notify_desktop(
     const char *application, const char *summary, const char *body, uint32_t replaced, uint64_t timeout_microseconds,
     char *problem, size_t problem_size);
