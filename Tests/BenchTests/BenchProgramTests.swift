@@ -117,17 +117,19 @@ struct BenchProgramTests {
 
     @Test(
         "Interrupted, it shows what was measured until then and leaves nothing behind", .timeLimit(.minutes(5)),
-        arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
-    func interrupted(signal: Int32, status: Int32) async throws {
-        let run = try BenchRun("executor.memory", "executor.start", "--samples", "100000", "--json")
+        arguments: ["file", "zmq"], [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+    func interrupted(backend: String, by ending: (signal: Int32, status: Int32)) async throws {
+        let run = try BenchRun(
+            "--backend", backend, "executor.memory", "executor.start", "--samples", "100000", "--json")
         try await eventually("a sample was taken", within: Patience.long) {
             // The directory of the second message: the first sample is whole.
             run.directory.names.contains { name in
                 TemporaryDirectory.names(in: run.directory.path(of: name)).contains { $0.hasPrefix("memory-2.") }
             }
         }
-        run.program.signal(signal)
-        #expect(await run.status() == .exited(status), "\(run.errors)")
+        // To all of the group, as Control-C does.
+        kill(-run.program.pid, ending.signal)
+        #expect(await run.status() == .exited(ending.status), "\(run.errors)")
         let lines = try run.lines()
         #expect(lines.map(\.name) == ["executor.memory"])
         #expect((1..<100_000).contains(lines.first?.samples ?? 0))

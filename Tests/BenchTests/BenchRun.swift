@@ -16,8 +16,9 @@ final class BenchRun: Sendable {
 
     init(_ arguments: [String], in directory: TemporaryDirectory) throws {
         self.directory = directory
+        // The leader of a process group, as a shell makes of a command at a terminal.
         program = try ChildProcess(
-            ChildProcess.built("sharedcore-bench"), arguments, environment: ["TMPDIR": directory.path],
+            "setsid", [ChildProcess.built("sharedcore-bench")] + arguments, environment: ["TMPDIR": directory.path],
             errors: directory.path(of: "errors"))
     }
 

@@ -97,7 +97,8 @@ final class BenchProcess: Sendable {
     func signal(_ number: Int32) {
         // Its end is waited for under the same lock, so the number means it.
         content.state.withLock { state in
-            if !state.isOver { _ = kill(program.pid, number) }
+            // With those that it has started, which are in its process group.
+            if !state.isOver { _ = kill(-program.pid, number) }
         }
     }
 

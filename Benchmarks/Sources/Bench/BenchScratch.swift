@@ -30,7 +30,13 @@ enum BenchScratch {
             group.settings["zmq.endpoint"] = "ipc://\(directory)/hub"
             group.settings["zmq.hub"] = "none"
             let hub = try await programs.participant(.hub, .tool, in: directory, of: group)
-            try await measure(group, programs)
+            do {
+                try await measure(group, programs)
+            } catch {
+                // Its files are removed next.
+                try? await hub.finish()
+                throw error
+            }
             try await hub.finish()
         case "etcd":
             group.group = "scratch-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
