@@ -111,6 +111,7 @@ build: dependencies
 release: dependencies
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-executor
+	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-bench
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-bench-participant
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-limits
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-limits-zmq

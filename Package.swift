@@ -71,10 +71,6 @@ let package = Package(
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
         .executable(name: "sharedcore-keeper", targets: ["sharedcore-keeper"]),
-        .executable(name: "sharedcore-bench-participant", targets: ["sharedcore-bench-participant"]),
-        .executable(name: "sharedcore-limits", targets: ["sharedcore-limits"]),
-        .executable(name: "sharedcore-limits-zmq", targets: ["sharedcore-limits-zmq"]),
-        .executable(name: "sharedcore-bench-services", targets: ["sharedcore-bench-services"]),
     ],
     traits: [
         .default(enabledTraits: ["ZMQ"]),
@@ -164,33 +160,6 @@ let package = Package(
 
         room("CoreAPITestingAdapters", knows: ["CoreAPITesting"]),
 
-        // What `sharedcore bench` compares with: the limits of the machine, services and two designs that users know.
-        // No library knows them, and of the programs only the one that plays a participant links the designs.
-        .target(name: "CMeasuring", cSettings: optimized),
-        .executableTarget(
-            name: "sharedcore-limits", dependencies: ["CMeasuring"], path: "Sources/CLimits", cSettings: optimized,
-            // Without the language's start and the dynamic linker: the least that a process can cost.
-            linkerSettings: [.unsafeFlags(["-static-executable", "-nostartfiles"])]),
-        .executableTarget(
-            name: "sharedcore-limits-zmq",
-            dependencies: ["CMeasuring", .target(name: "CZMQ", condition: .when(traits: ["ZMQ"]))],
-            path: "Sources/CLimitsZMQ",
-            cSettings: optimized + [.define("ZMQ", .when(traits: ["ZMQ"]))],
-            linkerSettings: [.linkedLibrary("zmq", .when(traits: ["ZMQ"]))]),
-        .executableTarget(
-            name: "sharedcore-bench-services", dependencies: ["CMeasuring"], path: "Sources/CPeers",
-            cSettings: optimized),
-        room("BenchmarkPeers", knows: ["Platform"]),
-        room("BenchmarkRun", knows: ["CoreAPI", "Coordination", "Platform"]),
-        .executableTarget(
-            name: "sharedcore-bench-participant",
-            dependencies: [
-                "CoreAPI", "BackendRegistry", "BenchmarkPeers", "BenchmarkRun", "Coordination", "FileNotifyBackend",
-                "Platform", "ProgramOutput", zmqBackend,
-            ],
-            path: "Sources/BenchParticipant", swiftSettings: settings,
-            linkerSettings: startsFast + foundation),
-
         // Programs.
         room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
         room("ExecutorRun", knows: ["CoreAPI", "Coordination", "MaildirCore", "Platform", "ProgramOutput"]),
@@ -210,7 +179,7 @@ let package = Package(
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
                 "Coordination", "CLinux", "KeptSockets", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
-                "BenchmarkRun", zmqBackend, etcdBackend,
+                zmqBackend, etcdBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -221,6 +190,44 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/Host", swiftSettings: settings),
+
+        // What `sharedcore bench` becomes, and what that compares with: the limits of the machine, services and two designs that
+        // users know. No product, and nothing else knows them; they are here and not in the package Benchmarks because they use
+        // what is the package's own.
+        .target(name: "CMeasuring", path: "Benchmarks/Sources/CMeasuring", cSettings: optimized),
+        .executableTarget(
+            name: "sharedcore-limits", dependencies: ["CMeasuring"], path: "Benchmarks/Sources/CLimits",
+            cSettings: optimized,
+            // Without the language's start and the dynamic linker: the least that a process can cost.
+            linkerSettings: [.unsafeFlags(["-static-executable", "-nostartfiles"])]),
+        .executableTarget(
+            name: "sharedcore-limits-zmq",
+            dependencies: ["CMeasuring", .target(name: "CZMQ", condition: .when(traits: ["ZMQ"]))],
+            path: "Benchmarks/Sources/CLimitsZMQ",
+            cSettings: optimized + [.define("ZMQ", .when(traits: ["ZMQ"]))],
+            linkerSettings: [.linkedLibrary("zmq", .when(traits: ["ZMQ"]))]),
+        .executableTarget(
+            name: "sharedcore-bench-services", dependencies: ["CMeasuring"], path: "Benchmarks/Sources/CPeers",
+            cSettings: optimized),
+        .target(
+            name: "BenchmarkRun", dependencies: ["CoreAPI", "Coordination", "Platform"],
+            path: "Benchmarks/Sources/BenchmarkRun", swiftSettings: settings),
+        .executableTarget(
+            name: "sharedcore-bench-participant",
+            dependencies: [
+                "CoreAPI", "BackendRegistry", "BenchmarkRun", "Coordination", "FileNotifyBackend", "Platform",
+                "ProgramOutput", zmqBackend,
+            ],
+            path: "Benchmarks/Sources/BenchParticipant", swiftSettings: settings,
+            linkerSettings: startsFast + foundation),
+        .executableTarget(
+            name: "sharedcore-bench",
+            dependencies: [
+                "CoreAPI", "BackendRegistry", "BenchmarkRun", "Coordination", "InMemoryBackend", "Platform",
+                "ProgramOutput", etcdBackend,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Benchmarks/Sources/Bench", swiftSettings: settings),
 
         // Tests.
         .target(
@@ -330,6 +337,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
+        tests("BenchTests", of: ["ProgramOutput", "sharedcore-bench"]),
         tests(
             "SystemTests",
             of: [

@@ -75,8 +75,8 @@ int clinux_end_with_parent(pid_t parent) {
     return getppid() == parent ? 0 : -ESRCH;
 }
 
-int clinux_become(const char *name, char *const *arguments) {
-    execvp(name, arguments);
+int clinux_become(const char *name, char *const *arguments, char *const *environment) {
+    execvpe(name, arguments, environment);
     return -errno;
 }
 

@@ -217,7 +217,7 @@ int clinux_end_with_parent(pid_t parent);
 /// Has all threads take memory from one heap.
 void clinux_share_heap(void);
 /// Becomes another program, which is looked for where the shell looks. Returns only when that fails.
-int clinux_become(const char *name, char *const *arguments);
+int clinux_become(const char *name, char *const *arguments, char *const *environment);
 /// Writes two bytes to the descriptor for each of these signals that comes, unless it is ignored: its number, and
 /// whether the kernel sent it.
 int clinux_report_signals(const int *signals, int count, int descriptor);

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Logging
+internal import ProgramOutput
 
 /// The options that every command takes, before its name or after it.
 struct GlobalOptions: ParsableArguments {

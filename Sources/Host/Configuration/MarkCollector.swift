@@ -1,3 +1,4 @@
+internal import ProgramOutput
 internal import Yams
 
 /// Walks the nodes of a configuration file: finds where each setting stands, and what does not belong there.

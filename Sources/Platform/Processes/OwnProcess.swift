@@ -39,10 +39,15 @@ package enum OwnProcess {
     /// - Parameters:
     ///   - name: The program, byte by byte.
     ///   - arguments: What it is given, without its own name.
+    ///   - variables: What its environment has more or otherwise than this process's.
     /// - Returns: Why that failed.
-    package static func become(_ name: [UInt8], _ arguments: [[UInt8]]) -> SystemCallError {
+    package static func become(
+        _ name: [UInt8], _ arguments: [[UInt8]], variables: [String: String] = [:]
+    ) -> SystemCallError {
         let words = ([name] + arguments).map(\.duplicatedCString)
-        let number = -clinux_become(words[0], words + [nil])
+        let pairs = StartedProgram.environment(with: variables).map(\.duplicatedCString)
+        let number = -clinux_become(words[0], words + [nil], pairs + [nil])
+        for word in words + pairs { free(word) }
         return SystemCallError("execvp", number: number, at: String(decoding: name, as: UTF8.self))
     }
 

@@ -70,7 +70,7 @@ package struct StartedProgram: Sendable {
     }
 
     /// Returns this process's environment, byte by byte, with some variables set otherwise.
-    private static func environment(with variables: [String: String], without omitted: Set<String>) -> [[UInt8]] {
+    static func environment(with variables: [String: String], without omitted: Set<String> = []) -> [[UInt8]] {
         let others = OwnProcess.environment.filter { entry in
             // A name that is no text is none of those.
             guard let name = String(validating: entry.name, as: UTF8.self) else { return true }

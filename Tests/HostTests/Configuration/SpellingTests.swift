@@ -1,6 +1,5 @@
+internal import ProgramOutput
 internal import Testing
-
-@testable internal import sharedcore
 
 @Suite("Suggestions for misspelt words")
 struct SpellingTests {

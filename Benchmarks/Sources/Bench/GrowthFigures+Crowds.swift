@@ -75,7 +75,7 @@ extension GrowthFigures {
                 while try await seen(by: all) < seenBefore + Self.commitCount {
                     looks += 1
                     guard looks < Self.lookLimit else {
-                        throw CommandFailure(.unavailable, "a herd has not seen all of its commits")
+                        throw BenchFailure(.unavailable, "a herd has not seen all of its commits")
                     }
                     after = try await restingSwitches(of: all)
                 }

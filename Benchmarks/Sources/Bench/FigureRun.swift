@@ -4,40 +4,59 @@ struct FigureRun: Sendable {
     let figures: [Figure]
     let progress: BenchProgress
 
-    /// - Parameter report: Told each result as it is complete.
+    /// - Parameter report: Told each result when all are complete; when the task is cancelled, what was measured until then.
     func run(report: (FigureResult) async throws -> Void) async throws {
+        var results = figures.map { FigureResult(of: $0) }
+        do {
+            try await measure(into: &results)
+        } catch {
+            progress.clear()
+            guard Task.isCancelled else { throw error }
+        }
+        progress.clear()
+        for result in results where result.own.count > 0 { try await report(result) }
+        try Task.checkCancellation()
+    }
+
+    private func measure(into results: inout [FigureResult]) async throws {
         try await withThrowingTaskGroup(of: (figure: Int, peer: Int, samples: Samples).self) { slow in
             for (number, figure) in figures.enumerated() {
                 for (peer, rival) in figure.peers.enumerated() where rival.isSlow {
-                    slow.addTask {
-                        var samples = Samples()
-                        for _ in 0..<min(rival.rounds, figure.rounds) { samples.add(round: try await rival.measure()) }
-                        return (number, peer, samples)
-                    }
+                    slow.addTask { (number, peer, try await samples(of: rival, rounds: figure.rounds)) }
                 }
             }
-            var results: [FigureResult] = []
-            for figure in figures {
+            var ending = Result<Void, any Error>.success(())
+            for (number, figure) in figures.enumerated() {
                 do {
-                    results.append(try await measure(figure))
+                    try await measure(figure, into: &results[number])
                 } catch {
-                    await figure.end()
-                    throw error
+                    ending = .failure(error)
+                    slow.cancelAll()
                 }
                 await figure.end()
+                if case .failure = ending { break }
             }
-            progress.begin("the slow peers")
+            if case .success = ending { progress.begin("the slow peers") }
             for try await (figure, peer, samples) in slow { results[figure].peers[peer].samples = samples }
-            progress.clear()
-            for result in results { try await report(result) }
+            try ending.get()
         }
     }
 
-    private func measure(_ figure: Figure) async throws -> FigureResult {
-        var result = FigureResult(name: figure.name, unit: figure.unit)
-        result.limit = figure.limit.map { FigureResult.Rival(name: $0.name) }
-        result.peers = figure.peers.map { FigureResult.Rival(name: $0.name) }
-        result.beside = figure.beside.map { FigureResult.Rival(name: $0.name) }
+    /// Takes the samples of a slow peer; those that it has, when the task is cancelled.
+    private func samples(of rival: Figure.Rival, rounds: Int) async throws -> Samples {
+        var samples = Samples()
+        for _ in 0..<min(rival.rounds, rounds) {
+            do {
+                samples.add(round: try await rival.measure())
+            } catch {
+                guard Task.isCancelled else { throw error }
+                break
+            }
+        }
+        return samples
+    }
+
+    private func measure(_ figure: Figure, into result: inout FigureResult) async throws {
         progress.begin(figure.name)
         for round in 0..<figure.rounds {
             try Task.checkCancellation()
@@ -54,7 +73,6 @@ struct FigureRun: Sendable {
             }
             progress.advance(figure.name)
         }
-        return result
     }
 
     private func measure(

@@ -25,7 +25,9 @@ final class BenchProcess: Sendable {
         let (input, output) = (try Pipe(), try Pipe())
         // Numbers that it gets as its own.
         let errors = OpenFile(owning: try Self.duplicate(STDERR_FILENO), path: "standard error")
-        let program = try StartedProgram(path, arguments, streams: [input.output, output.input, errors])
+        // Control-C at a terminal is for this program: it ends them, and tells what was measured.
+        let program = try StartedProgram(
+            path, arguments, streams: [input.output, output.input, errors], ownSession: true)
         let content = Content()
         content.input.withLock { $0 = input.input }
         self.program = program
@@ -65,7 +67,7 @@ final class BenchProcess: Sendable {
             signal(SIGKILL)
         }
         try Task.checkCancellation()
-        guard let line else { throw CommandFailure(.unavailable, "a participant ended before it had said what it did") }
+        guard let line else { throw BenchFailure(.unavailable, "a participant ended before it had said what it did") }
         return line
     }
 
@@ -95,7 +97,8 @@ final class BenchProcess: Sendable {
     func signal(_ number: Int32) {
         // Its end is waited for under the same lock, so the number means it.
         content.state.withLock { state in
-            if !state.isOver { _ = kill(program.pid, number) }
+            // With those that it has started, which are in its process group.
+            if !state.isOver { _ = kill(-program.pid, number) }
         }
     }
 

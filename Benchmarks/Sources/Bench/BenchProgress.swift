@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ProgramOutput
 internal import Synchronization
 
 /// How far a measurement is, on standard error where that is a terminal.

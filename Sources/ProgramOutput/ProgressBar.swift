@@ -1,16 +1,14 @@
-internal import ProgramOutput
-
 /// One line of standard error that says how far a command is. For terminals only.
-enum ProgressBar {
+package enum ProgressBar {
     private static let width = 40
 
-    static func show(_ done: Int, of count: Int, at name: String) {
+    package static func show(_ done: Int, of count: Int, at name: String) {
         let filled = count == 0 ? width : width * done / count
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
         write("\r\u{1b}[K\(bar) \(done)/\(count) \(name)")
     }
 
-    static func clear() {
+    package static func clear() {
         write("\r\u{1b}[K")
     }
 

@@ -1,7 +1,7 @@
 /// Finds what somebody meant who wrote a word that does not exist.
-enum Spelling {
+package enum Spelling {
     /// The candidate that differs least from `word`, when it is near enough to be meant.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
         let bound = max(1, word.count / 3)
         return
             candidates
@@ -11,12 +11,12 @@ enum Spelling {
     }
 
     /// A sentence that proposes the nearest candidate; empty when there is none.
-    static func suggestion(for word: String, among candidates: [String]) -> String {
+    package static func suggestion(for word: String, among candidates: [String]) -> String {
         nearest(to: word, among: candidates).map { "; did you mean “\($0)”?" } ?? ""
     }
 
     /// The least number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
-    static func distance(_ left: String, _ right: String) -> Int {
+    package static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.unicodeScalars)
         let right = Array(right.unicodeScalars)
         var beforeLast: [Int] = []

@@ -1,7 +1,7 @@
 internal import ProgramOutput
 internal import Testing
 
-@testable internal import sharedcore
+@testable internal import sharedcore_bench
 
 @Suite("What a figure says")
 struct FigureResultTests {

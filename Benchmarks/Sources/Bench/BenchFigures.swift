@@ -1,7 +1,6 @@
 internal import BackendRegistry
 internal import Coordination
 internal import CoreAPI
-internal import ProgramOutput
 
 /// The figures by name, each with what it is compared with.
 struct BenchFigures: Sendable {
@@ -40,14 +39,14 @@ struct BenchFigures: Sendable {
     let memory: MemoryBenchStage?
     let executors: ExecutorBench?
 
-    init(group: BackendConfiguration, directory: String, context: CommandContext) throws {
-        programs = try BenchPrograms()
+    init(programs: BenchPrograms, group: BackendConfiguration) throws {
+        self.programs = programs
+        let directory = group.parentDirectory
         stage = BenchStage(programs: programs, group: group, directory: directory)
         memory = group.backend == "memory" ? MemoryBenchStage(directory: directory) : nil
         executors =
             memory == nil
-            ? try ExecutorBench(
-                programs: programs, group: stage.isolated("executors"), directory: directory, context: context) : nil
+            ? try ExecutorBench(programs: programs, group: stage.isolated("executors"), directory: directory) : nil
     }
 
     func close() async {

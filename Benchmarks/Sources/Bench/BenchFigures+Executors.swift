@@ -46,7 +46,7 @@ extension BenchFigures {
     }
 
     private func needed() throws -> ExecutorBench {
-        guard let executors else { throw CommandFailure(.usage, "the backend “memory” has no Executor processes") }
+        guard let executors else { throw BenchFailure(.usage, "the backend “memory” has no Executor processes") }
         return executors
     }
 }

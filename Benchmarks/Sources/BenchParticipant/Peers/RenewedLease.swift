@@ -7,7 +7,7 @@ internal import Synchronization
 /// 1 s.
 ///
 /// That design cannot ask an owner to let go. Here it can, to be compared: an owner looks for a request at each renewal.
-package final class RenewedLease: PeerDesign {
+final class RenewedLease: PeerDesign {
     private static let duration: UInt64 = 500_000_000
     private static let renewal: UInt64 = 50
     private static let firstBackoff: UInt64 = 10
@@ -18,11 +18,11 @@ package final class RenewedLease: PeerDesign {
     private let holders = Mutex(0)
     private let isLeased = Mutex(false)
 
-    package init(path: String) {
+    init(path: String) {
         dictionary = SharedDictionary(path: path)
     }
 
-    package func own(asMain: Bool) {
+    func own(asMain: Bool) {
         var backoff = Self.firstBackoff
         while !lease(asking: asMain) {
             Moment.sleep(milliseconds: backoff)
@@ -34,12 +34,12 @@ package final class RenewedLease: PeerDesign {
         try? OwnedThread.start("lease") { [self] in renew() }
     }
 
-    package func release() {
+    func release() {
         holders.withLock { $0 = 0 }
         while isLeased.withLock({ $0 }) { Moment.sleep(milliseconds: 1) }
     }
 
-    package func message(_ callID: String, by core: PeerCore) {
+    func message(_ callID: String, by core: PeerCore) {
         while true {
             own(asMain: false)
             if !core.hasMessage(callID) { core.run() }

@@ -4,27 +4,27 @@ internal import Synchronization
 
 /// The design of the shared cores on iOS: who runs the core is a flag in a dictionary that processes share. Everybody
 /// looks at it every 100 ms; what it says is believed until it has not been refreshed for 30 s.
-package final class StateFlag: PeerDesign {
+final class StateFlag: PeerDesign {
     private static let poll: UInt64 = 100
     private static let staleness: UInt64 = 30_000_000_000
 
     private let dictionary: SharedDictionary
     private let own = UInt64(getpid())
 
-    package init(path: String) {
+    init(path: String) {
         dictionary = SharedDictionary(path: path)
     }
 
-    package func own(asMain: Bool) {
+    func own(asMain: Bool) {
         while !take(asking: asMain) { Moment.sleep(milliseconds: Self.poll) }
         try? OwnedThread.start("flag") { [self] in keep() }
     }
 
-    package func release() {
+    func release() {
         dictionary.update { if $0["owner"] == own { $0["owner"] = 0 } }
     }
 
-    package func message(_ callID: String, by core: PeerCore) {
+    func message(_ callID: String, by core: PeerCore) {
         while !core.hasMessage(callID) {
             if take(asking: false) {
                 core.run()

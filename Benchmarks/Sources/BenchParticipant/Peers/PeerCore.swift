@@ -2,12 +2,12 @@ internal import Glibc
 
 /// The core that the peers share: it takes a while to start, and fetches all messages of a server, a directory, into an
 /// inbox, another one, from which every process takes its own.
-package struct PeerCore: Sendable {
+struct PeerCore: Sendable {
     let server: String
     let inbox: String
     let startMilliseconds: UInt32
 
-    package init(server: String, inbox: String, startMilliseconds: UInt32) {
+    init(server: String, inbox: String, startMilliseconds: UInt32) {
         self.server = server
         self.inbox = inbox
         self.startMilliseconds = startMilliseconds

@@ -1,5 +1,5 @@
 /// Another way in which processes agree on who runs the core, as users of the field know it. Its calls block.
-package protocol PeerDesign: AnyObject, Sendable {
+protocol PeerDesign: AnyObject, Sendable {
     /// Waits until this process may run the core. It lets go when it is asked to, as far as the design can ask.
     func own(asMain: Bool)
 

@@ -1,5 +1,4 @@
 internal import BackendRegistry
-internal import BenchmarkPeers
 internal import BenchmarkRun
 internal import Coordination
 internal import CoreAPI

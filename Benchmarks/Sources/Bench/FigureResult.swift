@@ -59,3 +59,12 @@ struct FigureResult: Sendable {
 extension JSONValue {
     fileprivate static func measured(_ value: Double?) -> JSONValue { value.map { .number($0) } ?? .null }
 }
+
+extension FigureResult {
+    /// The result of a figure of which nothing was measured yet.
+    init(of figure: Figure) {
+        self.init(
+            name: figure.name, unit: figure.unit, limit: figure.limit.map { Rival(name: $0.name) },
+            peers: figure.peers.map { Rival(name: $0.name) }, beside: figure.beside.map { Rival(name: $0.name) })
+    }
+}

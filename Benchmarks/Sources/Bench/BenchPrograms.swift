@@ -20,19 +20,17 @@ struct BenchPrograms: Sendable {
     }
 
     private static let names = [
-        "sharedcore-limits", "sharedcore-limits-zmq", "sharedcore-bench-services", "sharedcore-bench-participant",
-        "sharedcore-executor",
+        "sharedcore", "sharedcore-limits", "sharedcore-limits-zmq", "sharedcore-bench-services",
+        "sharedcore-bench-participant", "sharedcore-executor",
     ]
 
-    let own: String
     private let folder: String
 
     init() throws {
-        own = try OwnProgram.path
-        folder = own.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        folder = try OwnProgram.path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
         for name in Self.names {
             guard access(path(name), X_OK) == 0 else {
-                throw CommandFailure(
+                throw BenchFailure(
                     .unavailable, "\(path(name)) is missing; build it with: swift build --product \(name)")
             }
         }
@@ -40,6 +38,7 @@ struct BenchPrograms: Sendable {
 
     private func path(_ name: String) -> String { folder + "/" + name }
 
+    var host: String { path("sharedcore") }
     var executor: String { path("sharedcore-executor") }
 
     /// Starts a participant, and waits until it has joined.
@@ -100,7 +99,7 @@ struct BenchPrograms: Sendable {
         let numbers = try await process.line().split(separator: " ").compactMap { UInt64($0) }
         try await process.finish()
         guard numbers.count == 5, numbers[4] == 0 else {
-            throw CommandFailure(.unavailable, "\(program) failed while it was measured: \(numbers)")
+            throw BenchFailure(.unavailable, "\(program) failed while it was measured: \(numbers)")
         }
         return MeasuredRun(
             pid: Int32(numbers[0]), start: BootInstant(nanoseconds: numbers[1]),

@@ -1,0 +1,56 @@
+internal import ArgumentParser
+internal import BackendRegistry
+internal import CoreAPI
+internal import Glibc
+internal import Platform
+internal import ProgramOutput
+
+/// `bench`: becomes `sharedcore-bench`, the program that measures, which is no part of what users install.
+struct BenchCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench", abstract: "Measure the configured backend, the limit and the peers, in one run.",
+        discussion: """
+            By the program sharedcore-bench beside this one, which “make bench” of the sources builds; it is given the \
+            arguments and what is configured, and its exit status is that of the command. Status 69 when it is not there. \
+            Docs/Commands.md says what each figure is; sharedcore-bench --help names them.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The figures; without any, all that the backend can give.")
+    var names: [String] = []
+
+    @Option(help: "How many samples of each figure, in place of its own number.")
+    var samples: Int?
+
+    func run() async throws {
+        // The program listens to signals itself.
+        try await CommandFrame(global: global).run(until: []) { try await run(in: $0) }
+    }
+
+    func run(in context: CommandContext) async throws {
+        let resolution = context.resolution
+        try resolution.checkBackend(among: context.registry.names)
+        let configuration = try resolution.backendConfiguration()
+        var arguments = [
+            "--backend", configuration.backend, "--durability", try resolution.value(Settings.durability).rawValue,
+        ]
+        for (name, value) in configuration.settings.sorted(by: { $0.key < $1.key }) {
+            arguments += ["--setting", "\(name)=\(value)"]
+        }
+        if context.output.json { arguments.append("--json") }
+        if let samples { arguments += ["--samples", String(samples)] }
+        // What it starts reads the configuration, and finds all of it in the environment.
+        let variables = try resolution.variables()
+        let program = try OwnProgram.sibling("sharedcore-bench")
+        guard access(program, X_OK) == 0 else { throw Self.absent(program) }
+        OwnProcess.set(OwnProcess.startedSignals)
+        let error = OwnProcess.become(
+            Array(program.utf8), (arguments + ["--"] + names).map { Array($0.utf8) }, variables: variables)
+        throw CommandFailure(.unavailable, "\(program) cannot be executed: \(error.text)")
+    }
+
+    private static func absent(_ program: String) -> CommandFailure {
+        CommandFailure(.unavailable, "\(program) is missing; “make bench” in the sources of SharedCore builds it")
+    }
+}
