@@ -1,7 +1,7 @@
 package import CoreAPI
 
 /// What a participant asks of the order of its group.
-package enum OrderRequest: Sendable {
+package indirect enum OrderRequest: Sendable {
     case join(SessionOpening)
     /// The number of the delivery is a connection's own: see ``StoreState/decide(_:of:delivery:at:)``.
     case commit(Transaction, of: SessionID, delivery: UInt64? = nil)

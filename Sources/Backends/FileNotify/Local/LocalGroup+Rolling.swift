@@ -164,9 +164,8 @@ extension LocalGroup {
     ///   for another process that has the spare file now.
     /// - Throws: `storageFull`.
     func requireSpareSpace(
-        for effect: Effect, in journal: Journal, endingAt end: Int
+        for effect: Effect, _ claim: SpaceClaim, in journal: Journal, endingAt end: Int
     ) throws(SharedCoreError) -> SharedCoreError? {
-        let claim = effect.claim
         if case .ending = claim { return nil }
         if Defect.withoutReserve.isPresent { return nil }
         let snapshot = replica.read { $0.snapshotByteCount } + effect.snapshotGrowth

@@ -115,20 +115,24 @@ extension LocalGroup {
     func record(
         _ request: OrderRequest, as durability: Durability, in journal: Journal, ringing rung: inout Bells
     ) throws(SharedCoreError) -> Attempt<Written> {
+        struct Next {
+            let step: StoreState.Step
+            let position: JournalFollower.Position
+        }
         while true {
-            let next = try replica.change {
-                state throws(SharedCoreError) -> (step: StoreState.Step, position: JournalFollower.Position)? in
+            let next = try replica.change { state throws(SharedCoreError) -> Next? in
                 let standing = try self.follower.catchUp(&state)
                 let position = self.follower.position(in: &state)
                 guard case .current = standing, position.journal === journal else { return nil }
                 if durability == .disk { try self.requireTrust(in: &state) }
-                return (try state.next(for: request, at: self.clock.now()), position)
+                return Next(step: try state.next(for: request, at: self.clock.now()), position: position)
             }
             FailPoint.hit("commit.afterCatchUp")
-            guard let (step, position) = next else { return .moved }
+            guard let next else { return .moved }
+            let position = next.position
             let effect: Effect
             var outcome: RequestOutcome?
-            switch step {
+            switch next.step {
             case .answer(let outcome):
                 return .written(Written(outcome: outcome, journal: journal, tail: position.offset))
             case .record(let recorded, let result): (effect, outcome) = (recorded, result)
@@ -164,10 +168,11 @@ extension LocalGroup {
         var after = position
         let frame = after.chain.frame(payload, interest: touched.interestMask)
         after.pass(position.offset + JournalChain.headerByteCount..<position.offset + frame.count)
-        let isContent = effect.claim.journalByteCount >= Journal.reserveByteCount
+        let claim = effect.claim
+        let isContent = claim.journalByteCount >= Journal.reserveByteCount
         do throws(SharedCoreError) {
-            try journal.reserveSpace(for: frame.count, at: position.offset, keeping: effect.claim.journalByteCount)
-            if let error = try requireSpareSpace(for: effect, in: journal, endingAt: after.offset) {
+            try journal.reserveSpace(for: frame.count, at: position.offset, keeping: claim.journalByteCount)
+            if let error = try requireSpareSpace(for: effect, claim, in: journal, endingAt: after.offset) {
                 return .noRoom(NoRoom(error: error, isSpareInUse: true, isContent: isContent))
             }
         } catch {
