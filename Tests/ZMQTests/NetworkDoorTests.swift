@@ -454,7 +454,9 @@ extension ZMQTests {
                 try file.truncate(to: 0)
                 try file.write(Array(text.utf8), at: 0)
             }
-            try write("\(keys[0]) the laptop\n\n\(keys[1]) rights=read the\twall\n\(keys[2]) rights=post\n\(keys[3])\n")
+            try write(
+                "\(keys[0]) # the laptop\n\n\(keys[1]) rights=read #the\twall, rights=post\n\(keys[2]) rights=post\n\(keys[3])\n"
+            )
             #expect(
                 try KeyFile.publicKeys(at: path) == [
                     keys[0]: .participate, keys[1]: .read, keys[2]: .post, keys[3]: .participate,
@@ -465,6 +467,8 @@ extension ZMQTests {
                 "\(keys[0]) rights=all", "\(keys[0]) laptop rights=read", "\(keys[0]) right=read",
                 "\(keys[0]) Rights=read",
                 "\(keys[0]) rights:read", "\(keys[0]) rights=read\n\(keys[0])",
+                "\(keys[0]) read-only", "\(keys[0]) read", "\(keys[0]) readonly # the wall", "\(keys[0]) the laptop",
+                "\(keys[0]) rights=read rights=post", "\(keys[0]) rights=post read-only",
             ]
             for (number, mistake) in mistakes.enumerated() {
                 let path = directory.path(of: "list-\(number)")

@@ -42,7 +42,7 @@ struct HubKeysTests {
             try await makeKeys(program, in: "hub.key"), try await makeKeys(program, in: "client.key")
         )
         let strangerKey = try await makeKeys(program, in: "stranger.key")
-        try program.write("\n\(clientKey) the laptop\n", to: "clients")
+        try program.write("\n\(clientKey) # the laptop\n", to: "clients")
         let port = UInt16.random(in: 20_000...29_998)
         for (name, settings) in [
             ("hub.yaml", "secretKey: hub.key, clientKeys: clients"),
@@ -64,7 +64,7 @@ struct HubKeysTests {
             let mistaken = try await program.run("--config", "mistaken.yaml", "store", "get", "k")
             #expect(mistaken.status == 69 && mistaken.errors.contains("another key than is configured for it"))
             // The list is followed.
-            try program.write("\(clientKey) rights=read the laptop\n", to: "clients.new")
+            try program.write("\(clientKey) rights=read # the laptop\n", to: "clients.new")
             _ = try await program.shell("mv clients.new clients")
             try await hub.untilErrors(contain: "has changed")
             try await eventually("the key may not write any more") {

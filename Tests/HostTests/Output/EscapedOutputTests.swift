@@ -1,4 +1,6 @@
+internal import CoreAPI
 internal import Testing
+internal import ZMQBackend
 
 @testable internal import sharedcore
 
@@ -70,5 +72,32 @@ struct EscapedOutputTests {
         let escaped = "\\u{1B}[31mred\\u{1B}[0m"
         let shown = (Paint(isOn: true).in(.green, foreign) + "  " + Paint.none.in(.green, foreign)).shown
         #expect(shown == "\u{1b}[32m\(escaped)\u{1b}[0m  \(escaped)")
+    }
+
+    @Test("What a client of a hub says of itself is shown escaped, in the hub's log and by commands")
+    func clients() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_BACKEND"] = "zmq"
+        let endpoint = try HubEndpoint("ipc://" + program.socket)
+        let ended = try await program.running("hub") { [program] hub in
+            try await hub.untilErrors(contain: "listens at")
+            let refused = await #expect(throws: SharedCoreError.self) {
+                _ = try await ZMQGroup.open(endpoint, group: Self.hostile)
+            }
+            #expect(refused?.code == .forbidden)
+            try await hub.untilErrors(contain: "This hub serves")
+            #expect(hub.errors.lines.contains { $0.contains("not “a\\u{1B}[2J") })
+            for line in hub.errors.lines { expectHarmless(line) }
+            let client = try await ZMQGroup.open(
+                endpoint, group: "default", as: SessionDescription(role: .main, name: Self.hostile))
+            for arguments in [["status"], ["status", "--json"]] {
+                let shown = try await program.run(arguments)
+                #expect(shown.status == 0 && shown.output.contains("[2J"), "\(shown)")
+                expectHarmless(shown.output)
+            }
+            await client.close()
+            #expect(try await program.run("hub", "--stop").status == 0)
+        }
+        #expect(ended.status == 0)
     }
 }

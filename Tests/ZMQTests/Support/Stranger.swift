@@ -14,6 +14,8 @@ final class Stranger {
     private(set) var isTakenIn = false
     /// Whether the other side has ended its part of the handshake. What is said before is a breach of the protocol.
     private(set) var isThrough = false
+    /// Whether the other side has closed the connection.
+    private(set) var isClosed = false
 
     /// What it says first.
     enum Opening: CaseIterable {
@@ -100,6 +102,7 @@ final class Stranger {
         while true {
             let count = recv(socket.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
             if count > 0 || (opening.isRefused && (count == 0 || errno != EAGAIN)) { isTakenIn = true }
+            if count == 0 || (count < 0 && errno != EAGAIN) { isClosed = true }
             guard count > 0 else { break }
             rest += buffer.prefix(count)
         }

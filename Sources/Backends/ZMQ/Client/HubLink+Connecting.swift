@@ -60,8 +60,7 @@ extension HubLink {
         try socket.set(.reconnectMaximum, isParted ? 2_000 : 500)
         if case .tcp = endpoint {
             try socket.set(.bothAddressFamilies, 1)
-            try socket.set(.heartbeatInterval, 5_000)
-            try socket.set(.heartbeatTimeout, 15_000)
+            try options.times.set(on: socket)
         }
         guard let keys = options.keys else { return }
         try socket.set(.curveServerKey, keys.hub.utf8)

@@ -15,6 +15,8 @@ public struct ZMQGroupOptions: Sendable {
     public var keys: CurveClientKeys?
     /// How a hub is started when there is none; nil does not start any.
     public var launcher: HubLauncher?
+    /// When a hub at a port that is silent is given up. Tests shorten it.
+    var times = ConnectionTimes()
 
     public init(
         requirements: Requirements = .none, historyByteCount: Int = 256 << 10, openTimeout: Duration? = .seconds(5),

@@ -28,6 +28,8 @@ public struct HubOptions: Sendable {
     public var effectByteCount: Int
     /// Is told what was refused at the hub's doors, once for each connection and ten times in a second at most. Must return at once.
     public var onRefusal: (@Sendable (SharedCoreError) -> Void)?
+    /// When a connection at a port that does nothing is let go. Tests shorten it.
+    var times = ConnectionTimes()
 
     public init(
         group: String, storage: Storage, endpoints: [HubEndpoint], keys: CurveHubKeys? = nil,

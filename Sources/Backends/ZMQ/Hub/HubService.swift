@@ -113,7 +113,7 @@ actor HubService {
             return try Door(at: endpoint)
         }
         let network = try NetworkEntrance(
-            host: host, port: port, keys: keys, domain: domain,
+            host: host, port: port, keys: keys, domain: domain, times: options.times,
             act: { [weak self] body in
                 guard let self else { return }
                 thread.act { self.assumeIsolated { body($0) } }

@@ -43,12 +43,12 @@ final class NetworkEntrance {
     ///   - domain: The domain in which the authenticator knows this hub's clients; also the local name of its sockets.
     ///   - act: Does something for the hub with the entrance, where the entrance is known.
     init(
-        host: String, port: UInt16, keys: CurveHubKeys, domain: String,
+        host: String, port: UInt16, keys: CurveHubKeys, domain: String, times: ConnectionTimes,
         act: @escaping @Sendable (@escaping @Sendable (isolated HubService) -> Void) -> Void,
         at door: Int
     ) throws(MessagingError) {
         let streamName = "@\(domain)-\(door)-news"
-        stream = try Self.socket(.publisher, named: streamName, keys, domain)
+        stream = try Self.socket(.publisher, named: streamName, keys, domain, times)
         try Door.prepareStream(stream)
         try Door.bind(stream)
         let lineCount = Relay.LineCount()
@@ -57,7 +57,7 @@ final class NetworkEntrance {
                 guard connection.channel == .requests else { return streamName }
                 // One that another program cannot foresee: it could take the name first.
                 let name = "@sharedcore-\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))"
-                let socket = try Self.socket(.dealer, named: name, keys, domain)
+                let socket = try Self.socket(.dealer, named: name, keys, domain, times)
                 try socket.set(.sendLimit, Door.queueLimit)
                 try socket.set(.receiveLimit, Wire.windowCount)
                 try socket.set(.messageByteLimit, Wire.requestByteLimit)
@@ -75,7 +75,7 @@ final class NetworkEntrance {
             }, lineCount: lineCount)
         relay = try Door.taking { () throws(MessagingError) in
             do throws(SystemCallError) {
-                return try Relay(host: host, port: port, handlers: handlers)
+                return try Relay(host: host, port: port, times: times, handlers: handlers)
             } catch {
                 throw MessagingError(error.call, number: error.number, at: "tcp://\(host):\(port)")
             }
@@ -83,14 +83,14 @@ final class NetworkEntrance {
     }
 
     private static func socket(
-        _ role: Socket.Role, named name: String, _ keys: CurveHubKeys, _ domain: String
+        _ role: Socket.Role, named name: String, _ keys: CurveHubKeys, _ domain: String,
+        _ times: ConnectionTimes
     ) throws(MessagingError) -> Socket {
         let socket = try Socket(role, for: "ipc://\(name)")
         try socket.set(.onlyUser, Int(FileStatus.currentUser))
         try socket.set(.backlog, 1_024)
         try socket.set(.handshakeInterval, handshakeMilliseconds)
-        try socket.set(.heartbeatInterval, 5_000)
-        try socket.set(.heartbeatTimeout, 15_000)
+        try times.set(on: socket)
         try socket.set(.domain, domain.utf8)
         try socket.set(.curveServer, 1)
         try socket.set(.curveSecretKey, keys.own.secretKey.utf8)

@@ -32,6 +32,7 @@ final class Relay: Sendable {
     private let stream: StreamListener
     let requestPort: UInt16
     let streamPort: UInt16
+    private let times: ConnectionTimes
     private let handlers: Handlers
     private let wakeUp: EventCounter
     private let timer: IntervalTimer
@@ -48,11 +49,12 @@ final class Relay: Sendable {
     /// Begins to listen; connections are taken in after ``start()``.
     ///
     /// - Parameter port: The port of the requests; the stream's is the next. For 0 the system chooses both.
-    init(host: String, port: UInt16, handlers: Handlers) throws(SystemCallError) {
+    init(host: String, port: UInt16, times: ConnectionTimes, handlers: Handlers) throws(SystemCallError) {
         requests = try StreamListener(host: host, port: port)
         requestPort = requests.port ?? port
         stream = try StreamListener(host: host, port: port == 0 ? 0 : port + 1)
         streamPort = stream.port ?? (port + 1)
+        self.times = times
         self.handlers = handlers
         wakeUp = try EventCounter()
         timer = try IntervalTimer(countsSuspension: false)
@@ -65,7 +67,8 @@ final class Relay: Sendable {
 
     func start() throws(SystemCallError) {
         try OwnedThread.start("sc-relay") { [self] in
-            var thread = RelayThread(requests: requests, stream: stream, readiness: readiness, handlers: handlers)
+            var thread = RelayThread(
+                requests: requests, stream: stream, readiness: readiness, times: times, handlers: handlers)
             var isTimed = false
             while let keys = readiness.wait() {
                 if keys.contains(RelayThread.wakeUpKey) { wakeUp.clear() }

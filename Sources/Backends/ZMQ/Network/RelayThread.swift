@@ -21,10 +21,6 @@ struct RelayThread: ~Copyable {
     /// The library's part of a handshake, as far as it is the same for a key that is let in and one that is refused:
     /// greeting, WELCOME and the longer ERROR (RFC 23 and 26 of ZeroMQ). A socket that sends more has let the key in.
     static let handshakeByteCount = 64 + 170 + 12
-    /// How long a connection may take to prove its key, to say hello, and to take or give anything while much waits.
-    static let keyPatience = Duration.milliseconds(2_500)
-    static let helloPatience = Duration.seconds(5)
-    static let blockedPatience = Duration.seconds(30)
     /// How many wait to be heard, or for a place, where the system allows the process descriptors enough.
     static let lobbyLimit = 1_024
     /// How many are taken in before the others have their turn.
@@ -69,6 +65,7 @@ struct RelayThread: ~Copyable {
     private let requests: StreamListener
     private let stream: StreamListener
     private let readiness: ReadinessSet
+    private let times: ConnectionTimes
     private let handlers: Relay.Handlers
     private let clock = SystemClock()
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: turnByteCount, alignment: 16)
@@ -90,11 +87,13 @@ struct RelayThread: ~Copyable {
     private var refused: Set<RelayedConnection.Channel> = []
 
     init(
-        requests: StreamListener, stream: StreamListener, readiness: ReadinessSet, handlers: Relay.Handlers
+        requests: StreamListener, stream: StreamListener, readiness: ReadinessSet, times: ConnectionTimes,
+        handlers: Relay.Handlers
     ) {
         self.requests = requests
         self.stream = stream
         self.readiness = readiness
+        self.times = times
         self.handlers = handlers
         let limit = OpenFile.limit
         let usable = limit - min(Self.spareDescriptorCount, limit / 4)
@@ -325,7 +324,7 @@ struct RelayThread: ~Copyable {
 
     private mutating func lookAtTime() {
         let now = clock.now()
-        for newcomer in lobby.overdue(at: now, patience: Self.keyPatience) { drop(newcomer) }
+        for newcomer in lobby.overdue(at: now, patience: times.key) { drop(newcomer) }
         for number in watched {
             guard let line = lines[number], let deadline = deadline(of: line) else {
                 watched.remove(number)
@@ -337,11 +336,11 @@ struct RelayThread: ~Copyable {
 
     /// When a connection is closed that does not go on; nil for one that may rest.
     private func deadline(of line: Line) -> BootInstant? {
-        if let since = line.endingSince { return since.advanced(by: Self.keyPatience) }
-        if !line.isKeyed { return line.begun.advanced(by: Self.keyPatience) }
+        if let since = line.endingSince { return since.advanced(by: times.key) }
+        if !line.isKeyed { return line.begun.advanced(by: times.key) }
         let blocked = [line.upBlockedSince, line.downBlockedSince].compactMap(\.self).min()
-        if let blocked { return blocked.advanced(by: Self.blockedPatience) }
+        if let blocked { return blocked.advanced(by: times.blocked) }
         let mustSayHello = line.connection.channel == .requests && !isMember(line)
-        return mustSayHello ? line.begun.advanced(by: Self.helloPatience) : nil
+        return mustSayHello ? line.begun.advanced(by: times.hello) : nil
     }
 }

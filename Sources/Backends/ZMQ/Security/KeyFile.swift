@@ -24,11 +24,12 @@ public enum KeyFile {
     }
 
     /// Reads the public keys that a hub lets in: one at the beginning of each line. Behind it may stand `rights=read`
-    /// or `rights=post`, without which the key's clients may do everything, and then a comment, which has no `=` and no
-    /// word that begins with “right”.
+    /// or `rights=post`, without which the key's clients may do everything, and then a comment that begins with `#`.
+    /// No key begins so: four bytes as five characters of Z85 are never that large.
     ///
     /// - Throws: ``SharedCoreError/Code/forbidden`` when others may write it, ``SharedCoreError/Code/invalidArgument``
-    ///   when it is not there, a line holds no key, rights that there are not, or the key of another line.
+    ///   when it is not there, a line holds no key, rights that there are not, another word behind the key, or the key of
+    ///   another line.
     public static func publicKeys(at path: String) throws(SharedCoreError) -> [String: ClientRights] {
         let text = try read(path, forbidding: 0o022, "What says who is let in", right: "644")
         var keys: [String: ClientRights] = [:]
@@ -43,17 +44,18 @@ public enum KeyFile {
             } catch {
                 throw SharedCoreError(error.code, error.message, at: "\(path):\(index + 1)")
             }
+            var rest = words.dropFirst()
             var rights: ClientRights? = .participate
-            if words.count > 1, words[1].hasPrefix(rightsPrefix) {
-                rights = ClientRights(rawValue: String(words[1].dropFirst(rightsPrefix.count)))
+            if let right = rest.first, right.hasPrefix(rightsPrefix) {
+                rights = ClientRights(rawValue: String(right.dropFirst(rightsPrefix.count)))
+                rest.removeFirst()
             }
             guard let rights else { throw refuse("The rights of a key are read, post or participate.") }
-            // A mistyped restriction must not become none.
-            let isRestricted = words.dropFirst().prefix(1).contains { $0.hasPrefix(rightsPrefix) }
-            if words.dropFirst(isRestricted ? 2 : 1).contains(where: {
-                $0.lowercased().hasPrefix("right") || $0.contains("=")
-            }) {
-                throw refuse("Rights stand right behind the key, as “rights=read”.")
+            // A mistyped restriction must not become a comment: the key would have all rights.
+            if let unknown = rest.first, !unknown.hasPrefix("#") {
+                throw refuse(
+                    "Behind a key “\(SessionDescription.cut(String(unknown)))” is unknown. Rights stand there as "
+                        + "“rights=read”, then a comment that begins with “#”.")
             }
             guard keys.updateValue(rights, forKey: String(word)) == nil else {
                 throw refuse("The key stands in the list twice.")

@@ -1,0 +1,25 @@
+internal import CoreAPI
+
+/// How long an end of a connection over a network may do nothing before the other one lets it go.
+struct ConnectionTimes: Hashable, Sendable {
+    /// Until a key is proved.
+    var key = Duration.milliseconds(2_500)
+    /// Until a hello was accepted.
+    var hello = Duration.seconds(5)
+    /// While much waits that the other end does not take, or may not give.
+    var blocked = Duration.seconds(30)
+    /// From one heartbeat of the library to the next, which the other end answers (ZMTP 3.1, RFC 23 of ZeroMQ).
+    var heartbeat = Duration.seconds(5)
+    /// From a heartbeat to the loss of the connection, when nothing at all has come since.
+    var silence = Duration.seconds(15)
+
+    /// Has a socket send heartbeats.
+    func set(on socket: Socket) throws(MessagingError) {
+        try socket.set(.heartbeatInterval, heartbeat.milliseconds)
+        try socket.set(.heartbeatTimeout, silence.milliseconds)
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int { Int(clamping: clampedNanoseconds / 1_000_000) }
+}

@@ -1,0 +1,123 @@
+internal import Foundation
+internal import Testing
+
+/// A wrong limit in the threat model is a promise that nothing keeps.
+@Suite("E2: the limits of the threat model are those of the code")
+struct SecurityLimitTests {
+    /// A number on the page and the one in the code that it tells of.
+    struct Limit: Sendable, CustomTestStringConvertible {
+        /// Words of `Docs/Security.md`, with “#” for the number.
+        let words: String
+        /// The file below Sources.
+        let file: String
+        /// What stands in the file in front of the number.
+        let code: String
+
+        var testDescription: String { words }
+
+        init(_ words: String, _ file: String, _ code: String) {
+            (self.words, self.file, self.code) = (words, file, code)
+        }
+    }
+
+    private static let network = "Backends/ZMQ/Network/"
+    private static let hub = "Backends/ZMQ/Hub/"
+    private static let wire = "Backends/ZMQ/Wire/Wire.swift"
+    private static let mail = "Cores/Maildir/Mail/"
+
+    static let limits = [
+        Limit("says first (# bytes) |", network + "Lobby.swift", "clientByteCount = "),
+        Limit("bytes) | #, and 256 of one address", network + "RelayThread.swift", "lobbyLimit = "),
+        Limit("| 1,024, and # of one address", network + "Lobby.swift", "addressLimit = "),
+        Limit("256 of one address; each for #, and the one", network + "ConnectionTimes.swift", "var key = "),
+        Limit("not proved a key | #, and 16", network + "Admission.swift", "static let limit = "),
+        Limit("not proved a key | 256, and # of one", network + "Admission.swift", "addressLimit = "),
+        Limit("16 of one address; each for #, and one", network + "ConnectionTimes.swift", "var key = "),
+        Limit("one that is there for # gives way", network + "Admission.swift", "patience = "),
+        Limit("# are let in every quarter of a second", network + "Admission.swift", "unknownCount = "),
+        Limit("has # places of its own", network + "Admission.swift", "addressLimit = "),
+        Limit("until a hello was accepted | # |", network + "ConnectionTimes.swift", "var hello = "),
+        Limit("bytes sent before that | #; then", network + "RelayThread.swift", "strangerByteLimit = "),
+        Limit("connection of the stream | #, and", network + "RelayThread.swift", "strangerByteLimit = "),
+        Limit("16 KiB, and # for each second", network + "RelayThread.swift", "streamByteRate = "),
+        Limit("not done with | # on the wire", network + "RelayThread.swift", "unsettledByteLimit = "),
+        Limit("has not taken | #, after", hub + "NetworkEntrance.swift", "answerByteLimit = "),
+        Limit("size of the store (#)", "CoreAPI/Capabilities/Limits.swift", "storeByteCount: Int = "),
+        Limit("something waits | #; then", network + "ConnectionTimes.swift", "var blocked = "),
+        Limit("each send every #, in which", network + "ConnectionTimes.swift", "var heartbeat = "),
+        Limit("nothing at all comes | #; then", network + "ConnectionTimes.swift", "var silence = "),
+        Limit("(`ulimit -n`), # or a quarter", network + "RelayThread.swift", "spareDescriptorCount = "),
+        Limit("quarter of the rest, # at most", network + "RelayThread.swift", "lobbyLimit = "),
+        Limit("other connection takes # |", network + "RelayThread.swift", "descriptorCount = "),
+        Limit("with the lease of #, ends", hub + "HubOptions.swift", "lease: Duration = "),
+        Limit("finishes its handshake is closed after #; it", hub + "Door.swift", "set(.handshakeInterval, "),
+        Limit("is one frame of at most #; a larger", wire, "requestByteLimit = "),
+        Limit("connection and # times in a second", hub + "RefusalReports.swift", "limitPerSecond = "),
+        Limit("knows its token: # random bytes", wire, "tokenByteCount = "),
+        Limit("the hub takes in # at most", hub + "Intake.swift", "byteLimit = "),
+        Limit("a frame of an answer has at most #, one", wire, "replyByteLimit = "),
+        Limit("one of the stream #, and", wire, "newsFrameByteLimit = "),
+        Limit("over another one, # later", "Backends/ZMQ/Client/HubLink+Connecting.swift", "lossPatience = "),
+        Limit("more than # come between two renewals", "Backends/Etcd/SessionSocket.swift", "queueLength = "),
+        Limit("parts are looked at | #; of", mail + "MailLimits.swift", "messageByteCount = "),
+        Limit("in memory | # of its lines", mail + "MailLines.swift", "allocate(byteCount: "),
+        Limit("fields of its headers of # each", mail + "MailLimits.swift", "fieldByteCount = "),
+        Limit("a value of the group (#)", mail + "MailLimits.swift", "textByteCount = "),
+        Limit("an identifier | # bytes", mail + "MailLimits.swift", "identifierByteCount = "),
+        Limit("levels of parts | # |", mail + "MailLimits.swift", "nesting = "),
+        Limit("before the shown one | # |", mail + "MailLimits.swift", "partCount = "),
+        Limit("colons in From or To | # |", mail + "MailHead.swift", "groupCount = "),
+        Limit("while they read it | #, then", "Cores/Maildir/MailAttempts.swift", "limit = "),
+        Limit("`-_.:+`, at most #.", mail + "CharacterSet.swift", "(1..."),
+        Limit("one line of at most #;", "ProgramOutput/ProgramText.swift", "maximumLineByteCount = "),
+        Limit("each for # until its request", "Host/Metrics/MetricsServer.swift", "patience = "),
+    ]
+
+    @Test("A number of the page is that of the code", arguments: limits)
+    func limit(_ limit: Limit) throws {
+        let page = try Repository.text("Docs/Security.md").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let parts = limit.words.components(separatedBy: "#")
+        try #require(parts.count == 2)
+        let pattern =
+            NSRegularExpression.escapedPattern(for: parts[0]) + "((?:[0-9][0-9,.]*|five)(?: (?:KiB|MiB|s)\\b)?)"
+            + NSRegularExpression.escapedPattern(for: parts[1])
+        let found = page.matches(of: try Regex(pattern))
+        try #require(found.count == 1, "found \(found.count) times on the page")
+        let told = try #require(found[0][1].substring.flatMap { Self.number(onPage: $0) })
+        #expect(told == (try Self.number(behind: limit.code, in: limit.file)), "\(limit.file): \(limit.code)")
+    }
+
+    /// A number with its unit, in bytes or milliseconds.
+    private static func number(onPage text: Substring) -> Double? {
+        let words = text.split(separator: " ")
+        let scales: [Substring: Double] = ["KiB": 1_024, "MiB": 1_048_576, "s": 1_000]
+        let scale = words.count > 1 ? scales[words[1]] ?? 1 : 1
+        let number = words[0] == "five" ? 5 : Double(words[0].replacing(",", with: ""))
+        return number.map { $0 * scale }
+    }
+
+    /// The value of an expression of the code: a sum of numbers, shifted ones, durations and constants.
+    private static func number(behind code: String, in file: String) throws -> Double {
+        let source = try Repository.text("Sources/" + file)
+        let places = source.ranges(of: code).filter { !(source[..<$0.lowerBound].last?.isLetter ?? false) }
+        let start = try #require(places.first, "\(file) has no “\(code)”").upperBound
+        let line = source[start...].prefix { $0 != "\n" }
+        let number =
+            #/(?:Duration)?\.(?<unit>seconds|milliseconds)\((?<time>[0-9_.]+)\)|\(?(?<left>[0-9_]+)(?: << (?<shift>[0-9]+))?\)?/#
+        var sum = 0.0
+        for term in line.components(separatedBy: " + ") {
+            if let match = term.prefixMatch(of: number) {
+                if let time = match.time, let value = Double(time.filter { $0 != "_" }) {
+                    sum += match.unit == "seconds" ? value * 1_000 : value
+                } else if let left = match.left, let value = Int(left.filter { $0 != "_" }) {
+                    sum += Double(value << (match.shift.flatMap { Int($0) } ?? 0))
+                }
+            } else {
+                let name = term.split(separator: ".")
+                sum += try Self.number(
+                    behind: "static let \(name.last ?? "") = ", in: name.count > 1 ? wire : file)
+            }
+        }
+        return sum
+    }
+}
