@@ -27,5 +27,21 @@ extension ZMQTests {
             let trace = try await run()
             try await eventually("the hub is gone") { trace.object == nil }
         }
+
+        @Test("a service that is let go without its end leaves a thread with nothing to do")
+        func neverStopped() async throws {
+            let order = MemorySpace().order(of: "group", effectByteCount: 1 << 20)
+            func run() async throws -> (Trace<HubService>, SocketThread) {
+                let options = HubOptions(
+                    group: "group", storage: .memory(MemorySpace()), endpoints: [try HubEndpoint("inproc://let-go")])
+                let service = try HubService(order: order, options: options)
+                _ = try await service.start()
+                return (Trace(object: service), service.thread)
+            }
+            let (trace, thread) = try await run()
+            try await eventually("the service is gone") { trace.object == nil }
+            // What acts in the thread's place asks for the service's next deadline.
+            await withCheckedContinuation { continuation in thread.act { continuation.resume() } }
+        }
     }
 }

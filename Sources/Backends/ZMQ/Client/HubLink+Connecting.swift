@@ -20,8 +20,12 @@ extension HubLink {
         try socket.connect()
         try watch(socket)
         try watch(events.socket)
-        duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
-        duty.deadline = { [unowned self] in self.assumeIsolated { $0.nextDeadline } }
+        // An actor that was let go without its end leaves a duty that is over.
+        duty.turn = { [weak self, unowned duty] in
+            guard let self else { return duty.isOver = true }
+            self.assumeIsolated { $0.turn() }
+        }
+        duty.deadline = { [weak self] in self?.assumeIsolated { $0.nextDeadline } ?? nil }
         thread.take(duty)
         // Within a process there is no connection to report on; a hub that comes is heard of.
         if namedRun != nil { greet() }

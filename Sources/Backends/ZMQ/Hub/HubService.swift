@@ -79,8 +79,12 @@ actor HubService {
             throw SharedCoreError(error)
         }
         try listenToDoors()
-        duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
-        duty.deadline = { [unowned self] in self.assumeIsolated { $0.nextTurn } }
+        // An actor that was let go without its end leaves a duty that is over.
+        duty.turn = { [weak self, unowned duty] in
+            guard let self else { return duty.isOver = true }
+            self.assumeIsolated { $0.turn() }
+        }
+        duty.deadline = { [weak self] in self?.assumeIsolated { $0.nextTurn } ?? nil }
         thread.take(duty)
         beginNames()
         follower = order.replica.follow(after: published) { [weak self] in
