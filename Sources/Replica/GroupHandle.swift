@@ -2,14 +2,15 @@ package import CoreAPI
 package import StoreEngine
 internal import Synchronization
 
-/// What the handles of all backends have in common: whether the application has closed it, and whether its session still
-/// stands.
+/// The state that the handles of all backends share: whether the application has closed the handle, and whether its
+/// session exists.
 package struct GroupHandle: ~Copyable, Sendable {
     private let session: SessionID?
     private let location: String
     private let codesOfClosing: [SharedCoreError.Code]
     private let closed = Atomic(false)
-    /// The state's ``StoreState/lastSessionEnd`` when the session was found: every look at the store begins with this.
+    /// The state's ``StoreState/lastSessionEnd`` at the last successful check. Every read checks the session, so the lookup
+    /// is skipped while this value is current.
     private let found = Atomic<UInt64>(.max)
 
     /// - Parameters:
@@ -35,7 +36,8 @@ package struct GroupHandle: ~Copyable, Sendable {
         if isClosed { throw .closed(location) }
     }
 
-    /// - Throws: `sessionEnded` when the session does not stand in a state, `closed` when that is the application's doing.
+    /// - Throws: `sessionEnded` when the state has no such session; `closed` instead when the application has closed this
+    ///   handle.
     @inline(__always)
     package borrowing func requireSession(in state: borrowing StoreState) throws(SharedCoreError) {
         let end = state.lastSessionEnd.rawValue

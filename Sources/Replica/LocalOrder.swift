@@ -22,9 +22,9 @@ package protocol LocalOrder: AnyObject, Sendable {
     /// promised when ``Recorded/settle`` has returned. Requests are recorded in the order in which they are given.
     func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded
 
-    /// Makes room for a transaction that would let what is kept grow beyond what is promised.
+    /// Checks whether a transaction has to wait for a compaction.
     ///
-    /// - Returns: What does that, and takes its time; nil when there is room.
+    /// - Returns: A function that compacts and may take long; nil when the transaction need not wait.
     func roomMaking(for transaction: Transaction) -> (@Sendable () async -> Void)?
 
     /// Records the end of every session that is known here to be dead.

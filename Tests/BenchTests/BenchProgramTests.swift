@@ -32,7 +32,7 @@ struct BenchProgramTests {
         let run = try BenchRun(
             "--backend", backend, "handover", "executor.start", "executor.memory", "--samples", "2", "--json")
         #expect(await run.status() == .exited(0), "\(run.errors)")
-        #expect(run.errors.isEmpty, "no progress where nobody watches")
+        #expect(run.errors.isEmpty, "no progress is shown where standard error is no terminal")
         let lines = try run.lines()
         try #require(lines.count == 3)
         #expect(try run.fields().allSatisfy { $0 == Self.fields })
@@ -51,7 +51,7 @@ struct BenchProgramTests {
         let names = ["notify.oneway", "store.get", "store.get.causal", "store.put"]
         let run = try BenchRun(["--backend", backend] + names + ["--samples", "2", "--json"])
         #expect(await run.status() == .exited(0), "\(run.errors)")
-        #expect(run.errors.isEmpty, "whoever measures leaves in order")
+        #expect(run.errors.isEmpty, "each program ends without an error")
         let lines = try run.lines()
         try #require(lines.count == names.count)
         // A round has many samples.

@@ -80,6 +80,42 @@ extension ZMQTests {
             await client.close()
         }
 
+        @Test("of a key that lets in ten connections and one that lets in one, each has every other turn")
+        func turnsOfKeys() async throws {
+            let stage = try HubStage()
+            let single = try CurveKeyPair.generate()
+            let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
+            let service = try HubService(
+                order: order,
+                options: HubOptions(
+                    group: "group", storage: .memory(MemorySpace()),
+                    endpoints: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint],
+                    keys: CurveHubKeys(
+                        own: stage.keys.hub, clients: [stage.keys.client.publicKey, single.publicKey])))
+            let endpoint = try await service.start()[0]
+            let client = try await stage.client()
+            order.hold()
+            let held = Task { try await client.put("k", [1]) }
+            try await eventually("a request waits for the order") { order.waitingCount == 1 }
+            let ten = try (0..<10).map { _ in try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint)) }
+            let one = try RawClient(
+                at: endpoint, keys: CurveClientKeys(own: single, hub: stage.keys.hub.publicKey))
+            for _ in 0..<5 { for raw in ten { try await raw.say([0xFF]) } }
+            for _ in 0..<5 { try await one.say([0xFE]) }
+            try await eventually("all wait for their turn") { await service.intake.count == 55 }
+            var intake = await service.intake
+            let first = (0..<10).compactMap { _ -> UInt8? in
+                let next = intake.next()
+                intake.charge(.milliseconds(1))
+                return next?.message.frames.last?.first
+            }
+            #expect((4...5).contains(first.filter { $0 == 0xFE }.count), "\(first)")
+            order.letGo()
+            #expect(try await within(Patience.usual, "the commit ends") { try await held.value }.changed)
+            await client.close()
+            await service.stop()
+        }
+
         @Test("turns are shared by the time that answers take: between keys, then between the connections of one")
         func turns() throws {
             var intake = Intake()
@@ -104,11 +140,20 @@ extension ZMQTests {
             #expect(try serve(5, 5, 5) == [2, 2, 2], "the other key has as much before the first has more")
             #expect(try serve(5, 5, 5) == [3, 3, 3], "of one key, the connection that has had less")
             #expect(try serve(1, 1) == [1, 1])
-            // Whoever was away has saved nothing up.
+            // A key that was idle gains no turns.
             for number in 0..<50 as Range<UInt8> { append(number, 2, of: "light") }
             let next = try serve(4, 4, 4, 4, 4, 4, 4, 4)
             #expect(next.filter { $0 == 1 }.count >= 3, "\(next)")
             #expect(intake.count == 10 - 1 - 2 + 50 - 8 && intake.byteCount == intake.count)
+            // Nor has one that was away while another key's connections both waited all the time.
+            intake.removeAll()
+            append(0, 2, of: "light")
+            #expect(try serve(1) == [2])
+            for number in 0..<60 as Range<UInt8> { append(number, 1 + 2 * (number % 2), of: "heavy") }
+            for _ in 0..<10 { _ = try serve(100) }
+            for number in 0..<20 as Range<UInt8> { append(number, 2, of: "light") }
+            let shared = try serve(100, 100, 100, 100, 100, 100, 100, 100)
+            #expect((3...5).contains(shared.filter { $0 == 2 }.count), "\(shared)")
             // One long answer puts the next request of its connection behind no flood, even if it comes at once.
             intake.removeAll()
             append(3, 3, of: "heavy")

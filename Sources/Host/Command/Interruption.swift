@@ -12,16 +12,17 @@ final class Interruption<Result: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
-    private let patience: Int
+    private let toleratedCount: Int
 
-    /// - Parameter patience: How many signals come before the work is cancelled. The work looks at ``signal`` until then.
-    init(patience: Int = 0) throws {
-        self.patience = patience
+    /// - Parameter toleratedCount: How many signals leave the work running, which reads ``signal`` to end by itself. The next
+    ///   one cancels it.
+    init(toleratedCount: Int = 0) throws {
+        self.toleratedCount = toleratedCount
         try SignalRelay.begin([SIGINT, SIGTERM]) { [self] number, _ in
             let running = state.withLock { state in
                 state.signal = state.signal ?? number
                 state.count += 1
-                return state.count > patience ? state.running : nil
+                return state.count > toleratedCount ? state.running : nil
             }
             running?.cancel()
         }
@@ -35,14 +36,20 @@ final class Interruption<Result: Sendable>: Sendable {
         signal.map { CommandFailure($0 == SIGINT ? .interrupted : .terminated, "interrupted") }
     }
 
-    /// Does some work in a task of its own: it is cancelled, and what is printed of it is not.
+    /// Runs the work in a task of its own, so that a signal cancels the work and not the printing of its result.
     func run(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
         let task = Task { try await body() }
         let isOver = state.withLock { state in
             state.running = task
-            return state.count > patience
+            return state.count > toleratedCount
         }
         if isOver { task.cancel() }
-        return try await task.value
+        do {
+            return try await task.value
+        } catch {
+            // The work did not fail: it was ended.
+            if state.withLock({ $0.count > toleratedCount }), let failure { throw failure }
+            throw error
+        }
     }
 }

@@ -2,8 +2,8 @@ internal import CoreAPI
 internal import Glibc
 internal import Platform
 
-/// The environment variable by which a process is told to be one that a certain sharedcore has started. What that process
-/// starts in turn has it too.
+/// An environment variable that names the `sharedcore` which has started a process. The process's own children inherit
+/// it.
 struct LaunchMark: Hashable, Sendable {
     /// What a process was started as.
     enum Role: String, CaseIterable {

@@ -49,7 +49,10 @@ struct ConfigurationSearch {
                     return try SmallFile.read(file, upTo: ConfigurationFile.maximumByteCount + 1)
                 }
                 problem = found
-            case .foreignLink(let owner): problem = Self.problem(ofOwner: owner)
+            case .foreignLink(let owner):
+                problem =
+                    "is reached by a symbolic link that belongs to user \(owner), who could lead it elsewhere; remove the "
+                    + "link, or name the file by another path with --config."
             }
         } catch {
             if error.isAbsent { return nil }
@@ -83,7 +86,7 @@ struct ConfigurationSearch {
 
     private static func problem(ofOwner owner: UInt32) -> String {
         "belongs to user \(owner), who could have any program run by it; a configuration file must belong to "
-            + "user \(FileStatus.currentUser) or to root, and so must each link that leads to it. Copy it, remove it, or "
-            + "name another one with --config."
+            + "user \(FileStatus.currentUser) or to root. Copy it, remove it, or name "
+            + "another one with --config."
     }
 }

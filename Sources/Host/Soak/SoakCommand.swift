@@ -41,7 +41,7 @@ struct SoakCommand: HostCommand {
     func run(in context: CommandContext) async throws {
         let seed = seed ?? UInt64.random(in: 1...UInt64(Int64.max))
         let progress = global.json || isatty(STDERR_FILENO) == 0 ? nil : SoakProgress(minutes: minutes)
-        let interruption = try Interruption<SoakSummary>(patience: 1)
+        let interruption = try Interruption<SoakSummary>(toleratedCount: 1)
         let play = SoakPlay(seed: seed, duration: .seconds(minutes * 60))
         let summary = try await interruption.run {
             try await play.run(in: context, isOver: { interruption.signal != nil }, progress: progress)

@@ -35,14 +35,20 @@ package enum GuardedFile {
     ///   - bits: The permissions that the file's mode may not have.
     ///   - what: What the file holds, as the beginning of a sentence.
     ///   - right: The mode that would be right.
-    /// - Throws: ``SharedCoreError/Code/forbidden`` when it belongs to another user, its mode has one of `bits`, it is a
-    ///   symbolic link or one of another user leads to it, ``SharedCoreError/Code/invalidArgument`` when it is not there or is no regular file.
+    /// - Throws: ``SharedCoreError/Code/forbidden`` when the file belongs to another user, its mode has one of `bits`, it is
+    ///   a symbolic link, or a link of another user is on the path; ``SharedCoreError/Code/invalidArgument`` when it is not
+    ///   there or is no regular file.
     package static func read(
         _ path: String, forbidding bits: UInt32, _ what: String, right: String
     ) throws(SharedCoreError) -> [UInt8] {
-        let followed = try wrapping(path) { () throws(SystemCallError) in try OpenFile.follow(path) }
-        guard case .found(let file) = followed else {
-            throw SharedCoreError(.forbidden, "A symbolic link of another user is not followed to keys.", at: path)
+        let file: OpenFile
+        switch try wrapping(path, { () throws(SystemCallError) in try OpenFile.follow(path) }) {
+        case .found(let found): file = found
+        case .foreignLink(let owner):
+            throw SharedCoreError(
+                .forbidden,
+                "A symbolic link on the path belongs to user \(owner), who could lead it elsewhere. Give a path without it.",
+                at: path)
         }
         let (status, content) = try wrapping(path) { () throws(SystemCallError) in
             let status = try file.status()

@@ -1,18 +1,18 @@
 package import CoreAPI
 
-/// What a participant asks of the order of its group.
+/// A request for a place in the order of a group.
 package indirect enum OrderRequest: Sendable {
     case join(SessionOpening)
     /// The number of the delivery is a connection's own: see ``StoreState/decide(_:of:delivery:at:)``.
     case commit(Transaction, of: SessionID, delivery: UInt64? = nil)
-    /// The end of a session. It is no matter when it has ended already.
+    /// Ends a session. Changes nothing if it has already ended.
     case end(SessionID)
-    /// Nothing of its own: every request is preceded by the expiries that are due.
+    /// Records the expiries that are due, as every request does first, and nothing else.
     case expire
 }
 
 extension StoreState {
-    /// What is to be done for a request at this place of the order.
+    /// The next step of carrying out a request.
     package enum Step: Sendable {
         /// The effect, of expiries, is to be recorded and applied. Then the request is judged again.
         case expireFirst(Effect)

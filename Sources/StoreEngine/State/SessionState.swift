@@ -19,7 +19,8 @@ public struct SessionState: Sendable {
     /// The bytes of the results in a record.
     private(set) var resultByteCount = 0
 
-    /// The commits of its last deliveries that took effect, the numbers rising.
+    /// The commits of its last deliveries that took effect, in the order of their effects. A hub lets content wait for a
+    /// compaction, so a number may follow a higher one.
     public private(set) var deliveries: [Delivery] = []
     /// The bytes of the deliveries in a record.
     private(set) var deliveryByteCount = 0

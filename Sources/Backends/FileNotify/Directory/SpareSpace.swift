@@ -60,7 +60,14 @@ enum SpareSpace {
             }
             var isNamed = false
             defer { if !isNamed { _ = try? directory.remove(name) } }
-            isNamed = try directory.rename(name, toFree: fileName)
+            do throws(SystemCallError) {
+                isNamed = try withExtendedLifetime(file) { () throws(SystemCallError) in
+                    try directory.rename(name, toFree: fileName)
+                }
+            } catch {
+                // Another process removed the file before it was locked, as one of a killed builder.
+                guard error.isAbsent else { throw error }
+            }
             if isNamed { return wanted }
         }
     }

@@ -87,6 +87,11 @@ actor HubLink {
     var nameTicket: UInt64?
     /// Starts another hub when the one of this link was killed, from a loss to the next welcome.
     var replacing: Task<Void, Never>?
+
+    deinit {
+        // A link that was let go without its end starts no more hubs.
+        replacing?.cancel()
+    }
     /// What was wrong with the last connection, for whoever waits in vain.
     var lastTrouble: String?
 

@@ -26,7 +26,8 @@ public struct HubOptions: Sendable {
     public var lease: Duration
     /// The bytes of memory for the latest effects. A client that was away for longer gets the whole state.
     public var effectByteCount: Int
-    /// Is told what was refused at the hub's doors, once for each connection and ten times in a second at most. Must return at once.
+    /// Called with each refusal at the hub's endpoints: once for each connection, and at most ten times in a second. Must
+    /// return at once.
     public var onRefusal: (@Sendable (SharedCoreError) -> Void)?
     /// When a connection at a port that does nothing is let go. Tests shorten it.
     var times = ConnectionTimes()

@@ -2,8 +2,8 @@ internal import CoreAPI
 
 /// The messages that a hub has received and not answered yet, and whose turn it is.
 ///
-/// Turns are shared by the time that answers take: first between the keys that let connections in (or the users of local
-/// ones), then between the connections of one. A connection that sends without a pause so waits for itself alone, and another one
+/// Turns are shared by the time that answers take: first between the keys that let connections in, then
+/// between the connections of one. A connection that sends without a pause so waits for itself alone, and another one
 /// for the answer that is being given. It is the fair queueing of networks, with time in place of bytes: each one has a clock that
 /// runs while it is served, and the one whose clock is behind has its turn.
 struct Intake {
@@ -41,7 +41,8 @@ struct Intake {
             lines[index].messages.append(message)
             return
         }
-        let user = message.peer.user ?? message.peer.process.map { "\($0.user)" } ?? ""
+        // At a local socket only one user is let in.
+        let user = message.peer.user ?? ""
         if users[user] == nil { users[user] = userTime }
         lines.append(Line(address: address, user: user, messages: [message], served: lineTime))
     }
@@ -79,9 +80,8 @@ struct Intake {
     /// Those without messages are not kept.
     private mutating func forgetIdle() {
         lines.removeAll { $0.messages.isEmpty }
-        if users.count > lines.count {
-            let present = Set(lines.map(\.user))
-            users = users.filter { present.contains($0.key) }
-        }
+        guard users.count > 1 else { return }
+        let present = Set(lines.map(\.user))
+        users = users.filter { present.contains($0.key) }
     }
 }

@@ -12,6 +12,8 @@ final class NetworkEntrance {
         let socket: Socket
         /// The bytes of answers that the other end may not have taken are those up to here.
         var sentByteCount = 0
+        /// The name under which the authenticator has let the connection in; nil before its first message.
+        var user: String?
 
         init(_ connection: RelayedConnection, _ socket: Socket) {
             self.connection = connection
@@ -156,11 +158,12 @@ final class NetworkEntrance {
             guard let line = lines[name] else { continue }
             look(at: line)
             guard line.socket.isWanted,
-                var message = line.socket.next(upTo: 2, peer: { $0.first.map(Request.isHello) == true })
+                var message = line.socket.next(upTo: 2, peer: { _ in line.user == nil })
             else { continue }
             if !line.socket.hasInput(), line.connection.settle() { relay.resume(line.connection) }
+            if let user = message.peer.user { line.user = user }
             message.frames.insert(name, at: 0)
-            message.peer = PeerAddress(text: line.connection.address, user: message.peer.user)
+            message.peer = PeerAddress(text: line.connection.address, user: line.user)
             return message
         }
         return nil
