@@ -15,7 +15,7 @@ struct BenchFailure: Error {
         self.message = message
     }
 
-    /// - Returns: Nil where it is none, such as that nobody reads any more.
+    /// - Returns: Nil when the error is no failure, such as a closed standard output.
     init?(endedBy error: any Error) {
         switch error {
         case let failure as BenchFailure: self = failure
@@ -48,7 +48,7 @@ final class BenchInterruption: Sendable {
         }
     }
 
-    /// - Throws: ``BenchFailure`` when a signal came, whatever the work threw.
+    /// - Throws: ``BenchFailure`` if a signal came, in place of the work's own error.
     func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let task = Task { try await body() }
         let isOver = state.withLock { state in

@@ -115,8 +115,8 @@ final class ExecutorBench: Sendable {
             "BACKEND": group.backend, "GROUP": group.group, "DIR": group.parentDirectory, "DURABILITY": durability,
             "CORE_MAILDIR": maildir, "CORE_START_DURATION": "0s",
         ]
-        // A setting's variable is its name in capitals, with underscores also where a word begins with a capital. None that a
-        // temporary group needs has one.
+        // The environment name of a setting is derived only where its name has no capital. The temporary group needs no
+        // other: `zmq.secretKey`, `zmq.hubKey` and `zmq.clientKeys` are for ports.
         for (name, value) in group.settings where !name.contains(where: \.isUppercase) {
             variables[name.uppercased().replacing(".", with: "_")] = value
         }

@@ -4,7 +4,8 @@ struct FigureRun: Sendable {
     let figures: [Figure]
     let progress: BenchProgress
 
-    /// - Parameter report: Told each result when all are complete; when the task is cancelled, what was measured until then.
+    /// - Parameter report: Called with each result once all figures are measured, or, after a cancellation, with the results
+    ///   so far.
     func run(report: (FigureResult) async throws -> Void) async throws {
         var results = figures.map { FigureResult(of: $0) }
         do {

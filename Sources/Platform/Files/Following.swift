@@ -8,7 +8,8 @@ package enum Followed<Found> {
 }
 
 extension Directory {
-    /// Opens a directory by its absolute path, part by part, so that no link is followed but those that were looked at.
+    /// Opens a directory by its absolute path, part by part. Follows a symbolic link only if it belongs to this user or to
+    /// root.
     ///
     /// - Parameter permissions: Those of the directories that are made where the path names none; nil makes none.
     package static func follow(
@@ -24,7 +25,8 @@ extension Directory {
 }
 
 extension OpenFile {
-    /// Opens a file to read it as ``Directory/follow(_:making:)`` opens a directory. A FIFO is not waited for.
+    /// Opens a file for reading, with the same rule for links as ``Directory/follow(_:making:)``. Does not wait for the
+    /// writer of a FIFO.
     ///
     /// - Parameter lastIsLink: Whether a link in the place of the file itself is followed.
     package static func follow(
@@ -83,7 +85,7 @@ private enum Way {
         return .found(try open(place.descriptor, "."))
     }
 
-    /// A part of a path that was looked at: a directory, a link, or something else.
+    /// An open part of a path: a directory, a link, or something else.
     private final class Place {
         let descriptor: Int32
 
@@ -120,7 +122,7 @@ private enum Way {
             try synchronizeNames(at: path)
         }
 
-        /// One that may not be read is left to the system.
+        /// Writes the names in the directory to the disk. Leaves that to the kernel where the directory may not be read.
         private func synchronizeNames(at path: String) throws(SystemCallError) {
             let readable: Int32
             do throws(SystemCallError) {

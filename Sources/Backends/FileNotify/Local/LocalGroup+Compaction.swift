@@ -101,8 +101,8 @@ extension LocalGroup {
         }
         guard let captured else { return false }
         let journal = captured.position.journal
-        let turn = try takeTurn(at: journal, isUrgent: isUrgent)
-        if case .anothers = turn { return false }
+        let turn = try claimCompaction(at: journal, isUrgent: isUrgent)
+        if case .refused = turn { return false }
         defer { if case .locked(let byte) = turn { journal.file.unlock(byteAt: byte) } }
         // What a process that ended behind its floor has not removed: otherwise each one that lives so shortly leaves a
         // journal.
@@ -182,19 +182,20 @@ extension LocalGroup {
     /// How long another process that compacts is waited for before it is taken for frozen.
     private static let compactionPatience = Duration.milliseconds(250)
 
-    /// Whose turn it is to compact.
-    private enum CompactionTurn {
-        /// This process's, which has locked the byte.
+    /// The result of trying to become the process that compacts.
+    private enum CompactionClaim {
+        /// This process has locked the byte.
         case locked(Int)
-        /// Anybody's: each byte is a frozen process's. Of several that compact, the first one to seal the journal has done it.
-        case anybodys
-        /// Another process compacts, or has done it.
-        case anothers
+        /// All bytes stayed locked for their time, so their holders count as frozen. Compacts without a lock; the first
+        /// process to seal the journal wins.
+        case unlocked
+        /// Another process compacts, or has compacted.
+        case refused
     }
 
     /// Takes the lock of the one process that compacts. A process that is frozen while it has it is passed over: the
     /// next one takes the next of these bytes, so that only one passes over it at a time.
-    private func takeTurn(at journal: Journal, isUrgent: Bool) throws(SharedCoreError) -> CompactionTurn {
+    private func claimCompaction(at journal: Journal, isUrgent: Bool) throws(SharedCoreError) -> CompactionClaim {
         for byte in Journal.compactionLockByte..<Journal.compactionLockByte + 4 {
             let end = ContinuousClock.now.advanced(by: Self.compactionPatience)
             repeat {
@@ -203,11 +204,11 @@ extension LocalGroup {
                 } catch {
                     throw SharedCoreError(error)
                 }
-                guard isUrgent, !journal.word.isSealed else { return .anothers }
+                guard isUrgent, !journal.word.isSealed else { return .refused }
                 usleep(2_000)
             } while ContinuousClock.now < end
         }
-        return .anybodys
+        return .unlocked
     }
 
     /// Adds what was committed since the snapshot, seals the old journal and gives the new one its name.

@@ -26,10 +26,11 @@ public struct HubLauncher: Hashable, Sendable {
     /// How long a client at most lets pass between two attempts to replace a hub that was killed.
     private static let longestReplacementPause = Duration.seconds(5)
 
-    /// Starts the program when no hub has the endpoint, and returns when one answers there. Hubs are started for sockets
-    /// of this machine only: whoever names a host means a hub that is there.
+    /// Starts the program when no hub has the endpoint, and returns when a hub answers. As a replacement, also returns when
+    /// the last hub was told to end. Hubs are started for sockets of this machine only: an endpoint with a host names a
+    /// hub that is there.
     ///
-    /// - Parameter isReplacement: Whether a hub is only started in the place of one that was killed.
+    /// - Parameter isReplacement: Starts a hub only where the last one was killed.
     /// - Throws: What kept the hub from starting, ``SharedCoreError/Code/unavailable`` at the timeout.
     func launch(
         at endpoint: HubEndpoint, within timeout: Duration?, asReplacement isReplacement: Bool = false
@@ -80,7 +81,7 @@ public struct HubLauncher: Hashable, Sendable {
     /// Starts another hub in the place of one that was killed, until cancelled: for a client that has lost its hub. A
     /// hub that was told to end stays ended.
     ///
-    /// - Parameter report: Hears what keeps the other from starting.
+    /// - Parameter report: Called with each error that keeps the new hub from starting.
     func replaceKilledHub(at endpoint: HubEndpoint, report: (SharedCoreError) async -> Void) async {
         guard case .ipc(let path) = endpoint else { return }
         let thread = SerialThread(name: "sc-hub-look")

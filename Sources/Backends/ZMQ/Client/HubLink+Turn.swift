@@ -52,7 +52,7 @@ extension HubLink {
             case .joined, .greeting: phase = .connecting
             default: break
             }
-            // Until the first welcome, whoever opens the group starts a hub.
+            // Before the first welcome, opening the group starts the hub.
             if welcome != nil { beginReplacing() }
             lastTrouble =
                 welcome == nil && options.keys != nil
