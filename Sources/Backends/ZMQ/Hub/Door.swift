@@ -19,6 +19,10 @@ final class Door {
     let streamPort: UInt16?
     private let entrance: Entrance
 
+    /// How long what was sent to a client may take to leave after the socket was closed. Without any, libzmq (4.3.4 and
+    /// 4.3.5) aborts the process when a connection fails while its socket is closed and half a message was sent over it:
+    /// `session_base_t::clean_pipes`, as in zeromq/libzmq#3442.
+    static let lingerMilliseconds = 1_000
     /// How many messages wait for one client before more are dropped, which it notices.
     static let queueLimit = 1_000
 
@@ -33,6 +37,7 @@ final class Door {
         // An answer that cannot be queued is reported instead of dropped in silence.
         try requests.set(.knownPeersOnly, 1)
         for socket in [requests, stream] {
+            try socket.set(.linger, Self.lingerMilliseconds)
             try socket.set(.handshakeInterval, 5_000)
             try socket.set(.backlog, 1_024)
             // Connections of other users are cut before a byte of theirs is read.

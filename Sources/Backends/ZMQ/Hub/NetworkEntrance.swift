@@ -93,6 +93,7 @@ final class NetworkEntrance {
         try socket.set(.backlog, 1_024)
         try socket.set(.handshakeInterval, handshakeMilliseconds)
         try times.set(on: socket)
+        try socket.set(.linger, Door.lingerMilliseconds)
         try socket.set(.domain, domain.utf8)
         try socket.set(.curveServer, 1)
         try socket.set(.curveSecretKey, keys.own.secretKey.utf8)

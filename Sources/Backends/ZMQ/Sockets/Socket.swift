@@ -36,6 +36,8 @@ final class Socket {
         case receiveLimit, sendLimit, messageByteLimit, reconnectInterval, reconnectMaximum, handshakeInterval
         case heartbeatInterval, heartbeatTimeout, verboseSubscriptions, onlyWhenConnected, knownPeersOnly, backlog
         case curveServer, bothAddressFamilies, onlyUser
+        /// How long the library goes on sending, in milliseconds, when the socket is closed. 0 unless it is set.
+        case linger
     }
 
     /// An option that takes bytes.
@@ -223,6 +225,7 @@ extension Socket.NumberOption {
         case .curveServer: ZMQ_CURVE_SERVER
         case .bothAddressFamilies: ZMQ_IPV6
         case .onlyUser: ZMQ_IPC_FILTER_UID
+        case .linger: ZMQ_LINGER
         }
     }
 }
