@@ -463,13 +463,16 @@ extension ZMQTests {
                 ])
             try write("# those of the house\r\n\(keys[0]) rights=read\r\n\(keys[1])\r\n#\(keys[2])\r\n")
             #expect(try KeyFile.publicKeys(at: path) == [keys[0]: .read, keys[1]: .participate])
-            let mistakes = [
-                "\(keys[0]) rights=all", "\(keys[0]) laptop rights=read", "\(keys[0]) right=read",
-                "\(keys[0]) Rights=read",
-                "\(keys[0]) rights:read", "\(keys[0]) rights=read\n\(keys[0])",
-                "\(keys[0]) read-only", "\(keys[0]) read", "\(keys[0]) readonly # the wall", "\(keys[0]) the laptop",
-                "\(keys[0]) rights=read rights=post", "\(keys[0]) rights=post read-only",
-            ]
+            let mistakes =
+                [
+                    "\(keys[0]) rights=all", "\(keys[0]) laptop rights=read", "\(keys[0]) right=read",
+                    "\(keys[0]) Rights=read",
+                    "\(keys[0]) rights:read", "\(keys[0]) rights=read\n\(keys[0])",
+                    "\(keys[0]) read-only", "\(keys[0]) read", "\(keys[0]) readonly # the wall",
+                    "\(keys[0]) the laptop",
+                    "\(keys[0]) rights=read rights=post", "\(keys[0]) rights=post read-only",
+                ]
+                + ["\u{2028}", "\u{2029}", "\u{85}", "\u{B}", "\u{C}", "\r"].map { "# note \($0)\(keys[0])" }
             for (number, mistake) in mistakes.enumerated() {
                 let path = directory.path(of: "list-\(number)")
                 try OpenFile(path: path, .create).write(Array((mistake + "\n").utf8), at: 0)

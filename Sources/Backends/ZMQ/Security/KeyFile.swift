@@ -28,17 +28,22 @@ public enum KeyFile {
     /// No key begins so: four bytes as five characters of Z85 are never that large.
     ///
     /// - Throws: ``SharedCoreError/Code/forbidden`` when others may write it, ``SharedCoreError/Code/invalidArgument``
-    ///   when it is not there, a line holds no key, rights that there are not, another word behind the key, or the key of
-    ///   another line.
+    ///   when it is not there, a line holds no key, rights that there are not, another word behind the key, the key of
+    ///   another line, or a control character.
     public static func publicKeys(at path: String) throws(SharedCoreError) -> [String: ClientRights] {
         let text = try read(path, forbidding: 0o022, "What says who is let in", right: "644")
         var keys: [String: ClientRights] = [:]
-        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            let words = line.split(whereSeparator: \.isWhitespace)
-            guard let word = words.first, !word.hasPrefix("#") else { continue }
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        for (index, line) in lines.enumerated() {
             func refuse(_ message: String) -> SharedCoreError {
                 SharedCoreError(.invalidArgument, message, at: "\(path):\(index + 1)")
             }
+            // An editor shows some of them as the end of a line and others as nothing: a comment could hide a key.
+            guard line.unicodeScalars.allSatisfy(isPlain) else {
+                throw refuse("A line of the list ends with a line feed, and holds no other control character but tabs.")
+            }
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard let word = words.first, !word.hasPrefix("#") else { continue }
             do throws(SharedCoreError) {
                 try CurveKeyPair.check(String(word), "public key")
             } catch {
@@ -65,6 +70,14 @@ public enum KeyFile {
     }
 
     private static let rightsPrefix = "rights="
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control: scalar == "\t"
+        case .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+    }
 
     /// The name, in a group's directory, of the file with the key for this machine.
     static let groupName = "hub.key"
