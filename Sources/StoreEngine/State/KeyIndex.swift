@@ -52,13 +52,41 @@ struct KeyIndex: Sendable {
     }
 
     /// The selected keys in order, or nil when the index was not prepared.
-    ///
-    /// What a prefix selects is not one range: between `a/b` and `a/b/c` stands `a/b-`, which is not selected.
     func selection(of prefix: KeyPrefix) -> [Key]? {
         guard let keys else { return nil }
-        guard let start = try? Key(prefix.path) else { return keys }
-        return keys[Self.position(of: start, in: keys)...]
-            .prefix(while: prefix.begins)
-            .filter(prefix.contains)
+        let (own, below) = Self.places(of: prefix, in: keys)
+        return (own.map { [$0] } ?? []) + keys[below]
+    }
+
+    /// Whether a prefix selects any key, or nil when the index was not prepared.
+    func hasSelection(of prefix: KeyPrefix) -> Bool? {
+        guard let keys else { return nil }
+        let (own, below) = Self.places(of: prefix, in: keys)
+        return own != nil || !below.isEmpty
+    }
+
+    /// The selected key that is the prefix's path itself, and where the others stand. Between the two stands what is not
+    /// selected, such as `a/b-` between `a/b` and `a/b/c`, which may be any number of keys.
+    private static func places(of prefix: KeyPrefix, in keys: [Key]) -> (own: Key?, below: Range<Int>) {
+        guard !prefix.path.isEmpty else { return (nil, keys.indices) }
+        var below = prefix
+        var own: Key?
+        if prefix.path.utf8.last != UInt8(ascii: "/") {
+            if let key = try? Key(prefix.path) {
+                let place = position(of: key, in: keys)
+                if place < keys.count, keys[place] == key { own = key }
+            }
+            // Too long for a prefix: no key is so long either.
+            guard let longer = try? KeyPrefix(prefix.path + "/") else { return (own, 0..<0) }
+            below = longer
+        }
+        guard let first = try? Key(below.path) else { return (own, 0..<0) }
+        let start = position(of: first, in: keys)
+        var (low, high) = (start, keys.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if below.begins(keys[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return (own, start..<low)
     }
 }

@@ -40,7 +40,7 @@ extension StoreState {
             guard let number = transaction.requestNumber else { return .answer(outcome) }
             body = .refused(session, requestNumber: number, failure)
         } else {
-            let changes = transaction.operations.contains(where: changes)
+            let changes = changes(transaction.operations)
             guard changes || transaction.requestNumber != nil else {
                 return .answer(.committed(Commit(revision: revision, changed: false)))
             }
@@ -90,11 +90,22 @@ extension StoreState {
             revision: Revision(rawValue: revision.rawValue + 1 << 32), time: time, body: .restarted(bootID))
     }
 
-    private func changes(_ operation: Transaction.Operation) -> Bool {
-        switch operation {
-        case .put, .post: true
-        case .delete(let key): entries[key] != nil
-        case .deletePrefix(let prefix): entries.keys.contains(where: prefix.contains)
+    /// How many prefixes of a transaction are compared with every key. For more of them the keys are sorted first: the time
+    /// that a hub takes for one request must not grow with the number of keys times that of operations.
+    private static let unsortedPrefixCount = 16
+
+    private func changes(_ operations: [Transaction.Operation]) -> Bool {
+        var index = index
+        var prefixCount = 0
+        return operations.contains { operation in
+            switch operation {
+            case .put, .post: return true
+            case .delete(let key): return entries[key] != nil
+            case .deletePrefix(let prefix):
+                prefixCount += 1
+                if prefixCount > Self.unsortedPrefixCount { index.prepare(from: entries.keys) }
+                return index.hasSelection(of: prefix) ?? entries.keys.contains(where: prefix.contains)
+            }
         }
     }
 

@@ -63,6 +63,11 @@ extension StoreState {
     private func byteCountAfter(_ operations: [Transaction.Operation]) -> Int {
         var sizes: [Key: Int] = [:]
         var total = byteCount
+        /// The keys that are there after each operation. A size of 0 is that of a key that is not.
+        var present = index
+        if operations.contains(where: { if case .deletePrefix = $0 { true } else { false } }) {
+            present.prepare(from: entries.keys)
+        }
         func size(_ key: Key) -> Int {
             sizes[key] ?? entries[key].map { key.text.utf8.count + $0.value.count } ?? 0
         }
@@ -72,12 +77,18 @@ extension StoreState {
         }
         for operation in operations {
             switch operation {
-            case .put(let key, let value, _): set(key, key.text.utf8.count + value.count, was: size(key))
-            case .delete(let key): set(key, 0, was: size(key))
+            case .put(let key, let value, _):
+                let former = size(key)
+                if former == 0 { present.insert(key) }
+                set(key, key.text.utf8.count + value.count, was: former)
+            case .delete(let key):
+                let former = size(key)
+                if former > 0 { present.remove(key) }
+                set(key, 0, was: former)
             case .deletePrefix(let prefix):
-                for key in Set(entries.keys).union(sizes.keys) where prefix.contains(key) {
-                    set(key, 0, was: size(key))
-                }
+                let selected = present.selection(of: prefix) ?? []
+                for key in selected { set(key, 0, was: size(key)) }
+                present.remove(selected)
             case .post: break
             }
         }

@@ -1,0 +1,99 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import TestSupport
+internal import Testing
+
+@testable import StoreEngine
+
+@Suite("S4: what a prefix selects, in a state that has many keys")
+struct PrefixTests {
+    private let session = SessionID(rawValue: 1)
+    private let now = BootInstant(nanoseconds: 1)
+
+    private func state(limits: Limits = Limits(), keys: [Key] = [], valueByteCount: Int = 0) -> StoreState {
+        var state = StoreState(limits: limits)
+        let process = ProcessIdentity(bootID: BootID(high: 1, low: 1), pid: 1, startTime: 1)
+        state.apply(state.opening(SessionOpening(process: process, description: SessionDescription()), at: now))
+        let value = [UInt8](repeating: 0, count: valueByteCount)
+        for key in keys {
+            state.apply(
+                Effect(
+                    revision: state.nextRevision, time: now,
+                    body: .committed(session, requestNumber: nil, [.init(.put(key, value, .persistent))])))
+        }
+        return state
+    }
+
+    /// Keys that begin alike, some of which a prefix does not select although they stand between those that it does.
+    private static func text(_ random: inout SplitMix64) -> String {
+        String((0..<Int.random(in: 1...5, using: &random)).map { _ in "ab-/0".randomElement(using: &random) ?? "a" })
+    }
+
+    @Test("the index selects what the prefix contains", arguments: Seed.several(8))
+    func selections(seed: Seed) throws {
+        var random = SplitMix64(seed)
+        for _ in 0..<100 {
+            let keys = Set(try (0..<40).map { _ in try Key(Self.text(&random)) })
+            var index = KeyIndex()
+            index.prepare(from: keys)
+            for _ in 0..<20 {
+                let prefix = try KeyPrefix(Int.random(in: 0..<20, using: &random) == 0 ? "" : Self.text(&random))
+                let expected = keys.filter(prefix.contains).sorted()
+                #expect(index.selection(of: prefix) == expected, "\(prefix) of \(keys)")
+                #expect(index.hasSelection(of: prefix) == !expected.isEmpty)
+            }
+        }
+        var index = KeyIndex()
+        let longest = try Key(String(repeating: "a", count: Key.maximumByteCount))
+        index.prepare(from: [longest])
+        #expect(index.selection(of: KeyPrefix(longest)) == [longest])
+    }
+
+    @Test("S10: what the store has after all operations decides whether it accepts them", arguments: Seed.several(8))
+    func limits(seed: Seed) throws {
+        var random = SplitMix64(seed)
+        for _ in 0..<200 {
+            let keys = Set(try (0..<20).map { _ in try Key(Self.text(&random)) })
+            let state = state(limits: Limits(storeByteCount: 120), keys: Array(keys), valueByteCount: 2)
+            let operations: [Transaction.Operation] = try (0..<Int.random(in: 1...8, using: &random)).map { _ in
+                let text = Self.text(&random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: return .delete(try Key(text))
+                case 1: return .deletePrefix(try KeyPrefix(text))
+                default: return .put(try Key(text), [1, 2, 3, 4, 5], .persistent)
+                }
+            }
+            var after: [Key: Int] = [:]
+            for key in keys { after[key] = key.text.utf8.count + 2 }
+            let before = after.values.reduce(0, +)
+            for operation in operations {
+                switch operation {
+                case .put(let key, let value, _): after[key] = key.text.utf8.count + value.count
+                case .delete(let key): after[key] = nil
+                case .deletePrefix(let prefix): after = after.filter { !prefix.contains($0.key) }
+                case .post: break
+                }
+            }
+            let total = after.values.reduce(0, +)
+            let isAccepted = (try? state.checkLimits(of: Transaction(operations: operations))) != nil
+            #expect(isAccepted == (total <= 120 || total <= before), "\(operations) on \(keys)")
+        }
+    }
+
+    @Test("many prefixes on many keys are judged in the time of both, not of their product", .timeLimit(.minutes(1)))
+    func manyPrefixes() throws {
+        let keys = try (0..<40_000).map { try Key("key-\($0)") }
+        let removals = try (0..<40_000).map { Transaction.Operation.deletePrefix(try KeyPrefix("none-\($0)")) }
+        let idle = state(keys: keys)
+        guard
+            case .answer(.committed(let commit)) = try idle.decide(
+                Transaction(operations: removals), of: session, at: now)
+        else { throw HarnessLimitation("nothing was to be removed") }
+        #expect(!commit.changed)
+        // The store is nearly full: what it has afterwards is counted.
+        let full = state(limits: Limits(storeByteCount: idle.byteCount), keys: keys)
+        #expect(throws: SharedCoreError.self) {
+            try full.checkLimits(of: Transaction(operations: removals + [.put("more", [1], .persistent)]))
+        }
+    }
+}
