@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CoreAPI
 internal import FileNotifyBackend
+internal import ProgramOutput
 
 /// `backup`: writes what stands in the group to a directory.
 struct BackupCommand: HostCommand {
@@ -36,5 +37,67 @@ struct BackupCommand: HostCommand {
             await group.close()
             throw error
         }
+    }
+}
+
+/// `restore`: puts what a backup holds in the place of the group's content.
+struct RestoreCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Put what a backup holds in the place of the group's content.",
+        discussion: """
+            The group is made where there is none. While any process has it open, it is left as it is, with status 69. Keys \
+            that live with a session do not come back, and all revisions lie above those that were given out before, so \
+            that what was fenced stays fenced. A backup that is not whole is refused; see “salvage”.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(
+        help: "The directory of the backup, or of a copy of a group's directory that was made while no process wrote.",
+        completion: .directory)
+    var directory: String
+
+    func run(in context: CommandContext) async throws {
+        let path = try context.path(ofBackup: directory)
+        let place = try context.directoryOfFiles(for: "restore")
+        let summary = try await context.onFiles { () throws(SharedCoreError) in
+            try FileGroup.restore(SalvagedGroup(readingFrom: path), into: place)
+        }
+        try await context.emit(summary, "restored to", at: place)
+    }
+}
+
+/// `salvage`: tells what the files of a group prove.
+struct SalvageCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "salvage", abstract: "Tell the newest state that a group's files prove, and what is missing.",
+        discussion: """
+            For a damaged directory, a backup that is to be tested, and groups of an earlier version of the layout. Nothing \
+            in the directory is changed. --into writes that state as a backup that is whole. Status 1 when anything is \
+            missing, 69 when nothing is left.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The group's directory.", completion: .directory)
+    var directory: String
+
+    @Option(help: "A directory for what is left, which is not there yet or is empty.", completion: .directory)
+    var into: String?
+
+    func run(in context: CommandContext) async throws {
+        let path = try context.path(ofBackup: directory)
+        let target = try into.map { text throws(CommandFailure) in try context.path(ofBackup: text) }
+        let salvaged = try await context.onFiles { () throws(SharedCoreError) in
+            let salvaged = try SalvagedGroup(readingFrom: path)
+            if let target { _ = try salvaged.write(to: target) }
+            return salvaged
+        }
+        for finding in salvaged.findings {
+            try await context.output.emit(text: finding, json: ["event": "missing", "text": .text(finding)])
+        }
+        try await context.emit(
+            salvaged.summary, target == nil ? "found in" : "written to", at: target ?? path)
+        guard salvaged.findings.isEmpty else { throw CommandFailure(.no) }
     }
 }

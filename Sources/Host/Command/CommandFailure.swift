@@ -1,4 +1,8 @@
+internal import Coordination
+internal import CoreAPI
+internal import ExecutorRun
 internal import ProgramOutput
+internal import Wormholes
 
 /// Why a command ends without success: what the shell is told, and what a person.
 struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -27,5 +31,65 @@ struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
         return .configuration(
             "\(place): \(setting.name) is “\(text)”; it must be \(setting.expectation)"
                 + (suggestion.isEmpty ? "." : suggestion))
+    }
+}
+
+extension CommandFailure {
+    /// What an error of a participant means for the command that met it.
+    init(_ error: CoordinationError) {
+        switch error.code {
+        case .cancelled: self.init(.no, "interrupted")
+        case .refused, .timeout, .fenced, .superseded: self.init(.no, error.message)
+        case .coreFailed: self.init(.unavailable, "the core failed: \(error.message)")
+        default:
+            if let cause = error.cause {
+                self.init(cause)
+            } else {
+                self.init(.unavailable, error.message)
+            }
+        }
+    }
+
+    /// What it means that an Executor could not do its job.
+    init(_ failure: ExecutorFailure) {
+        self.init(failure.status, failure.message)
+    }
+}
+
+extension CommandFailure {
+    /// What an error of an open group means for the command that met it.
+    init(_ error: SharedCoreError) {
+        self.init(ExitStatus(error.code), error.sentence)
+    }
+
+    /// What it means that a group could not be opened: the place that named the group comes first.
+    static func opening(
+        _ error: SharedCoreError, with resolution: Resolution
+    ) throws(CommandFailure) -> CommandFailure {
+        let failure = CommandFailure(error)
+        let setting =
+            switch try resolution.value(Settings.backend) {
+            case "zmq": Settings.zmqEndpoint
+            case "etcd": Settings.etcdEndpoints
+            default: Settings.directory
+            }
+        let found = try resolution.find(setting.erased)
+        let place = found.map { "\($0.origin): \(setting.name) is “\($0.text)”" } ?? "\(setting.name) is by default"
+        // A path that is no path is the configuration's fault, not that of the command's arguments.
+        let status = failure.status == .usage ? .configuration : failure.status
+        let group = try resolution.value(Settings.group)
+        return CommandFailure(
+            status, "\(place): the group “\(group)” cannot be opened there: " + (failure.message ?? ""))
+    }
+}
+
+extension CommandFailure {
+    /// What an error of a mailbox means for the command that met it.
+    init(_ error: WormholeError) {
+        if let cause = error.cause {
+            self.init(cause)
+        } else {
+            self.init(.no, error.message)
+        }
     }
 }

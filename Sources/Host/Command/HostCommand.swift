@@ -1,4 +1,85 @@
 internal import ArgumentParser
+internal import BackendRegistry
+internal import CoreAPI
+internal import Glibc
+internal import Logging
+internal import Platform
+internal import ProgramOutput
+internal import ServiceLifecycle
+internal import Synchronization
+internal import UnixSignals
+
+/// The log's way to standard error, where each message is one line, also one that quotes several.
+private struct LogStream: TextOutputStream, Sendable {
+    mutating func write(_ line: String) {
+        StandardError.write(line.hasSuffix("\n") ? String(line.dropLast()) : line)
+    }
+}
+
+/// Runs one command from its options to its exit status.
+struct CommandFrame: Sendable {
+    let global: GlobalOptions
+
+    /// Runs a command until it ends, or until SIGINT or SIGTERM asks it to.
+    func run(_ command: some HostCommand) async throws {
+        try await run(until: [.sigint, .sigterm]) { try await command.run(in: $0) }
+    }
+
+    /// Runs a command's work until it ends, or until one of the signals asks it to.
+    func run(
+        until signals: [UnixSignal], _ work: @escaping @Sendable (CommandContext) async throws -> Void
+    ) async throws {
+        // A reader that went away shows itself as an error of the write, which ends the command in order.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            let context = try makeContext()
+            switch await outcome(of: work, until: signals, in: context) {
+            case .success: return
+            case .failure(let failure): throw failure
+            }
+        } catch let failure as CommandFailure {
+            if let message = failure.message { StandardError.write("sharedcore: \(message)") }
+            throw ExitCode(failure.status.rawValue)
+        }
+    }
+
+    private func makeContext() throws(CommandFailure) -> CommandContext {
+        let level = global.logLevel
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler(label: label, stream: LogStream())
+            handler.logLevel = level
+            return handler
+        }
+        let logger = Logger(label: "sharedcore")
+        let environment = try EnvironmentLayer.ofProcess()
+        let file = try ConfigurationSearch(flag: global.file, environment: environment).read()
+        let resolution = Resolution(
+            flags: global.flags, environment: environment, file: file,
+            workingDirectory: (try? OwnProcess.workingDirectory()).map { .init($0) } ?? .gone)
+        EnvironmentLayer.warnOfUnknown(in: environment, logger: logger)
+        return CommandContext(
+            resolution: resolution, output: Output(json: global.json), logger: logger, registry: .bundled())
+    }
+
+    /// Runs the command until it ends or a signal asks it to.
+    private func outcome(
+        of work: @escaping @Sendable (CommandContext) async throws -> Void, until signals: [UnixSignal],
+        in context: CommandContext
+    ) async -> Result<Void, CommandFailure> {
+        let service = CommandService { try await work(context) }
+        let configuration = ServiceGroupConfiguration(
+            services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
+            gracefulShutdownSignals: signals,
+            // What the group has to say, the command says in its own words.
+            logger: Logger(label: "sharedcore.lifecycle") { _ in SwiftLogNoOpLogHandler() })
+        do {
+            try await ServiceGroup(configuration: configuration).run()
+        } catch {
+            return .failure(CommandFailure(.unavailable, "\(error)"))
+        }
+        return service.result
+    }
+}
 
 /// A command of the program: the frame around it reads the configuration, listens to signals and turns errors into
 /// messages and exit statuses.

@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import BackendRegistry
+internal import ProgramOutput
 
 /// `config`: what is configured, and whether it can be.
 struct ConfigCommand: ParsableCommand {
@@ -23,5 +25,54 @@ struct ConfigCommand: ParsableCommand {
             subcommands.append(ConfigKeys.self)
         #endif
         return subcommands
+    }
+}
+
+/// `config show`: what is in force, and where each value came from.
+struct ConfigShow: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Print every setting, its value and where it came from.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(in context: CommandContext) async throws {
+        let rows = try context.resolution.overview()
+        let keyWidth = rows.map(\.key.count).max() ?? 0
+        let valueWidth = rows.map(\.value.count).max() ?? 0
+        for row in rows {
+            try await context.output.emit(
+                text: row.key.padded(to: keyWidth) + "  " + row.value.padded(to: valueWidth) + "  "
+                    + row.origin.description,
+                json: [
+                    "key": .text(row.key), "value": .text(row.value), "source": .text(row.origin.kind),
+                    "origin": .text(row.origin.description),
+                ])
+        }
+    }
+}
+
+extension String {
+    /// The text with spaces after it, up to a width.
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+}
+
+/// `config validate`: whether the configuration is right.
+struct ConfigValidate: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "validate", abstract: "Say whether the configuration is right.",
+        discussion: "Status 78, and what is wrong and where, when it is not.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(in context: CommandContext) async throws {
+        _ = try context.resolution.overview()
+        _ = try context.resolution.coordinationOptions()
+        try context.resolution.checkBackend(among: context.registry.names)
+        let file = context.resolution.file?.path
+        try await context.output.emit(
+            text: "The configuration is right" + (file.map { " (\($0))." } ?? "; there is no file."),
+            json: ["event": "valid", "file": .optional(file)])
     }
 }

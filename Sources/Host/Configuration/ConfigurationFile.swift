@@ -1,19 +1,17 @@
-internal import Configuration
-internal import FoundationEssentials
+internal import ProgramOutput
 internal import Yams
 
 /// A configuration file, YAML or JSON (which is YAML), that was read and found to hold nothing but known keys.
-///
-/// The values are a snapshot of swift-configuration's; the marks say where each was written, so that a message can.
 struct ConfigurationFile: Sendable {
     /// No sensible configuration is larger; what is, was named by mistake.
     static let maximumByteCount = 64 << 10
 
     /// The path as it was given.
     let path: String
-    /// The values; nil when the file is empty.
-    let snapshot: YAMLSnapshot?
+    /// The values, by the settings' names.
+    let values: [String: String]
 
+    /// The place of each value, for messages.
     private let marks: [String: Mark]
 
     /// Understands the bytes of a file.
@@ -26,16 +24,10 @@ struct ConfigurationFile: Sendable {
         }
         self.path = path
         do {
-            guard let root = try Parser(yaml: text).singleRoot(), !root.isNothing else {
-                snapshot = nil
-                marks = [:]
-                return
-            }
-            var collector = MarkCollector(path: path)
-            try collector.collect(root)
-            marks = collector.marks
-            snapshot = try YAMLSnapshot(
-                data: content.span.bytes, providerName: path, parsingOptions: .default)
+            var reader = ConfigurationReader(path: path)
+            if let root = try Parser(yaml: text).singleRoot(), !root.isNothing { try reader.read(root) }
+            values = reader.values
+            marks = reader.marks
         } catch let failure as CommandFailure {
             throw failure
         } catch let error as YamlError {
@@ -48,5 +40,116 @@ struct ConfigurationFile: Sendable {
     /// Where the value of a setting stands; nil when the file does not give it.
     func origin(of name: String) -> SettingOrigin? {
         marks[name].map { .file(path: path, line: $0.line, column: $0.column) }
+    }
+}
+
+/// Walks the nodes of a configuration file: takes the value and the place of each setting, and refuses what does not belong
+/// there.
+private struct ConfigurationReader {
+    let path: String
+    private(set) var values: [String: String] = [:]
+    private(set) var marks: [String: Mark] = [:]
+
+    private let names = Settings.all.map(\.name)
+
+    init(path: String) {
+        self.path = path
+    }
+
+    mutating func read(_ root: Node) throws(CommandFailure) {
+        guard case .mapping(let mapping) = root else {
+            throw .configuration("\(place(root)): a configuration is a mapping of keys to values, this is not.")
+        }
+        try read(mapping, under: "")
+    }
+
+    private mutating func read(_ mapping: Node.Mapping, under prefix: String) throws(CommandFailure) {
+        for (key, value) in mapping {
+            guard let part = key.string else {
+                throw .configuration("\(place(key)): a key must be a text.")
+            }
+            let name = prefix + part
+            if case .mapping(let section) = value, names.contains(where: { $0.hasPrefix(name + ".") }) {
+                try read(section, under: name + ".")
+            } else {
+                try note(value, of: name, key: key)
+            }
+        }
+    }
+
+    private mutating func note(_ value: Node, of name: String, key: Node) throws(CommandFailure) {
+        guard let setting = Settings.all.first(where: { $0.name == name }) else {
+            let sections = names.filter { $0.hasPrefix(name + ".") }
+            guard sections.isEmpty else {
+                throw .configuration(
+                    "\(place(value)): “\(name)” is a section; it must hold "
+                        + sections.map { "“\($0)”" }.joined(separator: ", ") + ".")
+            }
+            throw .configuration(
+                "\(place(key)): unknown key “\(name)”" + suggestion(for: name))
+        }
+        guard case .scalar(let scalar) = value else {
+            throw .configuration("\(place(value)): “\(name)” takes one value; it must be \(setting.expectation).")
+        }
+        guard values[name] == nil else {
+            throw .configuration("\(place(key)): “\(name)” is given twice.")
+        }
+        guard setting.accepts(scalar.string) else {
+            throw .wrongValue(scalar.string, of: setting, at: place(value))
+        }
+        values[name] = scalar.string
+        marks[name] = value.mark ?? key.mark
+    }
+
+    private func suggestion(for name: String) -> String {
+        // A key that was written without its section is the likeliest mistake.
+        if let whole = names.first(where: { $0.hasSuffix("." + name) }) { return "; did you mean “\(whole)”?" }
+        let sentence = Spelling.suggestion(for: name, among: names + sections)
+        return sentence.isEmpty ? "; the keys are \(outline.joined(separator: ", "))." : sentence
+    }
+
+    /// The beginnings of keys that have more of them below.
+    private var sections: [String] {
+        names.flatMap { name in
+            let parts = name.split(separator: ".")
+            return parts.indices.dropFirst().map { parts[..<$0].joined(separator: ".") }
+        }
+    }
+
+    /// The keys, where they have many parts only the first two.
+    private var outline: [String] {
+        var seen: Set<String> = []
+        return names.map { $0.split(separator: ".").prefix(2).joined(separator: ".") }.filter {
+            seen.insert($0).inserted
+        }
+    }
+
+    private func place(_ node: Node) -> String {
+        node.mark.map { "\(path):\($0.line):\($0.column)" } ?? path
+    }
+}
+
+extension Node {
+    /// Whether a document says nothing: it is empty, or all comments.
+    fileprivate var isNothing: Bool {
+        scalar.map { $0.string.isEmpty || $0.string == "null" || $0.string == "~" } ?? false
+    }
+}
+
+extension YamlError {
+    /// What is wrong in a file, in one line that begins with the place.
+    fileprivate func sentence(about path: String) -> String {
+        switch self {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            "\(path):\(mark.line):\(mark.column): this is neither YAML nor JSON: \(problem)."
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            "\(path):\(context.mark.line):\(context.mark.column): given twice: "
+                + duplicates.sorted().map { "“\($0)”" }.joined(separator: ", ") + "."
+        case .reader(let problem, _, _, _):
+            "\(path): this is neither YAML nor JSON: \(problem)."
+        default:
+            "\(path): this is neither YAML nor JSON: \(self)."
+        }
     }
 }

@@ -1,3 +1,5 @@
+internal import ArgumentParser
+
 /// Durations as people write them: a number with `ms`, `s`, `m` or `h`; a bare number means seconds.
 enum DurationText {
     static let expectation = "a duration such as 250ms, 1.5s, 2m or 1h (a bare number means seconds)"
@@ -32,5 +34,15 @@ enum DurationText {
             return "\(milliseconds / size)\(unit)"
         }
         return "\(milliseconds)ms"
+    }
+}
+
+/// A duration on the command line, such as `250ms`.
+struct DurationArgument: ExpressibleByArgument, Hashable, Sendable {
+    let duration: Duration
+
+    init?(argument: String) {
+        guard let duration = DurationText.parse(argument), duration > .zero else { return nil }
+        self.duration = duration
     }
 }

@@ -1,3 +1,6 @@
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Platform
 internal import ProgramOutput
 
 extension Resolution {
@@ -93,5 +96,74 @@ extension String {
             }
         }
         return "/" + parts.joined(separator: "/")
+    }
+}
+
+extension Resolution {
+    /// The absolute path of the directory for the group's sockets: one of its own in the directory that the system gives the
+    /// user for such things, else the group's directory.
+    func runtimeDirectory() throws(CommandFailure) -> String {
+        RuntimeDirectory.path(
+            ofGroup: try groupDirectory(), runtimeDirectory: UserDirectory.runtime.path(in: environment))
+    }
+
+    /// The socket at which the host takes pushes; nil for none.
+    func pushSocket() throws(CommandFailure) -> String? {
+        if try optional(Settings.pushSocket) == "none" { return nil }
+        if let path = try absolutePath(Settings.pushSocket) { return path }
+        return try runtimeDirectory() + "/push"
+    }
+
+    /// Where the host tells its figures; nil for nowhere.
+    func metricsPlace() throws(CommandFailure) -> MetricsPlace? {
+        guard let given = try optional(Settings.metricsListen) else {
+            return .path(try runtimeDirectory() + "/metrics")
+        }
+        guard case .path(let path) = given else { return given }
+        return .path(try absolutePath(path, of: Settings.metricsListen.erased))
+    }
+
+    /// Makes the directory for the group's sockets, which this user alone may enter.
+    func makeRuntimeDirectory() throws(CommandFailure) {
+        let path = try runtimeDirectory()
+        do throws(SharedCoreError) {
+            _ = try PrivateDirectory.open(path)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
+/// The directories that a user's programs keep their files in.
+///
+/// Source: XDG Base Directory Specification 0.8. A variable that is empty or holds a relative path counts as unset.
+enum UserDirectory: CaseIterable {
+    case configuration, state, runtime
+
+    /// The variables of the environment that say where they are.
+    static let variables = allCases.map(\.variable) + ["HOME"]
+
+    private var variable: String {
+        switch self {
+        case .configuration: "XDG_CONFIG_HOME"
+        case .state: "XDG_STATE_HOME"
+        case .runtime: "XDG_RUNTIME_DIR"
+        }
+    }
+
+    /// Where it is when the variable does not say; nil where nothing is right but what the system made.
+    private var placeInHome: String? {
+        switch self {
+        case .configuration: "/.config"
+        case .state: "/.local/state"
+        case .runtime: nil
+        }
+    }
+
+    /// The directory's path; nil when the environment names neither it nor what it is in.
+    func path(in environment: [String: String]) -> String? {
+        if let path = environment[variable], path.hasPrefix("/") { return path }
+        guard let placeInHome, let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return (home == "/" ? "" : home) + placeInHome
     }
 }

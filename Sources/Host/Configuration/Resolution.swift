@@ -43,9 +43,7 @@ struct Resolution: Sendable {
                 snapshot: EnvironmentLayer.provider(of: environment).snapshot(),
                 origin: { .environment($0.environmentName) }),
         ]
-        if let file, let snapshot = file.snapshot {
-            layers.append(Layer(snapshot: snapshot, origin: { file.origin(of: $0.name) }))
-        }
+        if let file { layers.append(Self.layer(of: file.values, named: file.path) { file.origin(of: $0.name) }) }
         self.layers = layers
     }
 
@@ -70,13 +68,15 @@ struct Resolution: Sendable {
         return resolution
     }
 
-    private static func layer(of flags: [String: String]) -> Layer {
+    private static func layer(
+        of texts: [String: String], named name: String = "flags",
+        origin: @escaping @Sendable (AnySetting) -> SettingOrigin? = { .flag("--" + $0.name) }
+    ) -> Layer {
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
         for setting in Settings.all {
-            if let text = flags[setting.name] { values[setting.key] = ConfigValue(.string(text), isSecret: false) }
+            if let text = texts[setting.name] { values[setting.key] = ConfigValue(.string(text), isSecret: false) }
         }
-        return Layer(
-            snapshot: InMemoryProvider(name: "flags", values: values).snapshot(), origin: { .flag("--" + $0.name) })
+        return Layer(snapshot: InMemoryProvider(name: name, values: values).snapshot(), origin: origin)
     }
 
     /// What the first source that knows a setting says; nil when only the default is left.

@@ -24,3 +24,75 @@ struct Setting<Value: Sendable>: Sendable {
             summary: summary, accepts: { [kind] text in kind.parse(text) != nil })
     }
 }
+
+/// A setting as a row of the table: everything but the type of its value.
+struct AnySetting: Sendable {
+    let name: String
+    let kindName: String
+    let expectation: String
+    let choices: [String]
+    let fallback: SettingFallback
+    let summary: String
+    let accepts: @Sendable (String) -> Bool
+
+    /// The key as the sources of configuration know it.
+    var key: AbsoluteConfigKey {
+        AbsoluteConfigKey(name.split(separator: ".").map(String.init))
+    }
+
+    /// The environment variable that gives it, such as `SHAREDCORE_HANDOVER_HARD_MAXIMUM`.
+    var environmentName: String {
+        EnvironmentLayer.prefix + EnvironmentLayer.name(of: name)
+    }
+}
+
+/// What holds when a setting is given nowhere.
+enum SettingFallback: Sendable {
+    /// Always the same.
+    case text(String)
+    /// What other settings and the environment make of it; the text says how, for people.
+    case derived(String)
+    /// Nothing.
+    case none
+
+    /// The default as the table of settings shows it.
+    var description: String {
+        switch self {
+        case .text(let text): text
+        case .derived(let explanation): explanation
+        case .none: "none"
+        }
+    }
+}
+
+/// Where the value of a setting was written.
+enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
+    /// On the command line, by this flag.
+    case flag(String)
+    /// In this environment variable.
+    case environment(String)
+    /// In a file, at a line and a column counted from 1.
+    case file(path: String, line: Int, column: Int)
+    /// Nowhere: it is the default.
+    case fallback
+
+    /// The place as messages name it.
+    var description: String {
+        switch self {
+        case .flag(let name): name
+        case .environment(let name): name
+        case .file(let path, let line, let column): "\(path):\(line):\(column)"
+        case .fallback: "default"
+        }
+    }
+
+    /// The kind of place, for scripts.
+    var kind: String {
+        switch self {
+        case .flag: "flag"
+        case .environment: "environment"
+        case .file: "file"
+        case .fallback: "default"
+        }
+    }
+}

@@ -61,3 +61,105 @@ extension [String] {
         return (count > 2 ? "one of " : "") + dropLast().joined(separator: ", ") + " or " + last
     }
 }
+
+/// The kinds of settings that only the host has.
+extension SettingKind where Value == Int {
+    /// How many of something; at least one.
+    static let count = SettingKind(
+        name: "number", expectation: "a number from 1 to 10000",
+        parse: { text in Int(text).flatMap { (1...10_000).contains($0) ? $0 : nil } })
+}
+
+extension SettingKind where Value == MetricsPlace? {
+    /// A port, the path of a socket, or nowhere.
+    static let metricsPlace = SettingKind(
+        name: "port or path", expectation: MetricsPlace.expectation,
+        parse: { $0 == "none" ? .some(nil) : MetricsPlace($0).map { .some($0) } })
+}
+
+extension SettingKind where Value == [String] {
+    /// A program with its arguments.
+    static let command = SettingKind(name: "command", expectation: CommandText.expectation, parse: CommandText.parse)
+}
+
+extension SettingKind where Value == UInt64? {
+    /// An amount of memory, or none.
+    static let memory = SettingKind(
+        name: "memory", expectation: ByteCountText.expectation,
+        parse: { text in
+            if text == "none" { return .some(nil) }
+            return ByteCountText.parse(text).map { .some($0) }
+        })
+}
+
+/// Amounts of memory as people write them: a number with `KiB`, `MiB` or `GiB`; a bare number means bytes.
+enum ByteCountText {
+    static let expectation = "an amount such as 24MiB (a bare number means bytes), or “none”"
+
+    static func parse(_ text: String) -> UInt64? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        guard let count = UInt64(digits) else { return nil }
+        let shift: UInt64
+        switch text.dropFirst(digits.count) {
+        case "": shift = 0
+        case "KiB": shift = 10
+        case "MiB": shift = 20
+        case "GiB": shift = 30
+        default: return nil
+        }
+        let (product, overflow) = count.multipliedReportingOverflow(by: 1 << shift)
+        // No sum of a few leaves 64 bits.
+        return overflow || product == 0 || product > 1 << 60 ? nil : product
+    }
+}
+
+/// Commands as people write them in a configuration: words between spaces, of which some are in quotes. No shell is asked,
+/// so nothing else means anything.
+enum CommandText {
+    static let expectation = "a command with its arguments; what holds spaces stands in quotes"
+
+    /// The words; nil when there is none or a quote is left open.
+    static func parse(_ text: String) -> [String]? {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        for character in text {
+            switch character {
+            case "\0": return nil
+            case quote: quote = nil
+            case _ where quote != nil: word = (word ?? "") + String(character)
+            case "\"", "'":
+                quote = character
+                word = word ?? ""
+            case _ where character.isWhitespace:
+                if let ended = word { words.append(ended) }
+                word = nil
+            default: word = (word ?? "") + String(character)
+            }
+        }
+        if let word { words.append(word) }
+        guard quote == nil, let first = words.first, !first.isEmpty else { return nil }
+        return words
+    }
+}
+
+/// The rule for the names of groups: one plain part of a path, so that no name leaves the directory of groups.
+enum GroupName {
+    static let maximumByteCount = 64
+
+    static func isValid(_ name: String) -> Bool {
+        guard (1...maximumByteCount).contains(name.utf8.count), let first = name.utf8.first else { return false }
+        return isAlphanumeric(first) && name.utf8.allSatisfy { isAlphanumeric($0) || punctuation.contains($0) }
+    }
+
+    private static let punctuation = Array("._-".utf8)
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}

@@ -29,3 +29,79 @@ struct StatusCommand: HostCommand {
         }
     }
 }
+
+/// Who is in a group and who owns its core, at one moment.
+struct StatusOverview: Sendable {
+    let backend: String
+    let group: String
+    /// How a process of this user is woken here, as this one was.
+    let wakeUp: WakeUp
+    let owner: GroupOwner?
+    let host: HostOverview
+    let supervision: SupervisionOverview
+    let life: LifeOverview
+    let sessions: [Session]
+    let revision: Revision
+    let usage: StoreUsage?
+    let clock: WallTime
+
+    /// `backend group wakeUp revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,since} sessions[] host{...}
+    /// pushes{...} main{...} applications[] serviceLevels{...} keepAlives[]`.
+    var json: JSONObject {
+        [
+            "backend": .text(backend), "group": .text(group), "wakeUp": .text(wakeUp.word),
+            "revision": .natural(revision.rawValue), "store": usage.map { .object(json(of: $0)) } ?? .null,
+            "owner": owner.map { .object(json(of: $0)) } ?? .null,
+            "sessions": .array(sessions.map { .object(json(of: $0)) }),
+            "host": host.json, "pushes": .object(host.pushes),
+            "main": supervision.json, "applications": life.applicationsJSON, "serviceLevels": life.levelsJSON,
+            "keepAlives": life.keepAlivesJSON,
+        ]
+    }
+
+    private func json(of owner: GroupOwner) -> JSONObject {
+        [
+            "role": .text(owner.role.rawValue), "state": .text(owner.state.description),
+            "epoch": .natural(owner.epoch.rawValue), "pid": .integer(Int64(owner.process.pid)),
+            "since": .optional(clock.text(of: owner.since, in: owner.process.bootID)),
+        ]
+    }
+
+    private func json(of usage: StoreUsage) -> JSONObject {
+        [
+            "keys": .integer(Int64(usage.entryCount)), "bytes": .integer(Int64(usage.byteCount)),
+            "names": .integer(Int64(usage.nameCount)), "nameBytes": .integer(Int64(usage.nameByteCount)),
+        ]
+    }
+
+    private func json(of session: Session) -> JSONObject {
+        [
+            "id": .text(session.id.description), "role": .text(session.role.rawValue), "name": .text(session.name),
+            "pid": .integer(Int64(session.process.pid)),
+            "since": .optional(clock.text(of: session.openedAt, in: session.process.bootID)),
+        ]
+    }
+
+    /// The overview for people.
+    var text: String {
+        let holder =
+            owner.map { owner in
+                "\(owner.role) “\(ValueText.oneLine(owner.name))”, \(owner.state), pid \(owner.process.pid), "
+                    + "epoch \(owner.epoch), for \(clock.age(of: owner.since))"
+            } ?? "nobody"
+        let store = usage.map { usage in
+            "store     \(usage.entryCount) keys (\(usage.byteCount) bytes), \(usage.nameCount) notification names "
+                + "(\(usage.nameByteCount) bytes)"
+        }
+        let lines =
+            ["backend   \(backend)", "group     \(group)", "woken     \(wakeUp.sentence)", "revision  \(revision)"]
+            + [store].compactMap(\.self) + ["owner     \(holder)", "sessions  \(sessions.count)"]
+        return (lines + sessions.map(line) + host.lines + supervision.lines + life.lines(sessions: sessions))
+            .joined(separator: "\n")
+    }
+
+    private func line(of session: Session) -> String {
+        "  \(session.id)  \(session.role)  pid \(session.process.pid)  for \(clock.age(of: session.openedAt))  "
+            + ValueText.oneLine(session.name)
+    }
+}

@@ -5,6 +5,7 @@ internal import Glibc
 internal import Logging
 internal import Platform
 internal import ProgramOutput
+internal import Synchronization
 
 /// `exclusive`: runs any command while owning the core.
 struct ExclusiveCommand: HostCommand, TakesBytes {
@@ -111,5 +112,49 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
             }
         }
         return false
+    }
+}
+
+/// As what `exclusive` takes part.
+enum ExclusiveRole: String, ExpressibleByArgument, CaseIterable {
+    case main
+    case executor
+
+    var role: SessionRole {
+        switch self {
+        case .main: .main
+        case .executor: .executor
+        }
+    }
+}
+
+/// With what `exclusive` ends: the status of its command, else why there was none.
+final class ExclusiveStatus: Sendable {
+    /// sharedcore itself failed, or refused.
+    static let refusal: Int32 = 125
+    /// The command is there and cannot be executed.
+    static let notExecutable: Int32 = 126
+    /// The command is not there.
+    static let notFound: Int32 = 127
+
+    private let status = Mutex(ExclusiveStatus.refusal)
+
+    var value: Int32 { status.withLock { $0 } }
+
+    func set(_ value: Int32) {
+        status.withLock { $0 = value }
+    }
+}
+
+extension Resolution {
+    /// How `exclusive` handles ownership, and how long its command has from SIGTERM to SIGKILL: a little less than a Main
+    /// waits for a core that is stopping, so that the core is released in time.
+    func exclusiveOptions() throws(CommandFailure) -> (coordination: CoordinationOptions, grace: Duration) {
+        var options = try coordinationOptions()
+        let bound = max(options.handoverDeadline, options.stopBound)
+        let grace = bound - min(bound / 5, .seconds(1))
+        // A killed program may take a moment to be gone.
+        options.stopBound = max(options.stopBound, grace + .seconds(5))
+        return (options, grace)
     }
 }

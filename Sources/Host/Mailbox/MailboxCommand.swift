@@ -1,4 +1,7 @@
 internal import ArgumentParser
+internal import CoreAPI
+internal import ProgramOutput
+internal import Wormholes
 
 /// `mailbox`: messages that wait for whoever comes.
 struct MailboxCommand: ParsableCommand {
@@ -11,4 +14,169 @@ struct MailboxCommand: ParsableCommand {
             MailboxSend.self, MailboxRead.self, MailboxListen.self, MailboxTake.self, MailboxClear.self,
             MailboxClearAll.self,
         ])
+}
+
+/// What every command about mailboxes is given.
+struct MailboxOptions: ParsableArguments {
+    @Option(help: "The wormhole's directory; each has mailboxes of its own.")
+    var directory: String?
+
+    func wormhole(in group: any SharedGroup) -> Wormhole {
+        Wormhole(group, directory: directory)
+    }
+}
+
+/// `mailbox read`: what stands in a mailbox.
+struct MailboxRead: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read", abstract: "Print the message of a mailbox, or all of a queue, and leave them there.",
+        discussion: "Status 1 when there is none, or one that cannot be read.")
+
+    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: MailboxOptions
+
+    @Argument(help: "The mailbox.")
+    var id: String
+
+    @Flag(help: "The queue of this name.")
+    var queue = false
+
+    func run(in context: CommandContext) async throws {
+        try await context.withPresentGroup(for: "mailbox read") { group in
+            let lines = try await lines(in: options.wormhole(in: group))
+            guard !lines.isEmpty else { throw CommandFailure(.no, "there is nothing in “\(id)”") }
+            for line in lines { try await context.output.emit(text: line.text, json: line.json) }
+            let problems = lines.compactMap(\.reason)
+            guard problems.isEmpty else {
+                throw CommandFailure(.no, "\(problems.count) of \(lines.count) in “\(id)” cannot be read")
+            }
+        }
+    }
+
+    private func lines(in wormhole: Wormhole) async throws(WormholeError) -> [MailboxLine] {
+        if queue {
+            return try await wormhole.read(QueueID(id, codec: JSONText.codec)).map { found in
+                switch found {
+                case .success(let message): MailboxLine(id, message)
+                case .failure(let problem): MailboxLine(id, problem)
+                }
+            }
+        }
+        do throws(WormholeError) {
+            return try await wormhole.read(MailboxID(id, codec: JSONText.codec)).map { [MailboxLine(id, $0)] } ?? []
+        } catch {
+            guard let problem = error.undecodable else { throw error }
+            return [MailboxLine(id, problem)]
+        }
+    }
+}
+
+/// `mailbox clear`: removes what stands in a mailbox.
+struct MailboxClear: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clear", abstract: "Remove the message of a mailbox, or all of a queue.",
+        discussion: "Listeners are told. Status 1 when there was nothing.")
+
+    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: MailboxOptions
+
+    @Argument(help: "The mailbox.")
+    var id: String
+
+    @Flag(help: "The queue of this name.")
+    var queue = false
+
+    func run(in context: CommandContext) async throws {
+        try await context.withGroup(for: "mailbox clear") { group in
+            let wormhole = options.wormhole(in: group)
+            let hadSome =
+                queue
+                ? try await wormhole.clear(QueueID(id, codec: JSONText.codec))
+                : try await wormhole.clear(MailboxID(id, codec: JSONText.codec))
+            guard hadSome else { throw CommandFailure(.no, "there was nothing in “\(id)”") }
+            try await context.output.confirm(text: "cleared", json: ["id": .text(id), "cleared": true])
+        }
+    }
+}
+
+/// `mailbox clear-all`: removes what stands in all mailboxes of a wormhole.
+struct MailboxClearAll: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clear-all", abstract: "Remove what stands in all mailboxes and queues of the wormhole.",
+        discussion: "Nothing else of the group is touched.")
+
+    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: MailboxOptions
+
+    func run(in context: CommandContext) async throws {
+        try await context.withGroup(for: "mailbox clear-all") { group in
+            let count = try await options.wormhole(in: group).clearAll()
+            try await context.output.confirm(
+                text: "\(count) mailboxes cleared", json: ["cleared": .natural(UInt64(count))])
+        }
+    }
+}
+
+/// A line about a mailbox, as people and programs read it.
+struct MailboxLine {
+    let kind: String
+    let id: String
+    var message: JSONText?
+    var revision: Revision?
+    var origin: SessionID?
+    /// How many were passed over, of a line `lagged`.
+    var missed: UInt64?
+    /// Why it cannot be read, of a line `undecodable`.
+    var reason: String?
+
+    init(_ id: String, _ message: MailboxMessage<JSONText>) {
+        self.init(id, .message(message))
+    }
+
+    init(_ id: String, _ message: JSONText, revision: Revision, origin: SessionID) {
+        kind = "message"
+        self.id = id
+        (self.message, self.revision, self.origin) = (message, revision, origin)
+    }
+
+    init(_ id: String, _ problem: Undecodable) {
+        kind = "undecodable"
+        self.id = id
+        reason = problem.description
+    }
+
+    init(_ id: String, _ event: MailboxEvent<JSONText>) {
+        self.id = id
+        switch event {
+        case .message(let found):
+            kind = "message"
+            (message, revision, origin) = (found.value, found.revision, found.origin)
+        case .cleared(let at, let by):
+            kind = "cleared"
+            (revision, origin) = (at, by)
+        case .undecodable(let problem, let at, let by):
+            kind = "undecodable"
+            (reason, revision, origin) = (problem.description, at, by)
+        case .lagged(let count):
+            kind = "lagged"
+            missed = count
+        }
+    }
+
+    /// For people: the message alone where there is one.
+    var text: String {
+        if let message { return ValueText.oneLine(message.text) }
+        if let missed { return "lagged\t\(missed) passed over" }
+        return [kind, reason ?? ""].filter { !$0.isEmpty }.joined(separator: "\t")
+    }
+
+    var json: JSONObject {
+        var json: JSONObject = [
+            "kind": .text(kind), "id": .text(id), "message": message.map { .written($0.text) } ?? .null,
+            "revision": revision.map { .natural($0.rawValue) } ?? .null, "origin": .optional(origin?.description),
+        ]
+        if let missed { json.append("missed", .natural(missed)) }
+        if let reason { json.append("reason", .text(reason)) }
+        return json
+    }
 }

@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import FoundationEssentials
+internal import Platform
 internal import ProgramOutput
 
 /// A stored value as people and programs read it: text when it is UTF-8, else Base64.
@@ -21,4 +22,15 @@ enum ValueText {
 
     /// A text in one line of a terminal.
     static func oneLine(_ text: String) -> String { ProgramText.oneLine(text) }
+}
+
+/// A value that a command is given as an argument, or on standard input where the argument is “-”.
+enum InputValue {
+    /// The value; of standard input at most `limit` bytes and one more, which tells that there are too many.
+    static func bytes(_ argument: ArgumentBytes, limit: Int) async throws -> [UInt8] {
+        guard argument.bytes == [UInt8(ascii: "-")] else { return argument.bytes }
+        return try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {
+            try StandardStream.input.read(upTo: limit + 1)
+        }
+    }
 }

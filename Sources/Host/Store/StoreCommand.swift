@@ -1,8 +1,209 @@
 internal import ArgumentParser
+internal import CoreAPI
+internal import Glibc
+internal import ProgramOutput
 
 /// `store`: the shared dictionary.
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store", abstract: "Read, write and watch the shared dictionary.",
         subcommands: [StoreGet.self, StorePut.self, StoreDelete.self, StoreList.self, StoreWatch.self])
+}
+
+/// `store put`: sets the value under a key.
+struct StorePut: HostCommand, TakesBytes {
+    static let configuration = CommandConfiguration(
+        commandName: "put", abstract: "Set the value under a key.",
+        discussion: "Status 1 when the condition does not hold.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The key.")
+    var key: String
+
+    @Argument(help: "The value; “-” reads it from standard input. Write “--” before one that begins with “-”.")
+    var value: ArgumentBytes
+
+    var values: [ArgumentBytes] { [value] }
+
+    @Flag(help: "Only when nothing stands under the key.")
+    var ifAbsent = false
+
+    @Option(help: "Only when the value was last written by this revision.")
+    var ifRevision: UInt64?
+
+    @Option(name: .customLong("ttl"), help: "How long the entry lives, such as 90s.")
+    var lifetime: DurationArgument?
+
+    func validate() throws {
+        if ifAbsent, ifRevision != nil {
+            throw ValidationError("--if-absent and --if-revision exclude each other.")
+        }
+    }
+
+    func run(in context: CommandContext) async throws {
+        let key = try Key(key)
+        try ReservedPath.refuse(key)
+        try await context.withGroup(for: "store put") { group in
+            let bytes = try await InputValue.bytes(value, limit: group.capabilities.limits.valueByteCount)
+            var transaction = Transaction()
+            if ifAbsent { transaction.require(.absent(key)) }
+            if let ifRevision { transaction.require(.revision(key, Revision(rawValue: ifRevision))) }
+            transaction.put(key, bytes, lifetime: lifetime.map { .expiring(after: $0.duration) } ?? .persistent)
+            let commit = try await commit(transaction, to: group)
+            try await context.output.confirm(
+                text: "revision \(commit.revision)",
+                json: ["key": .text(key.text), "revision": .natural(commit.revision.rawValue)])
+        }
+    }
+
+    /// Commits, and says in the command's own terms why not.
+    private func commit(_ transaction: Transaction, to group: any SharedGroup) async throws -> Commit {
+        do throws(SharedCoreError) {
+            return try await group.commit(transaction)
+        } catch {
+            guard let failure = error.guardFailure else { throw error }
+            let found = failure.found.map { "it was last written by revision \($0.revision)" } ?? "nothing stands there"
+            throw CommandFailure(.no, "the condition on the key “\(key)” does not hold: \(found)")
+        }
+    }
+}
+
+/// `store get`: the value under a key.
+struct StoreGet: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Print the value under a key.",
+        discussion: """
+            Status 1 when there is none. Without --json the value's bytes are printed as they are, and nothing else: only on \
+            a terminal a line feed follows.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The key.")
+    var key: String
+
+    func run(in context: CommandContext) async throws {
+        let key = try Key(key)
+        try await context.withPresentGroup(for: "store get") { group in
+            guard let entry = try await group.get(key) else {
+                throw CommandFailure(.no, "there is nothing under the key “\(key)”")
+            }
+            if context.output.json {
+                try await context.output.emit(text: "", json: StoreLine.json(entry))
+            } else {
+                let end = isatty(STDOUT_FILENO) == 1 ? [UInt8(ascii: "\n")] : []
+                try await context.output.write(entry.value + end)
+            }
+        }
+    }
+}
+
+/// `store delete`: removes a key.
+struct StoreDelete: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete", abstract: "Remove a key.",
+        discussion: "Done, with status 0, also when there was nothing to remove.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The key.")
+    var key: String
+
+    func run(in context: CommandContext) async throws {
+        let key = try Key(key)
+        try ReservedPath.refuse(key)
+        try await context.withGroup(for: "store delete") { group in
+            let commit = try await group.delete(key)
+            try await context.output.confirm(
+                text: commit.changed ? "revision \(commit.revision)" : "there was nothing",
+                json: [
+                    "key": .text(key.text), "revision": .natural(commit.revision.rawValue),
+                    "changed": .flag(commit.changed),
+                ])
+        }
+    }
+}
+
+/// `store list`: the entries under a prefix.
+struct StoreList: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Print the entries under a prefix, in the order of their keys.",
+        discussion: "The prefix “a/b” selects the key “a/b” and the keys under “a/b/”.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The prefix; without one, everything.")
+    var prefix = ""
+
+    @Flag(help: "Also show the keys that the coordination keeps for itself.")
+    var all = false
+
+    func run(in context: CommandContext) async throws {
+        let selection = try KeyPrefix(prefix)
+        let showsReserved = all || ReservedPath.isAskedFor(by: prefix)
+        try await context.withPresentGroup(for: "store list") { group in
+            for entry in try await group.list(selection).entries
+            where showsReserved || !ReservedPath.contains(entry.key) {
+                try await context.output.emit(text: StoreLine.text(entry), json: StoreLine.json(entry))
+            }
+        }
+    }
+}
+
+/// The lines in which the store's commands show entries and changes.
+enum StoreLine {
+    /// `key value revision`.
+    static func json(_ entry: Entry) -> JSONObject {
+        var line: JSONObject = ["key": .text(entry.key.text)]
+        let value = ValueText.fields(entry.value)
+        line.append(value.name, value.value)
+        line.append("revision", .natural(entry.revision.rawValue))
+        return line
+    }
+
+    /// Key and value for a person.
+    static func text(_ entry: Entry) -> String {
+        ValueText.oneLine(entry.key.text) + "\t" + ValueText.oneLine(entry.value)
+    }
+
+    /// `kind key value revision`; key and value are null where there is none.
+    static func json(kind: String, key: Key?, value: [UInt8]?, revision: Revision) -> JSONObject {
+        var line: JSONObject = ["kind": .text(kind), "key": .optional(key?.text)]
+        let value = ValueText.fields(value)
+        line.append(value.name, value.value)
+        line.append("revision", .natural(revision.rawValue))
+        return line
+    }
+
+    /// The same for a person.
+    static func text(kind: String, key: Key?, value: [UInt8]?, revision: Revision) -> String {
+        var parts = ["\(revision)", kind]
+        if let key { parts.append(ValueText.oneLine(key.text)) }
+        if let value { parts.append(ValueText.oneLine(value)) }
+        return parts.joined(separator: "\t")
+    }
+}
+
+/// The part of the dictionary in which the coordination keeps its own keys.
+enum ReservedPath {
+    static let name = ".sharedcore"
+
+    private static let prefix = KeyPrefix(stringLiteral: ".sharedcore")
+
+    /// Whether a key belongs to the coordination.
+    static func contains(_ key: Key) -> Bool {
+        prefix.contains(key)
+    }
+
+    /// Whether somebody who names this prefix asks for the reserved keys.
+    static func isAskedFor(by path: String) -> Bool {
+        path == name || path.hasPrefix(name + "/")
+    }
+
+    /// Refuses a write there.
+    static func refuse(_ key: Key) throws(CommandFailure) {
+        guard contains(key) else { return }
+        throw .usage("the key “\(key)” lies under “\(name)/”, where only the coordination writes.")
+    }
 }

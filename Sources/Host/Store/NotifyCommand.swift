@@ -3,6 +3,37 @@ internal import CoreAPI
 internal import Logging
 internal import ProgramOutput
 
+/// `notify`: the notification centre.
+struct NotifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "notify", abstract: "Wake other processes by name.",
+        subcommands: [NotifyPost.self, NotifyObserve.self, NotifyState.self])
+}
+
+/// `notify post`: wakes the observers of a name.
+struct NotifyPost: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "post", abstract: "Wake the observers of a name.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Option(help: "The new state word, 64 bits; without one it stays as it is.")
+    var state: UInt64?
+
+    func run(in context: CommandContext) async throws {
+        let name = try NotificationName(name)
+        try await context.withGroup(for: "notify post") { group in
+            let revision = try await group.post(name, state: state)
+            try await context.output.confirm(
+                text: "revision \(revision)",
+                json: ["name": .text(name.text), "revision": .natural(revision.rawValue)])
+        }
+    }
+}
+
 /// `notify observe`: prints the wakes of a name.
 struct NotifyObserve: HostCommand {
     static let configuration = CommandConfiguration(
@@ -62,5 +93,29 @@ struct NotifyObserve: HostCommand {
                 "count": .natural(delivery.count), "revision": .natural(delivery.revision.rawValue),
                 "origin": .text(delivery.origin.description),
             ])
+    }
+}
+
+/// `notify state`: what stands under a name.
+struct NotifyState: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "state", abstract: "Print the state word of a name and how often it was posted.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The name.")
+    var name: String
+
+    func run(in context: CommandContext) async throws {
+        let name = try NotificationName(name)
+        try await context.withPresentGroup(for: "notify state") { group in
+            let state = try await group.state(of: name)
+            try await context.output.emit(
+                text: "state \(state.state), posted \(state.count) times",
+                json: [
+                    "name": .text(name.text), "state": .natural(state.state), "count": .natural(state.count),
+                    "revision": .natural(state.revision.rawValue), "origin": .optional(state.origin?.description),
+                ])
+        }
     }
 }
