@@ -417,7 +417,9 @@ struct LostDirectoryTests {
         let path = directory.path(of: "group")
         let peer = try await PeerProcess.joining(path)
         try await peer.tell("puts key 20")
+        let journal = try Journal(try OpenFile(path: path + "/journal-1", .write))
         try peer.send("await never")
+        try await eventually("the process waits") { !journal.interest.isEmpty && Self.isAsleep(peer) }
         try scribble.happen(in: path, &random)
         let answer = try await peer.answer(within: .seconds(60))
         #expect(answer.hasPrefix("error corrupt"), "\(answer)")
@@ -425,6 +427,20 @@ struct LostDirectoryTests {
         // The process lives, and serves another group.
         try await peer.tell("open \(directory.path(of: "other"))")
         try await peer.tell("put key one")
+    }
+
+    /// Whether all threads of a process sleep.
+    private static func isAsleep(_ peer: PeerProcess) -> Bool {
+        let tasks = "/proc/\(peer.pid)/task"
+        guard let threads = try? Directory(path: tasks).names() else { return false }
+        return threads.allSatisfy { thread in
+            guard let file = try? OpenFile(path: "\(tasks)/\(thread)/stat", .read),
+                let bytes = try? file.read(count: 512, at: 0)
+            else { return false }
+            // Behind the name, which may have parentheses itself.
+            let text = String(decoding: bytes, as: UTF8.self)
+            return text[(text.lastIndex(of: ")") ?? text.startIndex)...].hasPrefix(") S")
+        }
     }
 
     @Test("S9, S14: a floor that damage has raised removes no journal")
