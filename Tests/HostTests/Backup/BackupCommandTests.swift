@@ -69,7 +69,7 @@ struct BackupCommandTests {
                 let refused = try await program.run(command)
                 #expect(refused.status == 69 && refused.errors.contains("serves its own memory"), "\(refused.errors)")
             }
-            #expect(try await program.run("store", "get", "k").output == "in memory")
+            #expect(try await other.run("store", "get", "k").output == "in memory")
             #expect(try await program.run("hub", "--stop").status == 0)
             #expect(try await program.run("restore", "copy").status == 0)
             #expect(try await program.run("store", "get", "k").output == "in a file")
