@@ -370,10 +370,11 @@ int clinux_take_routes(int socket, void *bytes, size_t count) {
 int clinux_presence(int file, const char *path, struct clinux_presence *presence) {
     struct statx found;
     int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
-    if (statx(file, path, flags, STATX_INO | STATX_SIZE | STATX_NLINK, &found) < 0) return -errno;
+    if (statx(file, path, flags, STATX_TYPE | STATX_INO | STATX_SIZE | STATX_NLINK, &found) < 0) return -errno;
     presence->device = makedev(found.stx_dev_major, found.stx_dev_minor);
     presence->number = found.stx_ino;
     presence->size = found.stx_size;
     presence->names = found.stx_nlink;
+    presence->kind = found.stx_mode & S_IFMT;
     return 0;
 }

@@ -154,4 +154,17 @@ struct CompactionTests {
         #expect(try await newcomer.tell("get c").utf8.count > 60_000)
         await group.close()
     }
+
+    @Test("S10: refused content is tried again also when the compaction that its refusal has begun is over already")
+    func compactedMeanwhile() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        for _ in 0..<5 { try await group.put("key", [UInt8](repeating: 7, count: 100_000)) }
+        let log = await group.local.makeRoom()
+        #expect(log > 500_000)
+        #expect(try await group.compactNow())
+        #expect(await group.local.regainRoom(from: log))
+        #expect(await !group.local.regainRoom(from: group.local.makeRoom()), "nothing more is gained")
+        await group.close()
+    }
 }

@@ -45,6 +45,84 @@ struct DamagedFilesTests {
         #expect(try await refusal(of: path) == .corrupt)
     }
 
+    /// What stands where a regular file belongs.
+    enum OtherKind: String, CaseIterable, CustomTestStringConvertible {
+        case pipe, directory, socket, link, danglingLink, device
+
+        var testDescription: String { rawValue }
+
+        /// - Returns: Its name in messages; nil where this user may not make it.
+        func make(at path: String) throws -> String? {
+            switch self {
+            case .pipe:
+                #expect(mkfifo(path, 0o600) == 0)
+                return "a FIFO"
+            case .directory:
+                #expect(mkdir(path, 0o700) == 0)
+                return "a directory"
+            case .socket:
+                return mknod(path, S_IFSOCK | 0o600, 0) == 0 ? "a socket" : nil
+            case .link, .danglingLink:
+                let target = path + (self == .link ? ".moved" : ".nothing")
+                #expect(symlink(target, path) == 0)
+                return "a symbolic link"
+            case .device:
+                // As /dev/zero.
+                return mknod(path, S_IFCHR | 0o600, dev_t(1 << 8 | 5)) == 0 ? "a device" : nil
+            }
+        }
+    }
+
+    @Test(
+        "S11: something else than a file under a journal's name or that of sessions is corrupt, and says what it is",
+        arguments: ["journal-1", "sessions"], OtherKind.allCases)
+    func otherKind(file: String, kind: OtherKind) async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        let place = path + "/" + file
+        #expect(rename(place, place + ".moved") == 0)
+        guard let name = try kind.make(at: place) else { return }
+        let error = try await within(Patience.usual, "the group opens or is refused") {
+            await #expect(throws: SharedCoreError.self) { try await FileGroup.open(directory: path).close() }
+        }
+        #expect(error?.code == .corrupt, "\(String(describing: error))")
+        #expect(error?.message.contains(name) == true, "\(String(describing: error))")
+        #expect(error?.location == place, "\(String(describing: error))")
+        // What the message tells to do helps.
+        #expect(rename(place, place + ".away") == 0)
+        #expect(rename(place + ".moved", place) == 0)
+        let group = try await FileGroup.open(directory: path)
+        #expect(try await group.text("key49") == "49")
+        await group.close()
+    }
+
+    @Test(
+        "S11: something else than a file under any other name of the directory holds up no process, and says what it is",
+        arguments: ["journal-2", "spare", "bells", "left.new", "witness"], OtherKind.allCases)
+    func otherKindElsewhere(file: String, kind: OtherKind) async throws {
+        let directory = try TemporaryDirectory()
+        let path = try await group(in: directory)
+        let names = file == "bells" ? (0..<Bells.count).map { "bell-\($0)" } : [file]
+        for name in names {
+            unlink(path + "/" + name)
+            guard try kind.make(at: path + "/" + name) != nil else { return }
+        }
+        let peer = try await PeerProcess.joining(path)
+        try await peer.tell("observe news")
+        try await peer.tell("put key \(String(repeating: "x", count: 300))")
+        let other = try await PeerProcess.joining(path)
+        try await other.tell("post news 7")
+        try await eventually("a process is woken") { try await peer.tell("seen").hasSuffix(" 7") }
+        try await other.tell("hold owner other")
+        // It needs the names of the spare file and of the next journal.
+        for command in ["fillOne big 500000", "compact"] {
+            try peer.send(command)
+            let answer = try await peer.answer()
+            #expect(answer.hasPrefix("ok") || answer.hasPrefix("error corrupt"), "\(command): \(answer)")
+            #expect(answer.hasPrefix("ok") || answer.contains("where a regular file belongs"), "\(command): \(answer)")
+        }
+    }
+
     @Test("S11: a file that was cut is corrupt", arguments: ["journal-1", "sessions"], [0, 100, 4_095])
     func cutFile(file: String, count: Int) async throws {
         let directory = try TemporaryDirectory()

@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import CoreAPITesting
+internal import Glibc
 internal import Platform
 internal import TestSupport
 internal import Testing
@@ -43,6 +44,34 @@ struct FileSystemTests {
         #expect(group.generation == 2)
         #expect(!TemporaryDirectory.names(in: path).contains { $0.hasSuffix(".new") })
         await group.close()
+    }
+
+    @Test(
+        "S10: a commit makes the spare file again when another process takes it for what a killed one has left",
+        arguments: ["hold key value", "put key value"])
+    func cleanedSpareFile(command: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path)
+        // Without the file, and without what the journal says of it, the next commit makes it.
+        #expect(unlink(path + "/spare") == 0)
+        let journal = try Journal(try OpenFile(path: path + "/journal-1", .write))
+        journal.spareByteCount = 0
+        // Between making the file and locking it. Content tries again with less when the first one fails.
+        let isContent = command.hasPrefix("put")
+        try await peer.tell("arm openat(O_TMPFILE):fail=95*,statx/spare.:stop\(isContent ? "*2" : "")")
+        try peer.send(command)
+        for _ in 0..<(isContent ? 2 : 1) {
+            try await peer.stopped()
+            let unfinished = TemporaryDirectory.names(in: path).filter { $0.hasPrefix("spare.") }
+            #expect(unfinished.count == 1)
+            JournalBuilder.removeUnfinished(in: try Directory(path: path))
+            #expect(!TemporaryDirectory.names(in: path).contains { $0.hasPrefix("spare.") })
+            peer.signal(SIGCONT)
+        }
+        let answer = try await peer.answer()
+        #expect(answer.hasPrefix("ok"), "\(answer)")
+        #expect(TemporaryDirectory.names(in: path).contains("spare"))
     }
 
     @Test("S10: endings on a full disk are promised where reserved space is kept, and refused elsewhere")

@@ -370,6 +370,111 @@ struct LostDirectoryTests {
         }
     }
 
+    /// Random bytes that are written over a part of a file in place.
+    enum Scribble: String, CaseIterable, CustomTestStringConvertible {
+        case journalPage
+        /// With a commit word that says that a sync has failed, or that the order goes on in another journal.
+        case journalPageAbandoned, journalPageSealed, journalPageAbandonedAndSealed
+        case journalHeader, journalRecords, wholeJournal
+        case sessionsPage, sessionsFloor
+
+        var testDescription: String { rawValue }
+
+        func happen(in path: String, _ random: inout SplitMix64) throws {
+            let isSessions = self == .sessionsPage || self == .sessionsFloor
+            let file = try OpenFile(path: path + (isSessions ? "/sessions" : "/journal-1"), .write)
+            let words = JournalHeader.wordsOffset
+            let tail = isSessions ? 0 : try Journal(file).word.tail
+            let range =
+                switch self {
+                case .journalPage, .journalPageAbandoned, .journalPageSealed, .journalPageAbandonedAndSealed,
+                    .sessionsPage:
+                    0..<MappedPage.byteCount
+                case .journalHeader: 0..<words
+                case .journalRecords: MappedPage.byteCount..<tail
+                case .wholeJournal: 0..<(try file.status().byteCount)
+                case .sessionsFloor: 64..<72
+                }
+            var bytes = random.bytes(range.count)
+            let flags: UInt8? =
+                switch self {
+                case .journalPageAbandoned: 0x40
+                case .journalPageSealed: 0x80
+                case .journalPageAbandonedAndSealed: 0xc0
+                default: nil
+                }
+            if let flags { bytes[words + 7] = bytes[words + 7] & 0x3f | flags }
+            try file.write(bytes, at: range.lowerBound)
+        }
+    }
+
+    @Test(
+        "S9, S14: random bytes over a part of a group's files in place end a process that only waits as corrupt",
+        arguments: Scribble.allCases, Seed.several(2))
+    func writtenOverWhileIdle(scribble: Scribble, seed: Seed) async throws {
+        var random = SplitMix64(seed)
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path)
+        try await peer.tell("puts key 20")
+        let journal = try Journal(try OpenFile(path: path + "/journal-1", .write))
+        try peer.send("await never")
+        try await eventually("the process waits") { !journal.interest.isEmpty && Self.isAsleep(peer) }
+        try scribble.happen(in: path, &random)
+        let answer = try await peer.answer(within: .seconds(60))
+        #expect(answer.hasPrefix("error corrupt"), "\(answer)")
+        #expect(answer.contains("written over") || answer.contains("damaged"), "\(answer)")
+        // The process lives, and serves another group.
+        try await peer.tell("open \(directory.path(of: "other"))")
+        try await peer.tell("put key one")
+    }
+
+    /// Whether all threads of a process sleep.
+    private static func isAsleep(_ peer: PeerProcess) -> Bool {
+        let tasks = "/proc/\(peer.pid)/task"
+        guard let threads = try? Directory(path: tasks).names() else { return false }
+        return threads.allSatisfy { thread in
+            guard let file = try? OpenFile(path: "\(tasks)/\(thread)/stat", .read),
+                let bytes = try? file.read(count: 512, at: 0)
+            else { return false }
+            // Behind the name, which may have parentheses itself.
+            let text = String(decoding: bytes, as: UTF8.self)
+            return text[(text.lastIndex(of: ")") ?? text.startIndex)...].hasPrefix(") S")
+        }
+    }
+
+    @Test("S9, S14: a floor that damage has raised removes no journal")
+    func damagedFloor() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path)
+        try await peer.tell("put key one")
+        peer.killNow()
+        let group = try GroupDirectory(path: path)
+        group.page.raiseFloor(to: 1 << 40)
+        group.removeObsolete()
+        #expect(TemporaryDirectory.names(in: path).contains("journal-1"))
+        let journal = try #require(try group.journal(1))
+        let (_, position) = try JournalFollower.snapshot(of: journal, limits: Limits(), historyByteCount: 0)
+        #expect(position.offset > JournalHeader.byteCount, "and no journal gives its space back")
+    }
+
+    @Test("S10: the durable tail of a page that was written over confirms nothing")
+    func damagedDurableTail() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("key", text: "one")
+        await group.close()
+        let file = try OpenFile(path: path + "/journal-1", .write)
+        let journal = try Journal(file)
+        journal.raiseDurableTail(to: journal.word.tail)
+        #expect(journal.durableTail == journal.word.tail)
+        // The nonce.
+        try file.write([UInt8](repeating: 7, count: 8), at: JournalHeader.wordsOffset + 8)
+        #expect(journal.durableTail == 0)
+    }
+
     @Test("S14: looking at the group's files asks for no times of the journal, which would make the next write slower")
     func asksForNoTimes() async throws {
         let directory = try TemporaryDirectory()

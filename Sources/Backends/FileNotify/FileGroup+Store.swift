@@ -66,12 +66,12 @@ extension FileGroup {
 
     public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         try handle.requireOpen()
-        if transaction.isContent { await local.makeRoom() }
+        let log: Int? = transaction.isContent ? await local.makeRoom() : nil
         let written: Written
         do throws(SharedCoreError) {
             written = try await record(transaction)
         } catch {
-            guard transaction.isContent, error.code == .storageFull, await local.regainRoom() else {
+            guard error.code == .storageFull, let log, await local.regainRoom(from: log) else {
                 throw handle.applicationError(error)
             }
             do throws(SharedCoreError) { written = try await record(transaction) } catch {

@@ -21,12 +21,21 @@ extension SharedCoreError {
             at: path)
     }
 
-    /// The error of a journal that was cut, or written over with an older one, while it was open.
+    /// The error of a journal that was cut, or is shorter than it was, while it was open.
     static func cut(_ path: String) -> SharedCoreError {
         SharedCoreError(
             .corrupt,
-            "The journal is shorter than what was published in it: it was cut, or another one was copied over it, while the "
+            "The journal is shorter than what was published in it: it was cut, or an older one was copied over it, while the "
                 + "group was open. End all processes of the group and restore its directory from a backup.",
+            at: path)
+    }
+
+    /// The error of a journal over which something else was written, while it was open.
+    static func writtenOver(_ path: String) -> SharedCoreError {
+        SharedCoreError(
+            .corrupt,
+            "Something was written over the journal while the group was open. End all processes of the group, and restore its "
+                + "directory from a backup; “sharedcore salvage DIRECTORY --into NEW” writes what can be proven of it as one.",
             at: path)
     }
 

@@ -88,6 +88,8 @@ struct clinux_presence {
     uint64_t number;
     uint64_t size;
     uint32_t names;
+    /// As in struct stat: what kind of file it is, and no permissions.
+    uint32_t kind;
 };
 /// Looks at an open file, whose path is empty, or at what stands under an absolute path, where the descriptor says
 /// nothing and a symbolic link is not followed; 0 or the negated error number.

@@ -18,7 +18,8 @@ public struct FileWitness: Witness {
     }
 
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for an epoch beyond the offsets of a file;
-    ///   ``SharedCoreError/Code/forbidden`` or ``SharedCoreError/Code/system`` when the file cannot be used.
+    ///   ``SharedCoreError/Code/corrupt`` when it is no regular file; ``SharedCoreError/Code/forbidden`` or
+    ///   ``SharedCoreError/Code/system`` when it cannot be used.
     public func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {
         guard let byte = Int(exactly: epoch.rawValue), byte < Int.max else {
             throw SharedCoreError(.invalidArgument, "An epoch is less than 2^63, not \(epoch).", at: path)

@@ -15,6 +15,16 @@ extension CommandContext {
                 "“\(command)” is for groups in files of this machine, with the backend file or behind a hub on files that "
                     + "is reached by ipc.")
         }
+        #if ZMQ
+            if try resolution.value(Settings.backend) == "zmq", case .ipc(let socket) = try resolution.hubEndpoint(),
+                (try? HubSeat.isOnMemory(atSocket: socket)) == true
+            {
+                throw CommandFailure(
+                    .unavailable,
+                    "the hub at \(socket) serves its own memory, and the files of the group's directory are not what it "
+                        + "serves; “sharedcore hub --stop” ends it, and “\(command)” works on the files then")
+            }
+        #endif
         return try resolution.groupDirectory()
     }
 

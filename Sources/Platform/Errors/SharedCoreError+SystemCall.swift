@@ -4,7 +4,13 @@ extension SharedCoreError {
     /// The error that a failed system call is for the user of a group (contract E1).
     package init(_ error: SystemCallError) {
         let cause = "\(error.call): \(error.text)"
-        if error.isStorageFull {
+        if let found = error.found {
+            self.init(
+                .corrupt,
+                "This is \(found.text), where a regular file belongs. Nothing was read from it or written to it. Move it away; "
+                    + "where the file has content that is needed, put that back, as from a backup.",
+                at: error.location)
+        } else if error.isStorageFull {
             self.init(
                 .storageFull, "There is no space left for what was to be written.", at: error.location, cause: cause)
         } else if let exhausted = error.exhausted {

@@ -8,11 +8,14 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package let number: Int32
     /// What it was about: a path or a process.
     package let location: String
+    /// What stands where a regular file belongs; nil where the call failed for another reason.
+    package let found: FileKind?
 
-    package init(_ call: String, number: Int32, at location: String) {
+    package init(_ call: String, number: Int32, at location: String, found: FileKind? = nil) {
         self.call = call
         self.number = number
         self.location = location
+        self.found = found
     }
 
     /// The number of "operation not supported".
@@ -26,7 +29,10 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     }
 
     /// What failed and why, for people.
-    package var reason: String { exhausted.map { "the system has no more \($0)" } ?? "\(call): \(text)" }
+    package var reason: String {
+        if let found { return "this is \(found.text), where a regular file belongs" }
+        return exhausted.map { "the system has no more \($0)" } ?? "\(call): \(text)"
+    }
 
     package var description: String { "\(call): \(text) (\(number)) [\(location)]" }
 

@@ -21,12 +21,8 @@ package struct FileStatus: Hashable, Sendable {
     package let isRemoved: Bool
     /// How many names the file has.
     package let nameCount: Int
-    package let isDirectory: Bool
-    package let isRegularFile: Bool
-    package let isSymbolicLink: Bool
-    package let isSocket: Bool
-    /// Whether it is a pipe, with a name or without.
-    package let isPipe: Bool
+    /// What kind of file it is.
+    package let kind: FileKind
 
     init(_ status: stat) {
         identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
@@ -36,11 +32,43 @@ package struct FileStatus: Hashable, Sendable {
         permissions = status.st_mode & 0o7777
         isRemoved = status.st_nlink == 0
         nameCount = Int(status.st_nlink)
-        isDirectory = status.st_mode & S_IFMT == S_IFDIR
-        isRegularFile = status.st_mode & S_IFMT == S_IFREG
-        isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK
-        isSocket = status.st_mode & S_IFMT == S_IFSOCK
-        isPipe = status.st_mode & S_IFMT == S_IFIFO
+        kind = FileKind(status.st_mode)
+    }
+
+    package var isDirectory: Bool { kind == .directory }
+    package var isRegularFile: Bool { kind == .regular }
+    package var isSymbolicLink: Bool { kind == .symbolicLink }
+    package var isSocket: Bool { kind == .socket }
+    /// Whether it is a pipe, with a name or without.
+    package var isPipe: Bool { kind == .pipe }
+}
+
+/// What kind of file it is that has a name.
+package enum FileKind: Hashable, Sendable {
+    case regular, directory, symbolicLink, socket, pipe, device
+
+    init(_ mode: mode_t) {
+        self =
+            switch mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            case S_IFSOCK: .socket
+            case S_IFIFO: .pipe
+            default: .device
+            }
+    }
+
+    /// Its name in messages.
+    package var text: String {
+        switch self {
+        case .regular: "a regular file"
+        case .directory: "a directory"
+        case .symbolicLink: "a symbolic link"
+        case .socket: "a socket"
+        case .pipe: "a FIFO"
+        case .device: "a device"
+        }
     }
 }
 
@@ -63,7 +91,7 @@ extension FileStatus {
     package static var currentUser: UInt32 { geteuid() }
 }
 
-/// Which file stands in a place, how large it is and how many names it has.
+/// Which file stands in a place, of which kind, how large it is and how many names it has.
 ///
 /// For files that are written all the time: where the system was asked for the times of a file, as for a ``FileStatus``, the
 /// next write stores a new one, which costs as much as the write (multigrain timestamps, Linux 6.13).
@@ -72,6 +100,7 @@ package struct FilePresence: Hashable, Sendable {
     package let byteCount: Int
     /// How many names the file has.
     package let nameCount: Int
+    package let kind: FileKind
 
     /// Whether the last name of the file is gone.
     package var isRemoved: Bool { nameCount == 0 }
@@ -91,11 +120,13 @@ package struct FilePresence: Hashable, Sendable {
             identity = FileStatus.Identity(device: found.device, number: found.number)
             byteCount = Int(clamping: found.size)
             nameCount = Int(found.names)
+            kind = FileKind(found.kind)
         } catch {
             // A container may forbid the newer call.
             guard error.number == ENOSYS || error.number == EPERM else { throw error }
             let status = try status()
             (identity, byteCount, nameCount) = (status.identity, status.byteCount, status.nameCount)
+            kind = status.kind
         }
     }
 }

@@ -85,24 +85,44 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// Opens a file by its name in a directory. A symbolic link in the name's place is refused.
+    /// Opens a file by its name in a directory. Only a regular file is opened: whatever else has the name is refused with an
+    /// error that names its ``SystemCallError/found`` kind.
     package convenience init(
         _ name: String, in directory: Directory, _ access: Access
     ) throws(SystemCallError) {
         let path = directory.path + "/" + name
-        let descriptor = try SystemCall.run("openat", at: path) {
+        try self.init(regular: path, "openat") {
             openat(directory.descriptor, name, access.flags | Self.closing | O_NOFOLLOW | O_NONBLOCK, 0o600)
         }
-        self.init(owning: descriptor, path: path)
         if access == .create || access == .createNew { trace { .created(name: name, file: $0) } }
     }
 
-    /// Opens a file by its path. A symbolic link in the place of its last part is refused.
+    /// Opens a file by its path. A symbolic link in the place of its last part is refused; where the file may be made, so is
+    /// whatever is no regular file.
     package convenience init(path: String, _ access: Access) throws(SystemCallError) {
-        let descriptor = try SystemCall.run("open", at: path) {
-            open(path, access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        let flags = access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        switch access {
+        case .create, .createNew:
+            try self.init(regular: path, "open") { open(path, flags, 0o600) }
+        case .read, .write:
+            self.init(owning: try SystemCall.run("open", at: path) { open(path, flags) }, path: path)
+        }
+    }
+
+    private convenience init(regular path: String, _ call: String, opening: () -> Int32) throws(SystemCallError) {
+        let descriptor: Int32
+        do throws(SystemCallError) {
+            descriptor = try SystemCall.run(call, at: path, opening)
+        } catch {
+            // What the system says of a directory, a symbolic link, and of a socket or a device without a driver.
+            guard [EISDIR, ELOOP, ENXIO, ENODEV].contains(error.number),
+                let kind = try? FilePresence(ofPath: path).kind, kind != .regular
+            else { throw error }
+            throw SystemCallError(call, number: error.number, at: path, found: kind)
         }
         self.init(owning: descriptor, path: path)
+        let kind = try presence().kind
+        guard kind == .regular else { throw SystemCallError(call, number: EINVAL, at: path, found: kind) }
     }
 
     /// The flag by which a program that is started does not inherit a file.

@@ -19,8 +19,10 @@ public struct SessionState: Sendable {
     /// The bytes of the results in a record.
     private(set) var resultByteCount = 0
 
-    /// The commits of its last deliveries that took effect, in the order of their effects. A hub lets content wait for a
-    /// compaction, so a number may follow a higher one.
+    /// The commits of its deliveries that took effect, of those with the highest numbers, which rise. A hub lets content wait
+    /// for a compaction, so a delivery may take effect behind many with higher numbers. A connection has at most
+    /// ``keptResultCount`` numbers on their way, from the lowest without an answer on: none of them is ever below all that are
+    /// kept here.
     public private(set) var deliveries: [Delivery] = []
     /// The bytes of the deliveries in a record.
     private(set) var deliveryByteCount = 0
@@ -40,14 +42,15 @@ public struct SessionState: Sendable {
     /// Keeps what became of one more delivery, and forgets those that are too many.
     mutating func keep(_ commit: Commit, of delivery: UInt64) {
         let kept = Delivery(number: delivery, commit: commit)
-        deliveries.append(kept)
+        let index = deliveries.lastIndex { $0.number < delivery }.map { $0 + 1 } ?? 0
+        deliveries.insert(kept, at: index)
         deliveryByteCount += kept.recordByteCount
         if deliveries.count > Self.keptResultCount { deliveryByteCount -= deliveries.removeFirst().recordByteCount }
     }
 
     /// Takes over the deliveries of a snapshot.
     mutating func restore(_ deliveries: [Delivery]) {
-        self.deliveries = deliveries
+        self.deliveries = deliveries.sorted { $0.number < $1.number }
         deliveryByteCount = deliveries.reduce(0) { $0 + $1.recordByteCount }
     }
 

@@ -130,12 +130,12 @@ extension SessionState {
     /// The commit that a delivery came to; nil when it has not taken effect.
     func commit(of delivery: UInt64) throws(SharedCoreError) -> Commit? {
         if let kept = deliveries.last(where: { $0.number == delivery }) { return kept.commit }
-        guard deliveries.count == Self.keptResultCount, let oldest = deliveries.first, delivery < oldest.number
+        guard deliveries.count == Self.keptResultCount, let lowest = deliveries.first, delivery < lowest.number
         else { return nil }
         // It may have taken effect and be forgotten.
         throw SharedCoreError(
             .invalidArgument,
-            "Request \(delivery) of the connection comes after \(Self.keptResultCount) later ones that took effect. "
+            "Request \(delivery) of the connection comes after \(Self.keptResultCount) with higher numbers that took effect. "
                 + "No more than that may be on their way.", at: "session \(session.id)")
     }
 

@@ -1,5 +1,6 @@
 import CoreAPI
 import CoreAPITesting
+import Glibc
 import TestSupport
 import Testing
 
@@ -125,6 +126,15 @@ struct WitnessTests {
         }
         #expect(throws: SharedCoreError.self) {
             try FileWitness(path: directory.path(of: "no/witness")).begin(epoch: Revision(rawValue: 1))
+        }
+        // Whose locks another process would not see, or whose opening would wait.
+        #expect(mkfifo(directory.path(of: "pipe"), 0o600) == 0)
+        #expect(symlink("elsewhere", directory.path(of: "link")) == 0)
+        for (name, kind) in [("pipe", "a FIFO"), ("link", "a symbolic link"), (".", "a directory")] {
+            let error = #expect(throws: SharedCoreError.self) {
+                try FileWitness(path: directory.path(of: name)).begin(epoch: Revision(rawValue: 1))
+            }
+            #expect(error?.code == .corrupt && error?.message.contains(kind) == true, "\(String(describing: error))")
         }
     }
 }

@@ -56,6 +56,26 @@ struct BackupCommandTests {
         }
     }
 
+    @Test("The files of a group's directory are not taken for the group of a hub that serves its memory: status 69")
+    func hubOnMemory() async throws {
+        try await HostProgram.using("zmq") { program in
+            _ = try await program.run("store", "put", "k", "in a file")
+            #expect(try await program.run("backup", "copy").status == 0)
+            #expect(try await program.run("hub", "--stop").status == 0)
+            var other = program
+            other.environment["SHAREDCORE_ZMQ_STORAGE"] = "memory"
+            #expect(try await other.run("store", "put", "k", "in memory").status == 0)
+            for command in [["backup", "other"], ["restore", "copy"]] {
+                let refused = try await program.run(command)
+                #expect(refused.status == 69 && refused.errors.contains("serves its own memory"), "\(refused.errors)")
+            }
+            #expect(try await other.run("store", "get", "k").output == "in memory")
+            #expect(try await program.run("hub", "--stop").status == 0)
+            #expect(try await program.run("restore", "copy").status == 0)
+            #expect(try await program.run("store", "get", "k").output == "in a file")
+        }
+    }
+
     @Test("What is missing of a damaged group is told with status 1, and the rest comes back")
     func damaged() async throws {
         let program = try HostProgram()

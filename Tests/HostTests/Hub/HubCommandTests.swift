@@ -40,6 +40,23 @@ struct HubCommandTests {
     }
 
     @Test(
+        "S11: a hub whose lock's name is something else than a file's is not started, and says what it is",
+        .timeLimit(.minutes(2)))
+    func otherKindOfLock() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_BACKEND"] = "zmq"
+        for (make, kind) in [("mkfifo", "a FIFO"), ("mkdir", "a directory"), ("ln -s elsewhere", "a symbolic link")] {
+            let ended = try await program.shell(
+                """
+                umask 077; mkdir -p state/sharedcore/default; \(make) state/sharedcore/default/hub.lock
+                sharedcore hub; status=$?
+                rm -r state/sharedcore/default/hub.lock; exit $status
+                """)
+            #expect(ended.status != 0 && ended.errors.contains("This is \(kind)"), "\(ended.errors)")
+        }
+    }
+
+    @Test(
         "hub --stop signals no process that a lock names and that does not hold it",
         .enabled(if: getuid() == 0, "it takes root to act as another user"),
         arguments: [

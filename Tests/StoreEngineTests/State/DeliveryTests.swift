@@ -71,6 +71,37 @@ struct DeliveryTests {
         #expect(error?.code == .invalidArgument)
     }
 
+    /// A put under a number of its own.
+    private func put(_ number: UInt64) -> Transaction {
+        Transaction(operations: [.put("k", [UInt8(truncatingIfNeeded: number)], .persistent)])
+    }
+
+    @Test("S12: of two that wait behind all others of the window, neither is refused as too old")
+    func twoDelayed() throws {
+        var (state, session) = opened()
+        // 65 and 66 wait for a compaction. When 65 is answered, the window goes on to 129.
+        for number in Array(1...64) + Array(67...128) + [65, 129] as [UInt64] {
+            #expect(try bring(put(number), as: number, of: session, to: &state).isRecorded)
+        }
+        let restored = try #require(try StoreState.restored(from: state.fingerprint()))
+        for var copy in [state, restored] {
+            #expect(try bring(put(66), as: 66, of: session, to: &copy).isRecorded)
+        }
+    }
+
+    @Test("S12: one whose answer is lost is not applied again behind many with lower numbers that had to wait")
+    func manyDelayed() throws {
+        var (state, session) = opened()
+        // Of 1 to 64 all but the last wait for a compaction. Its answer is lost, so the window ends with 127.
+        for number in [64] + Array(1...63) + Array(65...127) as [UInt64] {
+            #expect(try bring(put(number), as: number, of: session, to: &state).isRecorded)
+        }
+        let restored = try #require(try StoreState.restored(from: state.fingerprint()))
+        for var copy in [state, restored] {
+            #expect(try !bring(put(64), as: 64, of: session, to: &copy).isRecorded)
+        }
+    }
+
     @Test("the caller's own number goes beside the connection's")
     func ownNumber() throws {
         var (state, session) = opened()

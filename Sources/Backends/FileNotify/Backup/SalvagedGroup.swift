@@ -89,7 +89,7 @@ package struct SalvagedGroup: Sendable {
                 }
                 findings.append("The file \(GroupPage.fileName) is damaged.")
             } catch {
-                findings.append("The file \(GroupPage.fileName) cannot be read: \(error.text).")
+                findings.append("The file \(GroupPage.fileName) cannot be read: \(error.reason).")
             }
             return 0
         }
@@ -101,7 +101,7 @@ package struct SalvagedGroup: Sendable {
                 file = try OpenFile(name, in: directory, .read)
             } catch {
                 // Removed since the names were read, as journals are that a newer one has replaced.
-                if !error.isAbsent { findings.append("\(name) cannot be opened: \(error.text).") }
+                if !error.isAbsent { findings.append("\(name) cannot be opened: \(error.reason).") }
                 return
             }
             do throws(SharedCoreError) {

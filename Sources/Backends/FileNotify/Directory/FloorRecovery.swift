@@ -32,8 +32,8 @@ struct FloorRecovery {
         do throws(SystemCallError) {
             hasWriters = try OpenFile(name, in: directory, .read).hasWriters()
         } catch {
-            // Removed as obsolete.
-            if error.isAbsent { return }
+            // Removed as obsolete; or something that is no journal has its name.
+            if error.isAbsent || error.found != nil { return }
             throw SharedCoreError(
                 .corrupt,
                 "The file \(GroupPage.fileName) is missing, and the system cannot tell here whether a process still has "

@@ -153,7 +153,8 @@ final class GroupDirectory: Sendable {
         JournalBuilder.removeUnfinished(in: directory)
         // Another process may have raised the floor a moment ago: without power, the group would be read from what goes
         // here.
-        guard !journals.isEmpty, (try? page.synchronize()) != nil else { return }
+        // The journal that the floor names has to be there: a floor that damage has raised would give everything up.
+        guard !journals.isEmpty, (try? floorJournal()) != nil, (try? page.synchronize()) != nil else { return }
         for name in journals {
             // A process that is stopped or slow has it open, and would keep its space: it goes on at the floor.
             if !Defect.heldSpace.isPresent, let file = try? OpenFile(name, in: directory, .write),

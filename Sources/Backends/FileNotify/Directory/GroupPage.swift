@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Platform
+internal import Synchronization
 
 /// The first page of the file `sessions`, which lives as long as the group: the version of the layout, and the number of
 /// the journal from which the group is to be read. For those who cannot watch the bells, it also has a word to sleep at.
@@ -22,6 +23,8 @@ final class GroupPage: Sendable {
     let identity: FileStatus.Identity
     private let file: OpenFile
     private let page: MappedPage
+    /// The highest floor that ``damage`` has seen.
+    private let highestFloor = Atomic<UInt64>(0)
 
     /// Opens the page of a group, and makes it when there is none and it may be made: again where there are journals, see
     /// ``FloorRecovery``.
@@ -68,6 +71,22 @@ final class GroupPage: Sendable {
 
     /// Whether the file was cut, so that this process's page says nothing any more.
     var isLost: Bool { page.isLost }
+
+    /// What is wrong with a page over which something was written since it was opened, such as a copy in place; nil when
+    /// nothing is.
+    ///
+    /// - Parameter journal: One that this process reads. The floor rises above a journal only when that one is sealed.
+    func damage(reading journal: Journal) -> SharedCoreError? {
+        let highest = highestFloor.load(ordering: .acquiring)
+        let floor = floor
+        guard page.load(at: Word.magic) == Self.magic, page.load(at: Word.version) == JournalHeader.layoutVersion,
+            floor >= highest, floor <= journal.generation || journal.word.isSealed
+        else {
+            return Self.damaged("Something was written over the first page while the group was open.", at: file.path)
+        }
+        highestFloor.max(floor, ordering: .releasing)
+        return nil
+    }
 
     /// The number of the newest journal with a snapshot: whoever reads the group begins there. 0 before the first.
     ///

@@ -32,7 +32,9 @@ enum SpareSpace {
 
     /// Makes the file unless it is there and so large.
     ///
-    /// - Parameter patience: How long another process that has the file is waited for. Blocks.
+    /// - Parameter patience: How long another process that has the file is waited for. Blocks. Zero under a journal's lock,
+    ///   where nothing may sleep: then nothing does. Nor is a lock held while this sleeps: ``take(in:)`` has closed the file
+    ///   again, whose lock is that of a journal when the other process has given it a journal's name.
     /// - Returns: The size that it has.
     /// - Throws: As a full disk does while another process has the file, which makes it longer or a journal of it; see
     ///   ``Platform/SystemCallError/isSpareInUse``.

@@ -36,6 +36,8 @@ final class Journal: ValueSource {
     private let page: MappedPage
     private let isReadOnly: Bool
     private let nonce: UInt64
+    /// What stands before the words that change, which no process writes again.
+    private let constantWords: [UInt64]
     /// What was read back at once when a sync had failed, with its place.
     private let rescued = Mutex<(offset: Int, bytes: [UInt8])?>(nil)
     private let isRescued = Atomic(false)
@@ -58,10 +60,28 @@ final class Journal: ValueSource {
             try MappedPage(of: file, isReadOnly: isReadOnly)
         }
         nonce = page.load(at: Word.nonce)
+        constantWords = Self.constantOffsets.map { [page] in page.load(at: $0) }
     }
 
-    /// Whether another journal was written over this one since it was opened, as by a copy in place.
+    private static let constantOffsets = stride(from: 0, to: JournalHeader.wordsOffset, by: 8)
+
+    /// Whether something was written over the page since the journal was opened, such as another journal by a copy in
+    /// place: then its words say nothing of this one.
     var isWrittenOver: Bool { page.load(at: Word.nonce) != nonce }
+
+    /// Whether something was written over the header since the journal was opened, so that no process could open it now.
+    var isHeaderChanged: Bool {
+        !zip(Self.constantOffsets, constantWords).allSatisfy { page.load(at: $0) == $1 }
+    }
+
+    /// Whether the journal was abandoned, and can have been published up to where its word says: a word that damage has
+    /// left can have the bit by chance.
+    var isPlausiblyAbandoned: Bool {
+        guard word.isAbandoned, let size = try? byteCount(), size >= JournalHeader.byteCount, !isWrittenOver else {
+            return false
+        }
+        return (JournalHeader.byteCount...size).contains(word.tail)
+    }
 
     var generation: UInt64 { header.generation }
 
@@ -160,9 +180,10 @@ final class Journal: ValueSource {
         }
     }
 
-    /// What is not published cannot be on the disk: such a word is damaged and says nothing.
+    /// What is not published cannot be on the disk: such a word is damaged and says nothing. Nor does one of a page that
+    /// was written over.
     private func believed(_ durable: UInt64) -> Int {
-        durable <= UInt64(word.tail) ? Int(durable) : 0
+        durable <= UInt64(word.tail) && !isWrittenOver ? Int(durable) : 0
     }
 
     /// Up to where the file has space that nobody else can take.

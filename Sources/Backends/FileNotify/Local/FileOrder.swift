@@ -58,7 +58,7 @@ package final class FileOrder: LocalOrder {
 
     package func roomMaking(for transaction: Transaction) -> (@Sendable () async -> Void)? {
         guard transaction.isContent, local.mustMakeRoom else { return nil }
-        return { [local] in await local.makeRoom() }
+        return { [local] in _ = await local.makeRoom() }
     }
 
     package func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded {

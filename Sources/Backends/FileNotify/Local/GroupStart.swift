@@ -148,7 +148,7 @@ struct GroupStart {
         for generation in try directory.generations() {
             if let journal = try directory.survivingJournal(generation) { journals.append(journal) }
         }
-        guard let highest = journals.last?.generation, journals.contains(where: Self.isPlausiblyAbandoned) else {
+        guard let highest = journals.last?.generation, journals.contains(where: \.isPlausiblyAbandoned) else {
             throw damage
         }
         guard try !isOpen() else {
@@ -175,15 +175,6 @@ struct GroupStart {
             return
         }
         throw damage
-    }
-
-    /// Whether a journal was abandoned, and can have been published up to where it says: its space was taken before.
-    private static func isPlausiblyAbandoned(_ journal: Journal) -> Bool {
-        let word = journal.word
-        guard word.isAbandoned, let size = try? journal.byteCount(), size >= JournalHeader.byteCount else {
-            return false
-        }
-        return (JournalHeader.byteCount...size).contains(word.tail)
     }
 
     /// What the journals prove from one with a snapshot on.

@@ -19,43 +19,56 @@ extension LocalGroup {
 
     /// Starts a compaction on a thread of its own when the log is longer than what it describes.
     func compactWhenLong() {
-        if isLong(beyond: Self.compactionByteCount, percent: 150) { startCompaction() }
+        if isLong(logSizes, beyond: Self.compactionByteCount, percent: 150) { startCompaction() }
     }
 
     /// Waits for a compaction when the log is so long that a commit must not make it longer: the process that commits
     /// may live for one commit only, and then nobody else would do it (contract S10).
-    func makeRoom() async {
-        guard mustMakeRoom else { return }
+    ///
+    /// - Returns: How long the log is.
+    func makeRoom() async -> Int {
+        let sizes = logSizes
+        guard isLong(sizes, beyond: Self.longestByteCount, percent: 200) else { return sizes.log }
         await compaction.thread.run { [self] in
             guard (try? catchUp()) != nil, mustMakeRoom else { return }
             compactOnce(isUrgent: true)
         }
+        return logSizes.log
     }
 
     /// Compacts where a full disk has refused content, and the log is longer than what it describes: the next process
     /// may live for one commit as well.
     ///
+    /// - Parameter before: How long the log was before the content was refused: a compaction that was begun by the refusal
+    ///   may have ended already.
     /// - Returns: Whether the log is shorter now.
-    func regainRoom() async -> Bool {
-        let before = logByteCount
-        guard isLong(beyond: Self.regainedByteCount, percent: 110) else { return false }
-        await compaction.thread.run { [self] in
-            guard (try? catchUp()) != nil, isLong(beyond: Self.regainedByteCount, percent: 110) else { return }
-            compactOnce(isUrgent: true)
+    func regainRoom(from before: Int) async -> Bool {
+        // Where this process had not read all that is published yet, it was longer.
+        let before = max(before, logSizes.log)
+        if isLong(logSizes, beyond: Self.regainedByteCount, percent: 110) {
+            await compaction.thread.run { [self] in
+                guard (try? catchUp()) != nil, isLong(logSizes, beyond: Self.regainedByteCount, percent: 110) else {
+                    return
+                }
+                compactOnce(isUrgent: true)
+            }
         }
-        return logByteCount < before
+        return logSizes.log < before
     }
 
-    private var logByteCount: Int { replica.read { state in self.follower.logByteCount(in: &state) } }
+    /// How many bytes the log has, and how many what it describes.
+    private var logSizes: (log: Int, live: Int) {
+        replica.read { state in (self.follower.logByteCount(in: &state), state.byteCount) }
+    }
 
     /// Whether the log is so long that content waits for a compaction.
-    var mustMakeRoom: Bool { isLong(beyond: Self.longestByteCount, percent: 200) }
+    var mustMakeRoom: Bool { isLong(logSizes, beyond: Self.longestByteCount, percent: 200) }
 
     /// Whether the log is longer than a size and than so many hundredths of what it describes. After a compaction that
     /// failed it may grow a little before the next one.
-    private func isLong(beyond byteCount: Int, percent: Int) -> Bool {
-        let (log, live) = replica.read { state in (self.follower.logByteCount(in: &state), state.byteCount) }
-        return log > max(byteCount, live / 100 * percent) && log > compaction.retryByteCount.load(ordering: .relaxed)
+    private func isLong(_ sizes: (log: Int, live: Int), beyond byteCount: Int, percent: Int) -> Bool {
+        sizes.log > max(byteCount, sizes.live / 100 * percent)
+            && sizes.log > compaction.retryByteCount.load(ordering: .relaxed)
     }
 
     /// Starts a compaction unless one runs in this process.
@@ -72,8 +85,7 @@ extension LocalGroup {
     private func compactOnce(isUrgent: Bool = false) {
         _ = try? finishCompaction()
         let isDone = (try? compact(isUrgent: isUrgent)) ?? false
-        let log = replica.read { state in self.follower.logByteCount(in: &state) }
-        compaction.retryByteCount.store(isDone ? 0 : log + Self.compactionByteCount / 4, ordering: .relaxed)
+        compaction.retryByteCount.store(isDone ? 0 : logSizes.log + Self.compactionByteCount / 4, ordering: .relaxed)
     }
 
     /// Replaces the present journal by one with a snapshot. Blocks.

@@ -44,6 +44,8 @@ extension LocalGroup {
             // Before its page is touched, which may be gone.
             let status = try journal.file.presence()
             if status.byteCount < position.offset || journal.isPageLost { return .cut(journal.file.path) }
+            if journal.isWrittenOver || journal.isHeaderChanged { return .writtenOver(journal.file.path) }
+            if let damage = directory.page.damage(reading: journal) { return damage }
             let named = try directory.presence(of: GroupDirectory.journalName(journal.generation))
             // One that was sealed may be removed: the order goes on in another.
             return named?.identity == status.identity || journal.word.isSealed ? nil : .lost(path)
@@ -52,8 +54,15 @@ extension LocalGroup {
         }
     }
 
+    /// Looks at what a process that only waits does not come across: whether the journal still ends with what this process has
+    /// read of it.
+    func lookAtJournal() {
+        guard place.loss == nil, let damage = try? damage(of: position.journal) else { return }
+        _ = lose(with: damage)
+    }
+
     /// What is wrong with a journal that was removed, cut, restored or written over since this process has read it.
-    /// Under its lock: the group is ended when the lock is given back.
+    /// Where its lock is held, the group is ended when that is given back.
     func damage(of journal: Journal) throws(SharedCoreError) -> SharedCoreError? {
         let status = try SharedCoreError.wrapping { () throws(SystemCallError) in try journal.file.presence() }
         let position = position
@@ -62,9 +71,10 @@ extension LocalGroup {
         // Before the word, so that an unsealed one says that nothing was punched out of the file when this was read.
         let isRestored = !isLast(position)
         let word = journal.word
-        if word.tail < position.offset || journal.isWrittenOver { return .cut(journal.file.path) }
+        if journal.isWrittenOver { return .writtenOver(journal.file.path) }
+        if word.tail < position.offset { return .cut(journal.file.path) }
         // Of an abandoned one the disk may have dropped what this process still has.
-        if isRestored, !word.isSealed, !word.isAbandoned { return .cut(journal.file.path) }
+        if isRestored, !word.isSealed, !word.isAbandoned { return .writtenOver(journal.file.path) }
         return status.isRemoved && !word.isSealed ? .lost(directory.directory.path) : nil
     }
 

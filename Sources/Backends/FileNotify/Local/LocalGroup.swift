@@ -112,7 +112,7 @@ final class LocalGroup: Sendable {
         } catch {
             guard error.code == .corrupt else { throw error }
             // Another process has in memory what the disk has dropped, and writes it anew.
-            if position.journal.word.isAbandoned { throw untrusted(error) }
+            if position.journal.isPlausiblyAbandoned { throw untrusted(error) }
             // What is damaged otherwise stays damaged.
             throw lose(with: error)
         }

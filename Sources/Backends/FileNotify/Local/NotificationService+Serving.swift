@@ -45,8 +45,11 @@ extension NotificationService {
         }
         guard isIdleLook, !FailPoint.isActive("look.idle") else { return }
         takeStock(&due)
-        // Others may have held open what is free now.
-        for group in groups(due) { group.keepSpareSpace() }
+        for group in groups(due) {
+            group.lookAtJournal()
+            // Others may have held open what is free now.
+            group.keepSpareSpace()
+        }
     }
 
     /// The sessions whose processes have ended, of those that are waited for: by the keys of their processes, or

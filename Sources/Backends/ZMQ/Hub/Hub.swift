@@ -91,7 +91,8 @@ public final class Hub: Sendable {
         }
         let service = try HubService(order: order, options: options)
         let endpoints = try await service.start()
-        for lock in locks { lock.announce() }
+        let isOnMemory = if case .memory = options.storage { true } else { false }
+        for lock in locks { lock.announce(onMemory: isOnMemory) }
         return Hub(endpoints: endpoints, service: service, locks: locks)
     }
 

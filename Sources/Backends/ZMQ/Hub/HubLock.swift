@@ -102,15 +102,16 @@ final class HubLock: Sendable {
             guard try file.tryLock(byteAt: lockedByte) else { return nil }
             try file.truncate(to: 0)
             // Takes the space for the announcement, which then cannot fail on a disk that is full.
-            try file.write(Array(HubProcess.current.text(isServing: false).utf8), at: 0)
+            try file.write(Array(HubProcess(isOnMemory: false).text(isServing: false).utf8), at: 0)
             return try HubLock(file)
         }.orThrow(
             SharedCoreError(.unavailable, "Another hub serves there already.", at: what))
     }
 
-    /// Says which process has the lock: the hub answers from now on.
-    func announce() {
-        file.withLock { file in try? file?.write(Array(HubProcess.current.text(isServing: true).utf8), at: 0) }
+    /// Says which process has the lock, and what it serves: the hub answers from now on.
+    func announce(onMemory: Bool) {
+        let text = HubProcess(isOnMemory: onMemory).text(isServing: true)
+        file.withLock { file in try? file?.write(Array(text.utf8), at: 0) }
     }
 
     /// Gives the lock back, and leaves the file empty: a hub that was killed leaves its name there.

@@ -16,15 +16,28 @@ package enum HubSeat: Hashable, Sendable {
         try ofLock(HubLock.path(ofSocket: path))
     }
 
+    /// Whether a hub that serves its own memory answers at a socket's path.
+    package static func isOnMemory(atSocket path: String) throws(SharedCoreError) -> Bool {
+        var process: HubProcess?
+        _ = try ofLock(HubLock.path(ofSocket: path), naming: &process)
+        return process?.isOnMemory == true
+    }
+
     /// Looks at the path of a lock.
     static func ofLock(_ path: String) throws(SharedCoreError) -> HubSeat {
+        var process: HubProcess?
+        return try ofLock(path, naming: &process)
+    }
+
+    private static func ofLock(_ path: String, naming process: inout HubProcess?) throws(SharedCoreError) -> HubSeat {
         do throws(SystemCallError) {
             let file = try OpenFile(path: path, .read)
             guard try file.isLocked(byteAt: HubLock.lockedByte) else {
                 return try file.status().byteCount == 0 ? .free : .abandoned
             }
             let text = String(decoding: try file.read(count: 256, at: 0), as: UTF8.self)
-            return HubProcess(text).map { .serving($0.identity) } ?? .taken
+            process = HubProcess(text)
+            return process.map { .serving($0.identity) } ?? .taken
         } catch {
             if error.isAbsent || error.isNotDirectory { return .free }
             throw SharedCoreError(error)
