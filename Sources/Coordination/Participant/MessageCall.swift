@@ -17,9 +17,9 @@ final class MessageCall: Sendable {
     let insisting: Bool
     let number: Int
     /// Wakes the task that serves.
-    let bell = Bell()
+    let serverEvent = AsyncEvent()
     /// Wakes the caller.
-    let news = Bell()
+    let callerEvent = AsyncEvent()
     private let state = Mutex(State.open)
 
     init(for callID: CallID, before deadline: BootInstant, insisting: Bool, as number: Int) {
@@ -42,7 +42,7 @@ final class MessageCall: Sendable {
             state = .settled(result)
             return true
         }
-        news.ring()
+        callerEvent.signal()
         return isOpen
     }
 
@@ -53,7 +53,7 @@ final class MessageCall: Sendable {
             state = .givenUp
             return nil
         }
-        bell.ring()
+        serverEvent.signal()
         return result
     }
 }

@@ -71,7 +71,7 @@ extension Participant {
             trimTimeline()
         }
         publish()
-        bell.ring()
+        wakeUp.signal()
     }
 
     /// Takes in why a core failed. Gives what the timeline tells of it.
@@ -89,7 +89,7 @@ extension Participant {
         } catch {
             note(error)
         }
-        bell.ring()
+        wakeUp.signal()
     }
 
     /// Puts the overlaps on the timeline that a witness saw when a core began: every core that ran then, but for those of
@@ -172,11 +172,11 @@ extension Participant {
                 demand.apply(event)
                 // Known only now: before the first event, nobody seems to wait.
                 intentions.demand = demand
-                bell.ring()
+                wakeUp.signal()
             }
         } catch {
             note(error)
-            bell.ring()
+            wakeUp.signal()
         }
     }
 

@@ -45,7 +45,7 @@ extension Participant {
 
     private func forgetNeed(_ number: Int) {
         intentions.needs[number] = nil
-        bell.ring()
+        wakeUp.signal()
     }
 
     func finishWork() async {

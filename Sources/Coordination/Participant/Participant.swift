@@ -15,7 +15,7 @@ actor Participant {
     private nonisolated let claim: SessionClaim
     nonisolated let timeline: Timeline
     /// Wakes the loop.
-    nonisolated let bell = Bell()
+    nonisolated let wakeUp = AsyncEvent()
     nonisolated let makeCore: @Sendable () -> any Core
     /// Where it runs: ``ParticipantThread``, but in a simulation.
     nonisolated let executor: any SerialExecutor & TaskExecutor
@@ -25,7 +25,7 @@ actor Participant {
     var intentions: Intentions
     var lastNumber = 0
     /// Those who wait for this participant's own state to change.
-    var listeners: [Int: Bell] = [:]
+    var listeners: [Int: AsyncEvent] = [:]
     /// Those who are told why they wait.
     private var reporters: [Int: @Sendable (OwnershipWait) -> Void] = [:]
     /// The one of them that was given to the start of the Main that runs.
@@ -91,7 +91,7 @@ actor Participant {
             at: environment.clock.now())
         self.intentions = Intentions(
             isMain: myself.isMain, budget: options.executorBudget, linger: options.coreLinger)
-        self.alarm = Alarm(ringing: bell, by: environment.clock, on: executor)
+        self.alarm = Alarm(signalling: wakeUp, by: environment.clock, on: executor)
     }
 
     /// Begins to take part; once, whoever asks first.
@@ -171,7 +171,7 @@ actor Participant {
     func close() async {
         intentions.isClosing = true
         stoppingSince = stoppingSince ?? clock.now()
-        bell.ring()
+        wakeUp.signal()
         guard isRunning else { return finish(with: .closed) }
         // In a task of its own: also a caller that is cancelled wants the core stopped. The loop may be waiting for the
         // store for longer than the bound.
@@ -218,10 +218,10 @@ actor Participant {
 
     /// Returns when the participant's own state fulfils a condition, at `limit`, or when the task is cancelled.
     func untilState(before limit: BootInstant? = nil, _ condition: (ParticipantState) -> Bool) async {
-        let bell = Bell()
+        let wakeUp = AsyncEvent()
         let number = newNumber()
-        listeners[number] = bell
-        var alarm = Alarm(ringing: bell, by: clock, on: executor)
+        listeners[number] = wakeUp
+        var alarm = Alarm(signalling: wakeUp, by: clock, on: executor)
         defer {
             listeners[number] = nil
             alarm.stop()
@@ -234,7 +234,7 @@ actor Participant {
                 alarm.set(to: limit)
             }
             if let stuckAt = state.stuckAt, !state.isStuck { alarm.set(to: stuckAt) }
-            await bell.wait()
+            await wakeUp.wait()
         }
     }
 
@@ -264,7 +264,7 @@ actor Participant {
             if let fault {
                 if coreRun == nil || isStuck { return finish(with: .storeEnded(fault)) }
                 if let stuckAt { alarm.set(to: stuckAt) }
-                await bell.wait()
+                await wakeUp.wait()
                 continue
             }
             if machine.holding == nil, machine.core == nil, !intentions.isClosing { stoppingSince = nil }
@@ -284,7 +284,7 @@ actor Participant {
                 return finish(with: .closed)
             }
             alarm.set(to: min(machine.nextStep, intentions.policyIsDue ?? machine.nextStep))
-            await bell.wait()
+            await wakeUp.wait()
         }
     }
 
@@ -304,7 +304,7 @@ actor Participant {
         do throws(SharedCoreError) {
             while let event = try await watch.next() {
                 machine.view.apply(event)
-                bell.ring()
+                wakeUp.signal()
             }
             // The watch ends with its handle; a look shows it.
             await lookSoon()
@@ -316,7 +316,7 @@ actor Participant {
             case .unavailable where await isLost(): stop(because: error)
             default: note(error)
             }
-            bell.ring()
+            wakeUp.signal()
         }
     }
 
@@ -351,7 +351,7 @@ actor Participant {
         }
         published = state
         // In the order in which they came: the same each time.
-        for (_, listener) in listeners.sorted(by: { $0.key < $1.key }) { listener.ring() }
+        for (_, listener) in listeners.sorted(by: { $0.key < $1.key }) { listener.signal() }
     }
 
     /// Takes an error of the store that no caller hears.
@@ -376,6 +376,16 @@ actor Participant {
         alarm.stop()
         publish()
         reporters = [:]
-        bell.ring()
+        wakeUp.signal()
     }
+}
+
+/// The one thread of the process on which all participants run, and nothing else: an owner answers its challenges even
+/// while the application's own tasks hold every thread of the cooperative pool.
+///
+/// It is the executor of their actors, and the one that their tasks prefer. The second matters as much as the first:
+/// without a preference, a task that is resumed goes by way of the pool to its actor.
+enum ParticipantThread {
+    /// The thread, started by whoever asks first.
+    static let shared = ThreadExecutor(thread: "sharedcore")
 }

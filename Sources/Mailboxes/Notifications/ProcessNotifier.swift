@@ -40,7 +40,7 @@ final class ProcessNotifier: CrossProcessNotifier {
             for slot in topic.slots.values { slot.put(delivery) }
             return (revision, Array(topic.slots.values))
         }
-        for slot in slots { slot.ring() }
+        for slot in slots { slot.signal() }
         return revision
     }
 

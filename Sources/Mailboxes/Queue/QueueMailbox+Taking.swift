@@ -60,3 +60,95 @@ extension QueueMailbox {
         return QueueContents(of: snapshot.entries, at: keys).items[name] ?? QueueItem()
     }
 }
+
+/// How one message is taken, also where the answer is lost.
+extension QueueMailbox {
+    /// How often, and how many times, a take is looked for whose answer was lost and whose caller does not wait.
+    private static let searchInterval = Duration.seconds(1)
+    private static let searchCount = 60
+
+    /// Tries to take a message as it was seen; nil when something changed.
+    ///
+    /// A take whose answer is lost may stand, and would keep the message from everybody: it is looked for, and known by
+    /// its nonce. Where that look fails too, the take is given back as soon as it is found.
+    package func take(_ message: Entry, of item: ItemName) async throws(SharedCoreError) -> QueueDelivery? {
+        let nonce = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
+        var transaction = Transaction()
+        try addTake(of: message, item: item, nonce: nonce, to: &transaction)
+        do throws(SharedCoreError) {
+            let commit = try await store.commit(transaction)
+            return QueueDelivery(of: message, item: item, epoch: commit.revision)
+        } catch {
+            if isOutdated(error) { return nil }
+            guard error.code == .outcomeUnknown else { throw error }
+            return try await search(nonce, for: message, of: item, after: error)
+        }
+    }
+
+    private func search(
+        _ nonce: [UInt8], for message: Entry, of item: ItemName, after lost: SharedCoreError
+    ) async throws(SharedCoreError) -> QueueDelivery? {
+        do throws(SharedCoreError) {
+            if let delivery = try await find(nonce, for: message, of: item) { return delivery }
+        } catch {
+            Task { await giveBackWhenFound(nonce, for: message, of: item) }
+        }
+        throw lost
+    }
+
+    /// The delivery of a take that stands.
+    private func find(
+        _ nonce: [UInt8], for message: Entry, of item: ItemName
+    ) async throws(SharedCoreError) -> QueueDelivery? {
+        guard let take = try await self.item(item).take, take.origin == store.session.id, take.value == nonce else {
+            return nil
+        }
+        return QueueDelivery(of: message, item: item, epoch: take.revision)
+    }
+
+    private func giveBackWhenFound(_ nonce: [UInt8], for message: Entry, of item: ItemName) async {
+        for _ in 0..<Self.searchCount {
+            do throws(SharedCoreError) {
+                if let delivery = try await find(nonce, for: message, of: item) { try await giveBack(delivery) }
+                return
+            } catch {
+                // What a session has taken ends with it.
+                if error.code == .closed || error.code == .sessionEnded { return }
+            }
+            do { try await Task.sleep(for: Self.searchInterval) } catch { return }
+        }
+    }
+}
+
+/// A message in a consumer's hand. It is nobody else's until it is acknowledged, given back, or the consumer's session
+/// ends.
+public struct QueueDelivery: Hashable, Sendable {
+    /// The name of the message.
+    public let item: ItemName
+    /// The message.
+    public let bytes: [UInt8]
+    /// The commit that stored it.
+    public let sentAt: Revision
+    /// The session that sent it.
+    public let sender: SessionID
+    /// The epoch of the take: an acknowledgement counts only while this take stands.
+    public let epoch: Revision
+
+    /// The delivery of a message whose take was committed as `epoch`.
+    package init(of message: Entry, item: ItemName, epoch: Revision) {
+        self.item = item
+        self.bytes = message.value
+        self.sentAt = message.creationRevision
+        self.sender = message.origin
+        self.epoch = epoch
+    }
+}
+
+/// What an acknowledgement did.
+public enum Acknowledgement: Hashable, Sendable {
+    /// The message is gone and will not be delivered again; the commit that says so.
+    case acknowledged(Revision)
+    /// The take does not stand any more: the message was acknowledged before, given back, dropped by overflow or taken
+    /// by somebody else after this session's end. Nothing was changed.
+    case superseded
+}
