@@ -43,3 +43,43 @@ public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertibl
         return "\(number.map(String.init(describing:)) ?? "–") \(from) → \(to) by \(cause): \(reason)\(actions)"
     }
 }
+
+/// Where the connectivity machine stands: the application's state and its connectivity.
+///
+/// Source: contract P2.
+public struct LifePosition: Hashable, Sendable, Codable, CustomStringConvertible {
+    /// The state of the application.
+    public var application: ApplicationState
+    /// Whether it has a network.
+    public var connectivity: Connectivity
+
+    public init(_ application: ApplicationState, _ connectivity: Connectivity) {
+        self.application = application
+        self.connectivity = connectivity
+    }
+
+    /// All six.
+    public static let all = ApplicationState.allCases.flatMap { application in
+        Connectivity.allCases.map { LifePosition(application, $0) }
+    }
+
+    public var description: String { "\(application), \(connectivity)" }
+}
+
+/// Whether there is a network to the server, as far as the application knows.
+///
+/// While suspended it is what was known last, and `connected` means that the kept socket stands.
+///
+/// Source: contract P2.
+public enum Connectivity: String, CaseIterable, Hashable, Sendable, Codable {
+    case connected
+    case disconnected
+}
+
+/// An action with its place in the order of all actions of a machine.
+public struct OrderedAction: Hashable, Sendable {
+    /// Its place; rising.
+    public let number: UInt64
+    /// What is to be done.
+    public let action: ConnectivityAction
+}

@@ -37,3 +37,48 @@ package enum SupervisionEvent: Hashable, Sendable {
     /// Time has passed.
     case timePassed
 }
+
+/// How a Main ended.
+package enum MainEnd: Hashable, Sendable {
+    case exited(status: Int32)
+    case killed(signal: Int32)
+    /// It could not be started at all.
+    case notStarted
+    /// It was the child of somebody else, of a keeper that is gone, so that nobody can tell.
+    case unseen
+
+    /// Whether its user closed it. Everything else is a failure (contract P8).
+    package var isClosing: Bool { self == .exited(status: 0) }
+}
+
+/// What the supervision of a Main wants done.
+package enum SupervisionDirective: Hashable, Sendable {
+    /// Start Main.
+    ///
+    /// - inBackground: Whether it is told that nobody looks, so that it builds no user interface (contract P8).
+    case start(inBackground: Bool)
+    /// Ask Main to end.
+    case terminate
+    /// End Main at once.
+    case kill(KillReason)
+    /// Wake Main, which sleeps, and tell it its budget.
+    case wake(budget: Duration)
+    /// Tell Main that its budget is over soon.
+    case warn(left: Duration)
+    /// Remember for as long as the machine runs whether Main is to stay down.
+    case remember(isClosed: Bool)
+    /// Let the kept sockets go: nobody will read them any more.
+    case letSocketsGo
+    /// Supervision is over.
+    case finish
+}
+
+/// Why a Main was killed.
+package enum KillReason: String, Hashable, Sendable {
+    /// It used up what a wake had given it (contract P6).
+    case budget
+    /// It did not say that it lives.
+    case watchdog
+    /// It was asked to end and did not.
+    case stop
+}

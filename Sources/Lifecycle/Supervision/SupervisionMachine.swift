@@ -86,3 +86,59 @@ package struct SupervisionMachine: Hashable, Sendable {
         }
     }
 }
+
+/// How a Main is supervised.
+package struct SupervisionOptions: Hashable, Sendable {
+    package var restart = RestartPolicy()
+    /// How long a Main that is awake may say nothing before it is killed; nil when it need not say anything.
+    package var watchdog: Duration?
+    /// How long a Main may run after it was woken by data, or started for it (contract P6).
+    package var wakeBudget = Duration.seconds(10)
+    /// How long after the wake it is told that the budget ends.
+    package var wakeWarning = Duration.seconds(8)
+    /// How long a Main that is asked to end may take.
+    package var stopGrace = Duration.seconds(5)
+
+    package init() {}
+}
+
+/// Where the supervision of a Main stands.
+package enum SupervisionState: Hashable, Sendable {
+    /// Nothing has happened yet.
+    case unbegun
+    /// Main is down and stays so until somebody wants it.
+    case down
+    /// Main has failed and is started at the instant.
+    case waiting(until: BootInstant, since: BootInstant, hastened: Bool)
+    /// Main runs.
+    case running(since: BootInstant)
+    /// Main was asked to end, and is killed at the instant.
+    case ending(killAt: BootInstant?, then: Next)
+
+    /// What comes after the end of a Main that was asked to.
+    package enum Next: Hashable, Sendable {
+        case stayDown
+        case start(inForeground: Bool)
+        case finish
+    }
+
+    /// Whether a process of Main is there.
+    package var hasMain: Bool {
+        switch self {
+        case .running, .ending: true
+        case .unbegun, .down, .waiting: false
+        }
+    }
+}
+
+/// What a Main that runs has said of itself.
+package enum MainPresence: Hashable, Sendable {
+    /// It has no connection to its keeper.
+    case silent
+    /// It is in use.
+    case awake
+    /// It waits for a wake.
+    case asleep
+    /// It was woken, or started for data, and has until the limit.
+    case woken(warnAt: BootInstant?, limit: BootInstant)
+}

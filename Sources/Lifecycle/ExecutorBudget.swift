@@ -80,3 +80,57 @@ public struct ExecutorBudget: Sendable {
         return directives
     }
 }
+
+/// What an Executor may use.
+///
+/// Source: contract P11; the numbers are those of a notification extension of iOS.
+public struct ExecutorLimits: Hashable, Sendable {
+    /// How long it runs before it is told that its time is nearly over.
+    public let warning: Duration
+    /// How long it runs before it is killed.
+    public let budget: Duration
+    /// The most memory of its own, in bytes; nil for no limit.
+    public let memory: UInt64?
+
+    /// - Parameters:
+    ///   - warning: How long it runs before it is told; at most `budget`.
+    ///   - budget: How long it runs before it is killed.
+    ///   - memory: The most memory of its own, in bytes; nil for no limit.
+    public init(
+        warning: Duration = .seconds(25), budget: Duration = .seconds(30), memory: UInt64? = 24 << 20
+    ) {
+        self.warning = min(warning, budget)
+        self.budget = budget
+        self.memory = memory
+    }
+
+    /// How long it has from being told to being killed.
+    public var grace: Duration { budget - warning }
+}
+
+/// Why an Executor is told to end, or is killed.
+public enum BudgetReason: Hashable, Sendable, CustomStringConvertible {
+    /// Its time is over, or nearly.
+    case time
+    /// It has more memory than it may; this much, in bytes.
+    case memory(UInt64)
+    /// Whoever runs it ends.
+    case stop
+
+    /// One word, for programs.
+    public var word: String {
+        switch self {
+        case .time: "time"
+        case .memory: "memory"
+        case .stop: "stop"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .time: "its time was over"
+        case .memory(let count): "it had \((count + (1 << 20) - 1) >> 20) MiB of memory"
+        case .stop: "the host stopped"
+        }
+    }
+}

@@ -30,12 +30,19 @@ public struct RetryPolicy: Hashable, Sendable {
 
     /// How long to wait after so many failures.
     public func pause(after failures: Int) -> Duration {
-        var pause = pause
-        var count = 1
-        while count < failures, pause < longestPause {
-            pause *= 2
-            count += 1
+        pause.doubled(failures - 1, upTo: longestPause)
+    }
+}
+
+extension Duration {
+    /// Returns the duration doubled so many times, at most `limit`. A count below one doubles nothing.
+    func doubled(_ count: Int, upTo limit: Duration) -> Duration {
+        var result = self
+        var left = count
+        while left > 0, result < limit {
+            result *= 2
+            left -= 1
         }
-        return min(pause, longestPause)
+        return min(result, limit)
     }
 }
