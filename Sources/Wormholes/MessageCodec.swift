@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// How messages of one type become bytes and are read from them.
 ///
 /// ```swift
@@ -42,5 +44,29 @@ extension MessageCodec where Message == [UInt8] {
     /// Bytes as they are.
     public static var bytes: MessageCodec {
         MessageCodec(name: "bytes", encode: { $0 }, decode: { $0 })
+    }
+}
+
+extension MessageCodec where Message: Codable {
+    /// JSON (RFC 8259), with fields in the order of their names, so that equal messages are equal bytes.
+    public static var json: MessageCodec {
+        MessageCodec(name: "json") { message in
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return Array(try encoder.encode(message))
+        } decode: { bytes in
+            try JSONDecoder().decode(Message.self, from: Data(bytes))
+        }
+    }
+
+    /// A binary property list.
+    public static var propertyList: MessageCodec {
+        MessageCodec(name: "plist") { message in
+            let encoder = PropertyListEncoder()
+            encoder.outputFormat = .binary
+            return Array(try encoder.encode(message))
+        } decode: { bytes in
+            try PropertyListDecoder().decode(Message.self, from: Data(bytes))
+        }
     }
 }

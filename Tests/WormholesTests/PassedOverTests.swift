@@ -1,5 +1,6 @@
 import CoreAPI
 import CoreAPITesting
+import InMemoryBackend
 import Testing
 import Wormholes
 
@@ -106,5 +107,20 @@ struct PassedOverTests {
         case .lagged(let count): return count
         case .cleared, .undecodable: return 1
         }
+    }
+}
+
+/// A group in memory in which participants open wormholes.
+struct WormholeFixture {
+    let space: MemorySpace
+
+    /// - Parameter historyByteCount: How much of what happened a slow listener can look back on.
+    init(historyByteCount: Int = 1 << 20) {
+        space = MemorySpace(historyByteCount: historyByteCount)
+    }
+
+    /// One more participant's wormhole.
+    func wormhole() async throws -> Wormhole {
+        Wormhole(try await space.open("group"))
     }
 }

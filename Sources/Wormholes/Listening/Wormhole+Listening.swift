@@ -1,4 +1,4 @@
-internal import CoreAPI
+public import CoreAPI
 
 /// Sequences. Each of these returns armed: what is sent after the call has returned is heard. Many listeners of one
 /// mailbox hear all of it each.
@@ -37,5 +37,39 @@ extension Wormhole {
     ) async throws(SharedCoreError) -> MailboxEvents<Message> {
         let reader = try await MailboxReader(source, in: group, replay: replay)
         return MailboxEvents(reader, as: type, from: filter, own: group.session.id)
+    }
+}
+
+/// What a listener hears first.
+///
+/// Source: contract M3.
+public enum Replay: String, Hashable, Sendable, CaseIterable {
+    /// Only what is sent after it began.
+    case none
+    /// The last message that stands there, if any.
+    case latest
+    /// All that stand there, the oldest first. For a mailbox that keeps the last message this is the same as ``latest``.
+    case pending
+}
+
+/// Whose messages a listener hears.
+///
+/// What a listener was passed over is counted in ``MailboxEvent/lagged(_:)`` whoever sent it.
+///
+/// Source: contract M4.
+public enum OriginFilter: Hashable, Sendable {
+    /// Everybody's.
+    case anyone
+    /// Everybody's but those of the listener's own session.
+    case others
+    /// Those of one session.
+    case only(SessionID)
+
+    func admits(_ origin: SessionID, for own: SessionID) -> Bool {
+        switch self {
+        case .anyone: true
+        case .others: origin != own
+        case .only(let session): origin == session
+        }
     }
 }
