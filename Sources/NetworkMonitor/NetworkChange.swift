@@ -1,3 +1,78 @@
+/// One thing that the kernel reports.
+package enum NetworkChange: Hashable, Sendable {
+    /// The interface is there and looks like this.
+    case link(NetworkLink)
+    /// The interface is gone.
+    case linkGone(UInt32)
+    case address(LinkAddress)
+    case addressGone(LinkAddress)
+    case route(DefaultRoute)
+    case routeGone(DefaultRoute)
+    /// A default route with these hops, one or more, took the place of another, which is not reported as gone.
+    case routesReplaced([DefaultRoute])
+}
+
+/// A network interface as the kernel reports it.
+package struct NetworkLink: Hashable, Sendable {
+    /// The kernel's number for it, unique in a network namespace.
+    package var index: UInt32
+    package var name: String
+    /// Whether it leads to this machine only.
+    package var isLoopback: Bool
+    /// Whether somebody has switched it on.
+    package var isUp: Bool
+    /// Whether it is on and can carry packets: a cable, a station, a peer is there.
+    package var isRunning: Bool
+
+    package init(index: UInt32, name: String, isLoopback: Bool = false, isUp: Bool = true, isRunning: Bool = true) {
+        self.index = index
+        self.name = name
+        self.isLoopback = isLoopback
+        self.isUp = isUp
+        self.isRunning = isRunning
+    }
+}
+
+/// An address that an interface of this machine has.
+package struct LinkAddress: Hashable, Sendable {
+    /// The interface's number.
+    package var link: UInt32
+    package var address: IPAddress
+    /// Whether packets to other networks can come from it: it is valid beyond the link, and the search for a duplicate is
+    /// over.
+    package var isUsable: Bool
+
+    package init(link: UInt32, address: IPAddress, isUsable: Bool = true) {
+        self.link = link
+        self.address = address
+        self.isUsable = isUsable
+    }
+}
+
+/// One hop of a route to everywhere, of the main table.
+package struct DefaultRoute: Hashable, Sendable {
+    package var family: IPAddress.Family
+    /// The interface's number.
+    package var link: UInt32
+    /// The router; nil where everybody is behind the interface itself.
+    package var gateway: IPAddress?
+    /// The address that packets come from, where the route says so.
+    package var source: IPAddress?
+    /// The lower one is taken.
+    package var priority: UInt32
+
+    package init(
+        family: IPAddress.Family, link: UInt32, gateway: IPAddress? = nil, source: IPAddress? = nil,
+        priority: UInt32 = 0
+    ) {
+        self.family = family
+        self.link = link
+        self.gateway = gateway
+        self.source = source
+        self.priority = priority
+    }
+}
+
 /// Reading what messages are about. What cannot be read, or is of no interest, is nil or empty.
 extension NetworkChange {
     /// The body of RTM_NEWLINK and RTM_DELLINK: `struct ifinfomsg` and attributes.
