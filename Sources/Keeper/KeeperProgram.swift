@@ -53,3 +53,9 @@ enum KeeperProgram {
         exit(status.rawValue)
     }
 }
+
+/// Why a keeper cannot begin.
+struct KeeperFailure: Error, Hashable {
+    let status: ExitStatus
+    let message: String
+}

@@ -135,3 +135,41 @@ extension KeptSockets {
         }
     }
 }
+
+/// What a process knows of its keeper and has told it.
+struct KeeperLink {
+    /// A request that waits for its answer.
+    struct Request {
+        /// The sockets that have come for it so far.
+        var found: [KeptSocket] = []
+        let answer: @Sendable (Result<[KeptSocket], SharedCoreError>) -> Void
+
+        func fail(_ error: SharedCoreError) { answer(.failure(error)) }
+    }
+
+    var connection: MessageSocket?
+    /// In the order in which they were sent, which is that of the answers.
+    var waiting: [Request] = []
+    var isClosed = false
+
+    // What the next keeper is told.
+
+    var kept: [String: OpenFile] = [:]
+    var isAsleep = false
+    var calls = 0
+}
+
+extension SharedCoreError {
+    /// What a keeper's refusal is for its Main (contract E1).
+    init(_ problem: KeeperProblem, at location: String) {
+        let code: Code =
+            switch problem.code {
+            case .malformed, .noSocket, .unknown: .invalidArgument
+            case .tooLong, .tooMany: .limitExceeded
+            case .notMain: .forbidden
+            case .busy: .unavailable
+            case .system: .system
+            }
+        self.init(code, "The keeper refuses: \(problem.message).", at: location)
+    }
+}

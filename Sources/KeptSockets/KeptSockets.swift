@@ -148,3 +148,27 @@ public final class KeptSockets: Sendable {
         SharedCoreError(.unavailable, "There is no keeper now.", at: path)
     }
 }
+
+/// A socket that the keeper has kept.
+public struct KeptSocket: Sendable {
+    /// The name that it was registered with.
+    public let name: String
+    let file: OpenFile
+
+    /// A descriptor of the socket, which is the caller's to close, and closed in programs that are started.
+    public func descriptor() throws(SharedCoreError) -> Int32 {
+        try SharedCoreError.wrapping { () throws(SystemCallError) in try file.duplicate() }
+    }
+}
+
+/// What a keeper tells its Main.
+public enum KeeperEvent: Hashable, Sendable {
+    /// Data has come on a kept socket while Main slept, or Main was started for it: it has so much time (contract P6).
+    case wake(budget: Duration)
+    /// The time is over soon; at its end Main is killed, unless it sleeps, is in use or has an active call.
+    case budgetEnds(left: Duration)
+    /// The keeper is gone; what it kept, this process has as well.
+    case keeperLost
+    /// The next keeper is there and has everything again.
+    case keeperFound
+}

@@ -1,3 +1,4 @@
+internal import CoreAPITesting
 internal import KeptSockets
 internal import Lifecycle
 internal import Testing
@@ -40,7 +41,7 @@ extension KeeperTests {
 
         @Test("Bytes at random are refused or understood, and nothing traps")
         func randomBytes() {
-            var chance = SupervisionCampaign.SplitMix(state: 1)
+            var chance = SplitMix64(seed: 1)
             for _ in 0..<5000 {
                 var bytes = Array((Self.requests.randomElement(using: &chance) ?? .take).text.utf8)
                 for _ in 0...Int(chance.next() % 4) {

@@ -19,7 +19,7 @@ extension KeeperTests {
         func loop() async throws {
             let group = try SupervisedGroup()
             let stage = group.stage
-            var chance = SupervisionCampaign.SplitMix(state: Self.seed)
+            var chance = SplitMix64(seed: Self.seed)
             var host = try group.serve()
             try await stage.untilNoted("connected")
             var sent: [String] = []
