@@ -80,3 +80,9 @@ package struct StartedProgram: Sendable {
             + variables.sorted { $0.key < $1.key }.map { Array("\($0.key)=\($0.value)".utf8) }
     }
 }
+
+/// How a program ended.
+package enum ProgramEnd: Hashable, Sendable {
+    case exited(status: Int32)
+    case killed(signal: Int32)
+}

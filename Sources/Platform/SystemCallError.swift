@@ -1,3 +1,4 @@
+package import CoreAPI
 internal import Glibc
 
 /// A system call that failed: which one, on what, and with which error number.
@@ -72,4 +73,76 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     }
     /// Whether something on the path, or at its end, is no directory, or a link where none may be.
     package var isNotDirectory: Bool { number == ENOTDIR || number == ELOOP }
+}
+
+/// Calls the system again as long as a signal interrupts the call.
+enum SystemCall {
+    /// Runs a call of the C library, which gives -1 and sets errno when it fails.
+    static func run<Value: FixedWidthInteger>(
+        _ name: String, at location: @autoclosure () -> String, _ body: () -> Value
+    ) throws(SystemCallError) -> Value {
+        if let number = FailPoint.failure(of: name, at: location()) {
+            throw SystemCallError(name, number: number, at: location())
+        }
+        while true {
+            let result = body()
+            guard result == -1 else { return result }
+            let number = errno
+            if number != EINTR { throw SystemCallError(name, number: number, at: location()) }
+        }
+    }
+
+    /// Runs a call that gives its negated error number when it fails.
+    @discardableResult
+    static func negated(
+        _ name: String, at location: @autoclosure () -> String, _ body: () -> Int32
+    ) throws(SystemCallError) -> Int32 {
+        if let number = FailPoint.failure(of: name, at: location()) {
+            throw SystemCallError(name, number: number, at: location())
+        }
+        while true {
+            let result = body()
+            guard result < 0 else { return result }
+            if result != -EINTR { throw SystemCallError(name, number: -result, at: location()) }
+        }
+    }
+}
+
+extension SharedCoreError {
+    /// The error that a failed system call is for the user of a group (contract E1).
+    package init(_ error: SystemCallError) {
+        let cause = "\(error.call): \(error.text)"
+        if error.isStorageFull {
+            self.init(
+                .storageFull, "There is no space left for what was to be written.", at: error.location, cause: cause)
+        } else if let exhausted = error.exhausted {
+            self.init(
+                .unavailable, "The system has no more \(exhausted). It works again when others have let go of some.",
+                at: error.location, cause: cause)
+        } else if error.cannotTakeFreeName {
+            self.init(
+                .unsupported,
+                "The file system can neither rename a file without replacing another one (RENAME_NOREPLACE) nor link it, "
+                    + "by which processes agree on one file of each name. Give a directory on a local file system, such as "
+                    + "ext4, XFS, Btrfs or tmpfs.",
+                at: error.location, cause: cause)
+        } else if error.isForbidden {
+            self.init(
+                .forbidden, "This user may not do that here: check owner and mode.", at: error.location, cause: cause)
+        } else if error.cannotShareMemory {
+            self.init(
+                .unsupported,
+                "The file system does not let processes share memory. Give a directory on a local one.",
+                at: error.location, cause: cause)
+        } else {
+            self.init(.system, "The operating system refused it.", at: error.location, cause: cause)
+        }
+    }
+
+    /// Runs `body` and gives a failed system call as the error that it is for the user of a group.
+    package static func wrapping<Value>(
+        _ body: () throws(SystemCallError) -> Value
+    ) throws(SharedCoreError) -> Value {
+        do throws(SystemCallError) { return try body() } catch { throw SharedCoreError(error) }
+    }
 }
