@@ -2,7 +2,7 @@ internal import Coordination
 package import CoreAPI
 internal import MaildirCore
 internal import Platform
-internal import ProgramOutput
+package import ProgramOutput
 
 /// One Executor from its push to its end: gets its message, shows it, acknowledges it, and lets its core serve the
 /// others.
@@ -126,5 +126,17 @@ extension ExecutorReport {
         self.init(
             event: event, callID: callID, text: text, from: from, source: answer.source, coreStarts: coreStarts,
             elapsed: elapsed, reason: nil)
+    }
+}
+
+/// Why an Executor could not do its job at all, which says nothing about its call-id.
+package struct ExecutorFailure: Error, Hashable, Sendable {
+    package let status: ExitStatus
+    /// One line for people.
+    package let message: String
+
+    package init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
     }
 }
