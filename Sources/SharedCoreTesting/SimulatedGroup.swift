@@ -2,7 +2,8 @@ public import Coordination
 public import CoreAPI
 internal import InMemoryBackend
 internal import Synchronization
-public import TestInstruments
+// Exported: a test that imports this kit has its clock and its waits as well.
+@_exported public import TestInstruments
 
 /// A group whose processes are played in the memory of a test, each with a handle, a session and an executor of its own,
 /// by a clock that the test moves.
