@@ -50,3 +50,27 @@ extension Inbox {
         try await mailbox.giveBack(taken.delivery)
     }
 }
+
+/// What came of asking for a message.
+public enum InboxTake: Hashable, Sendable {
+    /// It is in this participant's hand.
+    case taken(TakenMessage)
+    /// There is nothing to take, for the reason given.
+    case unavailable(InboxState)
+}
+
+/// A message in a participant's hand, to be acknowledged when it has been shown.
+///
+/// It may have been shown before: a participant that is killed between showing and acknowledging gives it back.
+///
+/// Source: contract C10.
+public struct TakenMessage: Hashable, Sendable {
+    /// The message.
+    public let message: InboxMessage
+    package let delivery: QueueDelivery
+
+    package init(message: InboxMessage, delivery: QueueDelivery) {
+        self.message = message
+        self.delivery = delivery
+    }
+}

@@ -1,4 +1,4 @@
-package import CoreAPI
+public import CoreAPI
 
 /// The entries of a timeline as they stood together, the oldest first.
 public struct TimelineHistory: Hashable, Sendable {
@@ -58,4 +58,66 @@ public struct TimelineHistory: Hashable, Sendable {
         places = []
         checkpointRevision = nil
     }
+}
+
+extension TimelineHistory {
+    /// The epochs that were taken over from, or whose core was given up: their cores may run on.
+    package var supersededEpochs: Set<Revision> {
+        var epochs = Set(checkpoint?.ledger.superseded ?? [])
+        for record in records {
+            switch record.entry.kind {
+            case .tookOver: if let epoch = record.entry.previous?.epoch { epochs.insert(epoch) }
+            case .coreGivenUp: if let epoch = record.entry.epoch { epochs.insert(epoch) }
+            default: break
+            }
+        }
+        return epochs
+    }
+
+    /// The process that acquired an epoch, without its start time; nil for one that the timeline does not know.
+    package func process(of epoch: Revision) -> ProcessIdentity? {
+        let told = records.first { $0.entry.epoch == epoch }
+        return told?.entry.process ?? checkpoint?.ledger.cores[epoch]?.process
+    }
+}
+
+/// An entry at its place in the order of commits.
+public struct TimelineRecord: Hashable, Sendable {
+    /// The commit that wrote it.
+    public let revision: Revision
+    /// What it tells, with an acquisition's epoch filled in.
+    public let entry: TimelineEntry
+
+    package init(revision: Revision, entry: TimelineEntry) {
+        var entry = entry
+        if entry.kind.isAcquisition, entry.epoch == nil { entry.epoch = revision }
+        self.revision = revision
+        self.entry = entry
+    }
+
+    /// Why an entry is no record.
+    struct Damage: Error {
+        let violation: Violation
+    }
+
+    static func read(_ entry: Entry) -> Result<TimelineRecord, Damage> {
+        func damaged(_ sentence: String) -> Result<TimelineRecord, Damage> {
+            .failure(Damage(violation: Violation(.c15, at: entry.revision, sentence)))
+        }
+        guard let told = try? TimelineEntry(decoding: entry.value) else {
+            return damaged("The entry \(entry.key) cannot be read.")
+        }
+        guard entry.revision == entry.creationRevision else {
+            return damaged("The entry \(entry.key) was written a second time.")
+        }
+        guard entry.origin == told.participant else {
+            return damaged("Session \(entry.origin) wrote what session \(told.participant) did.")
+        }
+        return .success(TimelineRecord(revision: entry.creationRevision, entry: told))
+    }
+}
+
+extension TimelineEntry.Kind {
+    /// Whether it creates an ownership.
+    var isAcquisition: Bool { self == .acquired || self == .tookOver }
 }

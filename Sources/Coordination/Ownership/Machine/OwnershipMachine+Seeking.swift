@@ -183,3 +183,24 @@ extension OwnershipMachine {
         transaction.put(OwnershipKey.owner, record.bytes, lifetime: .session)
     }
 }
+
+/// Why a participant cannot own now: a Main that answers does, or is about to.
+package struct Refusal: Hashable, Sendable {
+    /// The owner entry; nil when the other Main still waits for its own hand-over.
+    package let owner: Standing<OwnerRecord>?
+    /// The other Main's session.
+    package let session: SessionID
+    /// Its name for people.
+    package let name: String
+
+    /// What people call it.
+    package var title: String { name.isEmpty ? "of session \(session)" : "“\(name)”" }
+}
+
+/// The end of an ownership that its holder did not bring about.
+package struct Loss: Hashable, Sendable {
+    /// What was lost.
+    package let epoch: Revision
+    /// Who owns instead; nil when nobody does.
+    package let successor: Standing<OwnerRecord>?
+}

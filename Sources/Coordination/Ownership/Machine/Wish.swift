@@ -13,3 +13,41 @@ package enum Wish: Hashable, Sendable {
         if case .nothing = self { false } else { true }
     }
 }
+
+/// Why a participant does not want to own.
+package enum IdleReason: Hashable, Sendable {
+    case nothingAsked
+    case notStarted
+    case closes
+    /// No call here needs a core.
+    case nobodyWaits
+    /// What anybody in the group waited for is there.
+    case allServed
+    case budgetUsedUp(Duration)
+    /// Another Main has taken over.
+    case superseded
+    /// Another Main owns.
+    case refused
+    case startCancelled
+    /// The store did not let a Main own.
+    case storeRefuses
+    /// Its core failed, with this problem.
+    case coreFailed(String)
+
+    /// For people: it is told on the timeline.
+    package var sentence: String {
+        switch self {
+        case .nothingAsked: "nothing is asked of it"
+        case .notStarted: "it has not started"
+        case .closes: "its participant closes"
+        case .nobodyWaits: "nobody waits here"
+        case .allServed: "everybody who waited has been served"
+        case .budgetUsedUp(let budget): "its budget of \(budget) is used up"
+        case .superseded: "another Main takes over"
+        case .refused: "another Main owns"
+        case .startCancelled: "its start was cancelled"
+        case .storeRefuses: "the group's store refuses it"
+        case .coreFailed(let problem): problem
+        }
+    }
+}

@@ -1,5 +1,22 @@
 public import CoreAPI
 
+/// The expensive part of an application, of which only one runs at a time: a SIP or a messaging stack.
+///
+/// A core is started by whoever owns, works until told otherwise, and hands over each message that it receives. The
+/// three calls come in this order and never at once. They run on the concurrent pool; a core that blocks does so on a
+/// thread of its own.
+public protocol Core: Sendable {
+    /// Connects. Throwing gives up ownership.
+    func start(in context: CoreContext) async throws
+
+    /// Works until the task is cancelled: receives, hands each message over with ``CoreContext/deliver(_:)``, and
+    /// acknowledges it to its server only after that call has returned.
+    func iterate(in context: CoreContext) async throws
+
+    /// Disconnects. Called after `iterate` has returned, and also after a `start` that threw.
+    func stop() async
+}
+
 /// What a running core is given. There is no other way for it to reach the group.
 public struct CoreContext: Sendable {
     /// The group's store, with the core's epoch as a guard on every transaction. A write of a superseded core throws
@@ -53,5 +70,27 @@ public struct CoreContext: Sendable {
     /// Puts a sentence about something that the core had to set aside on the timeline.
     public func report(_ problem: String) async {
         await reportProblem(problem)
+    }
+}
+
+extension CoreContext {
+    /// Enters a section of work that a Main's request for hand-over lets the core finish.
+    ///
+    /// The core is told to stop as soon as it leaves the section, or when `bound` has passed since the request.
+    ///
+    /// Source: contract C3.
+    ///
+    /// - Parameter bound: How long the section may hold up a hand-over. It counts up to the configured hard maximum.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when a request is pending already, when the core is in a section, or
+    ///   when it is superseded.
+    public func enterCriticalSection(bound: Duration) async throws(SharedCoreError) {
+        _ = try await store.commit(CriticalRecord.entering(epoch, bound: bound))
+    }
+
+    /// Leaves the section.
+    ///
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded.
+    public func leaveCriticalSection() async throws(SharedCoreError) {
+        _ = try await store.commit(CriticalRecord.leaving(epoch))
     }
 }

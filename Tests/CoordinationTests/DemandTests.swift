@@ -78,3 +78,70 @@ struct DemandTests {
         #expect(demand.openUntil(after: start) == start.advanced(by: .milliseconds(100)))
     }
 }
+
+/// How long an Executor's core runs.
+struct CoreRunPolicyTests {
+    private let start = BootInstant(nanoseconds: 1_000_000_000)
+
+    private func policy() -> CoreRunPolicy {
+        CoreRunPolicy(budget: .seconds(30), linger: .milliseconds(250), from: start)
+    }
+
+    private func after(_ milliseconds: Int) -> BootInstant { start.advanced(by: .milliseconds(milliseconds)) }
+
+    @Test("C9: it runs while anybody waits, until the latest deadline or the end of the budget")
+    func runsWhileAnybodyWaits() {
+        var policy = policy()
+        #expect(policy.decide(openUntil: after(5000), at: after(10)) == .run(until: after(5000)))
+        #expect(policy.decide(openUntil: after(90_000), at: after(20)) == .run(until: after(30_000)))
+        #expect(policy.decide(openUntil: after(90_000), at: after(30_000)) == .spent)
+    }
+
+    @Test("C9: when nobody waits it goes on for a moment, which a new push ends")
+    func lingers() {
+        var policy = policy()
+        #expect(policy.decide(openUntil: nil, at: after(100)) == .run(until: after(350)))
+        #expect(policy.decide(openUntil: nil, at: after(349)) == .run(until: after(350)))
+        #expect(policy.decide(openUntil: after(9000), at: after(349)) == .run(until: after(9000)))
+        #expect(policy.decide(openUntil: nil, at: after(400)) == .run(until: after(650)))
+        #expect(policy.decide(openUntil: nil, at: after(650)) == .done)
+    }
+}
+
+/// One call's wait, step by step.
+struct MessageWaitTests {
+    private let start = BootInstant(nanoseconds: 1_000_000_000)
+
+    private func after(_ milliseconds: Int) -> BootInstant { start.advanced(by: .milliseconds(milliseconds)) }
+
+    private func wait() -> MessageWait {
+        MessageWait(deadline: after(10_000), lookInterval: .milliseconds(250))
+    }
+
+    @Test("C10: what is there is taken, and what is known already is no wait")
+    func thereAlready() throws {
+        let message = try InboxMessage.text("a")
+        #expect(wait().step(.stored(message), at: start) == .take)
+        #expect(wait().step(.acknowledged, at: start) == .nothingToShow)
+        #expect(wait().step(.nothingToShow, at: start) == .nothingToShow)
+    }
+
+    @Test("C8, C13: it lets others know, looks by itself every 250 ms, and asks for a core only for what is not there")
+    func waiting() {
+        var wait = wait()
+        #expect(wait.step(.absent, at: start) == .expect)
+        wait.isExpected = true
+        #expect(wait.step(.absent, at: start) == .wait(until: after(250), needsCore: true))
+        #expect(
+            wait.step(.taken(by: SessionID(rawValue: 1)), at: start) == .wait(until: after(250), needsCore: false))
+        #expect(wait.step(.absent, at: after(9900)) == .wait(until: after(10_000), needsCore: true))
+    }
+
+    @Test("C7: it ends exactly at its deadline; what comes with the deadline is taken")
+    func deadline() throws {
+        var wait = wait()
+        wait.isExpected = true
+        #expect(wait.step(.absent, at: after(10_000)) == .timeout)
+        #expect(wait.step(.stored(try .text("a")), at: after(10_000)) == .take)
+    }
+}

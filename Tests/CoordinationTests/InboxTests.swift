@@ -270,3 +270,41 @@ struct InboxTests {
         #expect(try await code { try await inbox.look(id) } == expected)
     }
 }
+
+struct CallIDTests {
+    @Test("C10: a call-id is its bytes: a composed and a decomposed é are two")
+    func bytes() throws {
+        let composed = try CallID.of("caf\u{E9}@example.org")
+        let decomposed = try CallID.of("cafe\u{301}@example.org")
+        #expect(composed.text == decomposed.text, "one text to String")
+        #expect(composed != decomposed)
+        #expect(Set([composed, decomposed]).count == 2)
+        #expect(try composed == CallID.of("caf\u{E9}@example.org"))
+        #expect(try composed.hashValue == CallID.of("caf\u{E9}@example.org").hashValue)
+    }
+}
+
+/// A group in memory whose participants share an inbox.
+struct InboxFixture {
+    let clock = ManualClock()
+    let space: MemorySpace
+    /// Keeps the group while participants come and go.
+    let keeper: MemoryGroup
+
+    init(limits: Limits = Limits()) async throws {
+        space = MemorySpace(clock: clock, limits: limits)
+        keeper = try await space.open("group")
+    }
+
+    func participant(_ role: SessionRole = .executor) async throws -> MemoryGroup {
+        try await space.open("group", as: SessionDescription(role: role, name: "test"))
+    }
+}
+
+func callID(_ text: String) throws -> CallID {
+    try #require(CallID(text))
+}
+
+func textMessage(_ id: String, _ text: String = "hello") throws -> InboxMessage {
+    InboxMessage(callID: try callID(id), content: .text(from: "sip:a@x", to: "sip:b@x", text: text))
+}

@@ -1,3 +1,6 @@
+public import CoreAPI
+public import Platform
+
 /// How ownership and messages are handled. All participants of a group should use the same.
 public struct CoordinationOptions: Hashable, Sendable {
     /// How long a Main waits for an owner that it has asked to hand over (contract C3).
@@ -47,5 +50,42 @@ public struct CoordinationOptions: Hashable, Sendable {
         rules.answerBound = answerBound
         rules.lookInterval = lookInterval
         return rules
+    }
+}
+
+/// What a Main does when an Executor in another process still owns at the deadline of a hand-over.
+///
+/// Source: contract C3.
+public enum HandoverEnforcement: String, Hashable, Sendable, CaseIterable {
+    /// Its process is killed, where that can be done; otherwise it is fenced.
+    case kill
+    /// It is fenced: none of its writes takes effect any more, but its core may run on until it notices.
+    case fence
+}
+
+/// What a participant has of the machine around it: parameters, so that tests decide.
+///
+/// Source: contract C16.
+public struct CoordinationEnvironment: Sendable {
+    /// The clock of all deadlines.
+    public var clock: any TimeSource
+    /// How an Executor that does not let go is killed.
+    public var processes: any ProcessControl
+    /// Who watches that no two cores run at once; nil for nobody (contract C15).
+    public var witness: (any Witness)?
+    /// What chance comes from.
+    public var seed: UInt64
+    /// Where a participant and its cores run; nil for the participants' thread and the concurrent pool. Only the kit for
+    /// tests of applications sets it, to know when nothing runs any more.
+    package var executor: (any SerialExecutor & TaskExecutor)?
+
+    public init(
+        clock: any TimeSource = SystemClock(), processes: any ProcessControl = LocalProcessControl(),
+        witness: (any Witness)? = nil, seed: UInt64 = .random(in: .min ... .max)
+    ) {
+        self.clock = clock
+        self.processes = processes
+        self.witness = witness
+        self.seed = seed
     }
 }
