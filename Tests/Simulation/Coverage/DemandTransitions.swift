@@ -27,3 +27,14 @@ enum WishKind: UInt8 {
         }
     }
 }
+
+/// Who waits, as far as is known.
+enum PolicyInput: UInt8 {
+    /// What is waited for is not known yet; somebody waits; nobody does.
+    case unknown, awaited, quiet
+}
+
+/// What is decided about a core that runs for others.
+enum PolicyDecision: UInt8 {
+    case run, done, spent
+}
