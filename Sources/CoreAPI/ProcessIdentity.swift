@@ -30,11 +30,13 @@ public struct BootID: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    public var description: String {
-        func hexadecimal(_ word: UInt64) -> String {
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }
-        return hexadecimal(high) + hexadecimal(low)
+    public var description: String { high.hexadecimal + low.hexadecimal }
+}
+
+extension UInt64 {
+    /// The number as 16 hexadecimal digits: the order of such texts is the order of the numbers.
+    package var hexadecimal: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 }

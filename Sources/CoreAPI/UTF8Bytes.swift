@@ -1,7 +1,7 @@
 /// Equality, order and hash of strings by their bytes. `String` itself compares by canonical equivalence, under which
 /// two different keys could be one.
-enum UTF8Bytes {
-    static func equal(_ left: String, _ right: String) -> Bool {
+package enum UTF8Bytes {
+    package static func equal(_ left: String, _ right: String) -> Bool {
         let fast = left.utf8.withContiguousStorageIfAvailable { leftBytes in
             right.utf8.withContiguousStorageIfAvailable { rightBytes in
                 equal(UnsafeRawBufferPointer(leftBytes), UnsafeRawBufferPointer(rightBytes))
@@ -70,7 +70,7 @@ enum UTF8Bytes {
         return text.utf8.starts(with: prefix.utf8)
     }
 
-    static func hash(_ text: String, into hasher: inout Hasher) {
+    package static func hash(_ text: String, into hasher: inout Hasher) {
         let done: Void? = text.utf8.withContiguousStorageIfAvailable { bytes in
             hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
         }

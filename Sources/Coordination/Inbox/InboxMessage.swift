@@ -1,3 +1,5 @@
+internal import CoreAPI
+
 /// What a core received and every participant may ask for.
 public struct InboxMessage: Hashable, Sendable {
     /// What a message carries.
@@ -41,11 +43,10 @@ public struct CallID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { text }
 
     public static func == (left: CallID, right: CallID) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
+        UTF8Bytes.equal(left.text, right.text)
     }
 
     public func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
-        hasher.combine(text.utf8.count)
+        UTF8Bytes.hash(text, into: &hasher)
     }
 }

@@ -112,9 +112,7 @@ enum InboxCoding {
         }
         var reader = ByteReader(entry.value.dropFirst())
         do throws(ByteCodingError) {
-            let text = try reader.text()
-            // Compared by bytes: a call-id is not a text in a language.
-            guard text.utf8.elementsEqual(callID.text.utf8) else { throw ByteCodingError.malformed }
+            guard CallID(try reader.text()) == callID else { throw ByteCodingError.malformed }
             let value = try read(&reader, callID)
             try reader.finish()
             return value

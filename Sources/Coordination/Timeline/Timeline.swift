@@ -58,7 +58,7 @@ public struct Timeline: Sendable {
     private static func key(for session: SessionID) throws(SharedCoreError) -> Key {
         let number = counter.add(1, ordering: .relaxed).newValue
         return try Key(
-            path + "/" + FixedWidth.hexadecimal(session.rawValue) + "-" + FixedWidth.hexadecimal(number))
+            path + "/" + session.rawValue.hexadecimal + "-" + number.hexadecimal)
     }
 
     private static let counter = Atomic<UInt64>(0)

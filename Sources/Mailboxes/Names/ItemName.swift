@@ -26,7 +26,7 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
     package static func numbered(by session: SessionID) -> ItemName {
         // One counter for the process, because several queues may have one path and one session.
         let number = counter.add(1, ordering: .relaxed).newValue
-        return ItemName(part: "%n" + FixedWidth.hexadecimal(session.rawValue) + "-" + FixedWidth.hexadecimal(number))
+        return ItemName(part: "%n" + session.rawValue.hexadecimal + "-" + number.hexadecimal)
     }
 
     public var description: String { text }
@@ -36,13 +36,4 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
     }
 
     private static let counter = Atomic<UInt64>(0)
-}
-
-/// Numbers whose order as text is their order as numbers.
-package enum FixedWidth {
-    /// 16 hexadecimal digits.
-    package static func hexadecimal(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-    }
 }

@@ -1,3 +1,5 @@
+internal import CoreAPI
+
 /// Where the sockets of a group are, by a name that every process makes of the group's directory.
 package enum RuntimeDirectory {
     /// The directory for the sockets of a group: one of its own in the directory that the system gives the user for such
@@ -16,10 +18,8 @@ package enum RuntimeDirectory {
     ///
     /// Source: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
     private static func hash(of text: String) -> String {
-        let value = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
+        text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
             (hash ^ UInt64(byte)) &* 0x100_0000_01b3
-        }
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        }.hexadecimal
     }
 }
