@@ -62,9 +62,9 @@ public struct BackendConfiguration: Hashable, Sendable {
     /// The absolute path of the directory in which groups lie, each in a directory of its own name. Backends that keep no
     /// files ignore it.
     public var parentDirectory: String
-    /// What a commit must survive; nil leaves it to the backend.
+    /// The failures that a commit must survive; nil leaves it to the backend.
     public var durability: Durability?
-    /// What the caller relies on beyond the common part of the contract.
+    /// The caller's requirements beyond the common part of the contract.
     public var requirements: Requirements
     /// Values that only one backend knows, by key, such as `zmq.endpoint`.
     public var settings: [String: String]

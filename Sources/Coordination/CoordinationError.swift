@@ -6,11 +6,11 @@ public import CoreAPI
 ///
 /// Source: contract E1.
 public struct CoordinationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of fault it is.
+    /// The kind of fault.
     public let code: Code
-    /// What is wrong, for people.
+    /// The fault in a sentence, for people.
     public let message: String
-    /// Who owns, where that is the reason.
+    /// The owner, where that is the reason.
     public let owner: GroupOwner?
     /// The store's error that it came from.
     public let cause: SharedCoreError?

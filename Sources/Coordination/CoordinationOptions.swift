@@ -11,7 +11,7 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var onDeadline: HandoverEnforcement
     /// How long an Executor's core may run (contract C9, P11).
     public var executorBudget: Duration
-    /// How long an Executor's core goes on when everybody has been served, so that the next push of a burst finds it
+    /// How long an Executor's core goes on when all calls have been served, so that the next push of a burst finds it
     /// running instead of starting another.
     public var coreLinger: Duration
     /// How long a message, and after its acknowledgement its call-id, is kept (contract C10).
@@ -22,7 +22,7 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var timelineCapacity: Int
     /// How long a holder may take to answer a challenge. The contract names the time (C6); only tests change it.
     package var answerBound = Duration.milliseconds(500)
-    /// How often one who waits looks by itself. The contract names the time (C13); only tests change it.
+    /// How often a waiting participant polls. The contract names the time (C13); only tests change it.
     package var lookInterval = Duration.milliseconds(250)
 
     public init(
@@ -71,7 +71,7 @@ public struct CoordinationEnvironment: Sendable {
     public var clock: any TimeSource
     /// How an Executor that does not let go is killed.
     public var processes: any ProcessControl
-    /// Who watches that no two cores run at once; nil for nobody (contract C15).
+    /// The witness that no two cores run at once; nil for none (contract C15).
     public var witness: (any Witness)?
     /// What chance comes from.
     public var seed: UInt64

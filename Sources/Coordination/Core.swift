@@ -2,7 +2,7 @@ public import CoreAPI
 
 /// The expensive part of an application, of which only one runs at a time: a SIP or a messaging stack.
 ///
-/// A core is started by whoever owns, works until told otherwise, and hands over each message that it receives. The
+/// A core is started by the owner, works until told otherwise, and hands over each message that it receives. The
 /// three calls come in this order and never at once. They run on the concurrent pool; a core that blocks does so on a
 /// thread of its own.
 public protocol Core: Sendable {
@@ -17,7 +17,7 @@ public protocol Core: Sendable {
     func stop() async
 }
 
-/// What a running core is given. There is no other way for it to reach the group.
+/// The context of a running core. There is no other way for it to reach the group.
 public struct CoreContext: Sendable {
     /// The group's store, with the core's epoch as a guard on every transaction. A write of a superseded core throws
     /// ``SharedCoreError/Code/guardFailed`` and does nothing.
@@ -34,7 +34,7 @@ public struct CoreContext: Sendable {
     let acceptMessage: @Sendable (InboxMessage) async throws(SharedCoreError) -> Acceptance
     let reportProblem: @Sendable (String) async -> Void
 
-    /// What became of a message that a core handed over.
+    /// The outcome of handing a message over.
     public enum Acceptance: Hashable, Sendable {
         /// It is in the inbox.
         case stored
@@ -55,8 +55,8 @@ public struct CoreContext: Sendable {
         self.reportProblem = reportProblem
     }
 
-    /// Stores a received message for whoever asks for it. When this returns, the message is committed, and only then
-    /// may the core acknowledge it to its server.
+    /// Stores a received message for the participants that ask for it. When this returns, the message is committed, and
+    /// only then may the core acknowledge it to its server.
     ///
     /// Source: contract C8, C10.
     ///

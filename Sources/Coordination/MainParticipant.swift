@@ -20,9 +20,10 @@ public final class MainParticipant: Sendable {
 
     /// A Main that takes part through an open handle. The handle is the caller's: close it after ``stop()``.
     ///
-    /// From here on it follows who owns, with one watch, whether it is asked for anything or not; where it finds an owner, it has
-    /// the group look for its dead once. It takes no part before it is asked to. A watch has its price while nobody calls: what
-    /// changes of ownership wakes this process, and over files the process of whoever owns is waited for.
+    /// From here on it follows the ownership with one watch, whether it is asked for anything or not; where it finds an
+    /// owner, it has the group look for its dead once. It takes no part before it is asked to. A watch has its price
+    /// also without any call: each change of ownership wakes this process, and over files it holds a pidfd on the
+    /// owner's process.
     ///
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/main``.

@@ -1,7 +1,7 @@
 /// Appends values to a byte array in the one form that ``ByteReader`` reads: integers as LEB128 varints or fixed
 /// little-endian words, bytes and text with their count in front.
 package struct ByteWriter: Sendable {
-    /// What was written so far.
+    /// The bytes written so far.
     package private(set) var bytes: [UInt8]
 
     package init(reserving count: Int = 0) {

@@ -1,10 +1,10 @@
-/// What an open group promises.
+/// The promises of an open group.
 public struct Capabilities: Hashable, Sendable {
     /// The backend's name, for people.
     public let backend: String
     /// The promises that it keeps.
     public let features: Set<Capability>
-    /// What a commit survives.
+    /// The failures that a commit survives.
     public let durability: Durability
     /// The sizes that it accepts.
     public let limits: Limits
@@ -43,7 +43,7 @@ public struct Capability: RawRepresentable, Hashable, Sendable, CustomStringConv
     public static let multipleProcesses = Capability(rawValue: "multipleProcesses")
     /// The death of a process of this machine is noticed at once, not when a lease runs out (L1).
     public static let promptDeathNotice = Capability(rawValue: "promptDeathNotice")
-    /// A process stopped at any instruction holds up nobody for more than 250 ms (S15).
+    /// A process stopped at any instruction delays no other for more than 250 ms (S15).
     public static let stoppedWritersTolerated = Capability(rawValue: "stoppedWritersTolerated")
     /// Reads reflect every commit that had returned anywhere (S4).
     public static let linearizableReads = Capability(rawValue: "linearizableReads")
@@ -67,7 +67,7 @@ public struct Capability: RawRepresentable, Hashable, Sendable, CustomStringConv
     public var description: String { rawValue }
 }
 
-/// What a commit survives once it has returned.
+/// The failures that a commit survives once it has returned.
 ///
 /// Source: contract S10.
 public enum Durability: String, Hashable, Sendable, Comparable, CaseIterable {
@@ -117,16 +117,16 @@ public struct Limits: Hashable, Sendable {
 public enum WakeUp: Hashable, Sendable {
     /// By a call within the process: nothing gets lost.
     case direct
-    /// By the system's events on files. A poster that is killed before it has woken anybody is noticed at once.
+    /// By the system's events on files. A poster that is killed before it has woken any observer is noticed at once.
     case fileEvents
-    /// By a word of memory that the processes share and sleep at. A poster that is killed before it has woken anybody is
-    /// noticed within 10 s, or within 250 ms by whoever waits with a deadline.
+    /// By a word of memory that the processes share and sleep at. A poster that is killed before it has woken any
+    /// observer is noticed within 10 s, or within 250 ms by a participant that waits with a deadline.
     case sharedMemory
-    /// By nobody: the participant looks by itself, so it knows that much later.
+    /// By no signal: the participant polls, so it knows that much later.
     case looking(every: Duration)
 }
 
-/// What a caller needs of a group. A backend that cannot give it refuses at open.
+/// A caller's requirements of a group. A backend that cannot meet them refuses at open.
 public struct Requirements: Hashable, Sendable {
     /// No requirement beyond the contract's common part.
     public static let none = Requirements()

@@ -1,7 +1,7 @@
 /// Wakes observers in all processes of a group by name.
 ///
 /// A notification carries no payload but a 64-bit state word. What was committed to the group before a post is readable
-/// by whoever the post wakes.
+/// by the observers that the post wakes.
 ///
 /// Source: contract N.
 public protocol CrossProcessNotifier: Sendable {
@@ -17,7 +17,7 @@ public protocol CrossProcessNotifier: Sendable {
     /// Begins to deliver the posts of `name`. Returns armed: a post that begins after this call has returned is delivered.
     func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation
 
-    /// What stands under `name` now.
+    /// Returns the state under `name` now.
     func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState
 }
 
@@ -67,7 +67,7 @@ extension NotificationName: ExpressibleByStringLiteral {
     }
 }
 
-/// What stands under a notification's name, readable without an event.
+/// The state under a notification's name, readable without an event.
 ///
 /// Source: contract N5.
 public struct NotificationState: Hashable, Sendable {

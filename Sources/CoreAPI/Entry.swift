@@ -1,4 +1,4 @@
-/// What stands in a store under a key.
+/// A key's entry in a store.
 ///
 /// Source: contract S1.
 public struct Entry: Hashable, Sendable {
@@ -9,7 +9,7 @@ public struct Entry: Hashable, Sendable {
     /// The commit that wrote this value.
     public let revision: Revision
     /// The commit that created the entry. It changes only when the entry was gone in between, so it serves as the
-    /// fencing token, the *epoch*, of whoever created it.
+    /// fencing token, the *epoch*, of its creator.
     public let creationRevision: Revision
     /// How long it lives by itself.
     public let lifetime: Lifetime
@@ -28,7 +28,7 @@ public struct Entry: Hashable, Sendable {
     }
 }
 
-/// How long an entry lives when nobody deletes it.
+/// How long an entry lives when it is not deleted.
 ///
 /// Source: contract S8.
 public enum Lifetime: Hashable, Sendable {

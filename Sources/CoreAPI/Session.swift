@@ -9,7 +9,7 @@ public struct Session: Hashable, Sendable {
     public let id: SessionID
     /// The process that it belongs to.
     public let process: ProcessIdentity
-    /// What it is.
+    /// Its role.
     public let role: SessionRole
     /// Its name for people, at most 128 bytes.
     public let name: String
@@ -40,7 +40,7 @@ public struct SessionID: RawRepresentable, Hashable, Comparable, Sendable, Custo
     }
 }
 
-/// What a participant is in its application, for people and for the rules of ownership.
+/// The role of a participant in its application, for people and for the rules of ownership.
 public struct SessionRole: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The long-lived process of the application.
     public static let main = SessionRole(rawValue: "main")
@@ -58,12 +58,12 @@ public struct SessionRole: RawRepresentable, Hashable, Sendable, CustomStringCon
     public var description: String { rawValue }
 }
 
-/// What a participant says of itself when it opens a group.
+/// A participant's description of itself, given when it opens a group.
 public struct SessionDescription: Hashable, Sendable {
     /// The longest name and the longest role, in bytes of UTF-8. A longer one is cut at a character.
     public static let maximumNameByteCount = 128
 
-    /// What it is.
+    /// Its role.
     public var role: SessionRole {
         didSet { role = SessionRole(rawValue: Self.cut(role.rawValue)) }
     }

@@ -5,13 +5,13 @@
 ///
 /// Source: contract E1.
 public struct SharedCoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of fault it is.
+    /// The kind of fault.
     public let code: Code
-    /// What is wrong, for people.
+    /// The fault in a sentence, for people.
     public let message: String
     /// Where: a key, a path, an address.
     public let location: String
-    /// What it came from, such as the text of a system error.
+    /// The cause, such as the text of a system error.
     public let cause: String?
     /// The condition that did not hold, when ``code`` is ``Code/guardFailed``.
     public let guardFailure: GuardFailure?
@@ -81,13 +81,13 @@ extension SharedCoreError {
         public static let unsupported = Code(.unsupported)
         /// No space is left for what was to be written. Nothing was done; works again when there is space.
         public static let storageFull = Code(.storageFull)
-        /// The user may not read or write there, or it belongs to somebody else.
+        /// The user may not read or write there, or it belongs to another user.
         public static let forbidden = Code(.forbidden)
         /// The group cannot be reached now.
         public static let unavailable = Code(.unavailable)
         /// The stored layout has a version that this program does not know.
         public static let incompatible = Code(.incompatible)
-        /// What is stored is damaged.
+        /// The stored data is damaged.
         public static let corrupt = Code(.corrupt)
         /// The operating system refused something for a reason that has no code of its own; see ``SharedCoreError/cause``.
         public static let system = Code(.system)

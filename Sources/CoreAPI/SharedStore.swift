@@ -10,7 +10,7 @@ public protocol SharedStore: Sendable {
     /// This participation.
     var session: Session { get }
 
-    /// What this group promises.
+    /// The promises of this group.
     var capabilities: Capabilities { get }
 
     /// Where a task best runs that takes from watches and observations, when it is to hear of news as soon as possible: what
@@ -24,7 +24,7 @@ public protocol SharedStore: Sendable {
     /// ```
     ///
     /// It runs one job at a time, over files of all groups of the process, and the stack has 512 KiB: code that blocks or
-    /// computes for long holds up the others that prefer it, and nobody else. Child tasks of such a task run there as well, and
+    /// computes for long delays only the other tasks that prefer it. Child tasks of such a task run there as well, and
     /// actors without an executor of their own while it calls them; what `Task {}` begins does not.
     var deliveryExecutor: (any TaskExecutor)? { get }
 
@@ -54,13 +54,13 @@ public protocol SharedStore: Sendable {
     /// The participants of the group. Makes sure first that none of them is dead, where the backend can tell.
     ///
     /// What lived with a session that has ended stands in no read of this handle that follows, not even in a causal one. Only
-    /// a handle that may not write leaves it standing for whoever can record the end.
+    /// a handle that may not write leaves it standing for a handle that can record the end.
     func sessions() async throws(SharedCoreError) -> [Session]
 
     /// How much stands in the store, notification names included; nil where the backend does not count it.
     func usage() async throws(SharedCoreError) -> StoreUsage?
 
-    /// Ends the session and everything that lives with it, ends all watches and wakes whoever waits. Idempotent.
+    /// Ends the session and everything that lives with it, ends all watches and wakes all waiting tasks. Idempotent.
     func close() async
 }
 
@@ -141,7 +141,7 @@ extension SharedStore {
 /// An open participation in a group: the shared dictionary and the notifications of one order.
 public typealias SharedGroup = CrossProcessNotifier & SharedStore
 
-/// What a read promises about commits of other processes.
+/// The promise of a read about commits of other processes.
 ///
 /// Source: contract S4.
 public enum ReadConsistency: Hashable, Sendable {

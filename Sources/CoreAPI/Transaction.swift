@@ -12,9 +12,9 @@
 ///
 /// Source: contract S5.
 public struct Transaction: Hashable, Sendable {
-    /// What must hold.
+    /// The conditions that must hold.
     public var guards: [Guard]
-    /// What is done when it holds.
+    /// The operations that take effect if the guards hold.
     public var operations: [Operation]
     /// The caller's number for this request, which makes a retry safe.
     ///
@@ -65,7 +65,7 @@ extension Transaction {
         case exists(Key)
         /// The entry was last written by this revision.
         case revision(Key, Revision)
-        /// The entry was created by this revision, whoever wrote it since: its holder's epoch still stands.
+        /// The entry was created by this revision, and may have been written since: its holder's epoch still stands.
         case epoch(Key, Revision)
 
         /// The key that the condition is about.

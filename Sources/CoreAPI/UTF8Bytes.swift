@@ -39,8 +39,8 @@ package enum UTF8Bytes {
         return left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 
-    /// Eight bytes at a time as well, the first of them the most significant: whoever lists for the first time sorts all keys,
-    /// and most have a long path in common.
+    /// Eight bytes at a time as well, the first of them the most significant: the first list of a process sorts all
+    /// keys, and most have a long path in common.
     private static func precedes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         let count = min(left.count, right.count)
         var offset = 0

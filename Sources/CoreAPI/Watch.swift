@@ -61,7 +61,7 @@ public final class Watch: AsyncSequence, Sendable {
     }
 }
 
-/// Where a watch begins.
+/// The start of a watch.
 public enum WatchStart: Hashable, Sendable {
     /// With a snapshot of what stands now.
     case snapshot
@@ -72,7 +72,7 @@ public enum WatchStart: Hashable, Sendable {
     case after(Revision)
 }
 
-/// What a watch delivers.
+/// One delivery of a watch.
 ///
 /// Source: contract W1-W3.
 public enum WatchEvent: Hashable, Sendable {
@@ -109,7 +109,7 @@ public struct ChangeSet: Hashable, Sendable {
     }
 }
 
-/// What a transaction did to one key.
+/// The change of one key by a transaction.
 public struct Change: Hashable, Sendable {
     /// The ways in which an entry changes.
     public enum Kind: Hashable, Sendable {
@@ -127,9 +127,9 @@ public struct Change: Hashable, Sendable {
     public let key: Key
     /// In which way.
     public let kind: Kind
-    /// What stood there before; nil when nothing did.
+    /// The entry before the change; nil when there was none.
     public let old: Entry?
-    /// What stands there now; nil when nothing does.
+    /// The entry after the change; nil when there is none.
     public let new: Entry?
 
     public init(key: Key, kind: Kind, old: Entry?, new: Entry?) {

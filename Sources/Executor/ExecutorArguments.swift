@@ -16,7 +16,7 @@ internal import ProgramOutput
 /// | `--call-id ID` | what the push announced | |
 /// | `--deadline-ms N` | how long to wait for the message | |
 /// | `--maildir D` | the Maildir of the core | |
-/// | `--own` | run the core here, whatever the inbox holds | |
+/// | `--own` | run the core here, also when the inbox has the message | |
 /// | `--name TEXT` | the participant's name for people | `sharedcore-executor` |
 /// | `--durability process\|disk` | what a commit survives | `process` |
 /// | `--start-ms N` | how long the core takes to connect | 0 |
@@ -26,7 +26,7 @@ internal import ProgramOutput
 /// | `--handover-deadline-ms N` | how long a Main waits | 500 |
 /// | `--handover-hard-maximum-ms N` | how much a critical section can make of it | 5000 |
 /// | `--on-deadline kill\|fence` | what becomes of a holder then | `kill` |
-/// | `--parent PID` | the process that started it, with which the kernel ends it | nobody |
+/// | `--parent PID` | the process that started it, with which the kernel ends it | none |
 /// | `--held` | do nothing until a byte comes on standard input | |
 ///
 /// Standard output is one JSON line, `event callID from source coreStarts elapsedMs text`; errors go to standard error.

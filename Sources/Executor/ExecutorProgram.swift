@@ -28,7 +28,7 @@ enum ExecutorProgram {
         let work = Task.detached { exit(await status(of: arguments).rawValue) }
         TerminationSignals.wait()
         work.cancel()
-        // Who asks twice does not want to wait for an orderly end.
+        // A second signal ends the program at once, without an orderly end.
         TerminationSignals.wait()
         _exit(ExitStatus.no.rawValue)
     }

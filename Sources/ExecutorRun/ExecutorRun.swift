@@ -11,7 +11,7 @@ package enum ExecutorRun {
     ///
     /// A cancelled task stops the core, if it runs here, and lets go of everything.
     ///
-    /// - Parameter show: Shows the report. When it throws, nobody has seen the message, so it is given back for others.
+    /// - Parameter show: Shows the report. When it throws, the message was not seen, so it is given back for others.
     /// - Returns: The report that was shown.
     package static func run(
         _ request: ExecutorRequest, in group: any SharedStore,
@@ -94,7 +94,7 @@ package enum ExecutorRun {
         _ = try await acknowledgement.value
     }
 
-    /// What an error says about the call-id.
+    /// The event that an error is for the call-id.
     private static func event(of error: CoordinationError) throws(ExecutorFailure) -> ExecutorReport.Event {
         switch error.code {
         case .refused: return .refused

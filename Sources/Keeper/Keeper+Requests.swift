@@ -11,7 +11,7 @@ extension Keeper {
                 try answerMain(request, with: file, to: visitor)
             case .status: visitor.send(.status(status))
             case .start, .stop, .quit, .configure:
-                // Answered first: an end is an answer to nobody.
+                // Answered first: after the end there is no process left to answer.
                 visitor.send(.done)
                 command(request)
             }
@@ -69,7 +69,7 @@ extension Keeper {
 }
 
 extension KeeperRequest {
-    /// What it means for supervision.
+    /// The event that it is for the supervision.
     fileprivate var event: SupervisionEvent? {
         switch self {
         case .asleep: .fellAsleep

@@ -49,7 +49,7 @@ final class Keeper {
         }
     }
 
-    /// A keeper that nobody can reach, nobody can end: it ends with its directory, and Main with it.
+    /// A keeper that cannot be reached cannot be told to end: it ends with its directory, and Main with it.
     private func endWithoutPlace() {
         guard !isWithoutPlace, seat.isGone else { return }
         isWithoutPlace = true

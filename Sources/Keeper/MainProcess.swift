@@ -77,14 +77,14 @@ struct MainProcess {
 
 /// The moment between a keeper and its Main: a process of this program takes Main's lock and becomes Main's program.
 ///
-/// So a Main has its lock before it does anything, whatever becomes of the keeper meanwhile, and no second one begins
+/// So a Main has its lock before it does anything, also when the keeper dies meanwhile, and no second one begins
 /// while the first is there: the lock stays with the process and ends with it.
 enum MainStart {
     /// The first argument of a process that does this.
     static let word = "start-main"
-    /// What such a process ends with when another Main has the lock.
+    /// The exit status when another Main has the lock.
     static let taken: Int32 = 75
-    /// What it ends with when the command cannot be run, as a shell does.
+    /// The exit status when the command cannot be run, as a shell's.
     private static let notFound: Int32 = 127
 
     static func arguments(lock: String, command: [String]) -> [String] {

@@ -119,7 +119,7 @@ extension KeptSockets {
         return nil
     }
 
-    /// Tells a new keeper everything. What it refuses it does not have; there is nobody to tell.
+    /// Tells a new keeper everything. What it refuses it does not have; no caller waits for that answer.
     private func introduce(to connection: MessageSocket) {
         state.withLock { state in
             guard !state.isClosed else { return }
@@ -136,7 +136,7 @@ extension KeptSockets {
     }
 }
 
-/// What a process knows of its keeper and has told it.
+/// A process's knowledge of its keeper, and all that it has told it.
 struct KeeperLink {
     /// A request that waits for its answer.
     struct Request {
@@ -160,7 +160,7 @@ struct KeeperLink {
 }
 
 extension SharedCoreError {
-    /// What a keeper's refusal is for its Main (contract E1).
+    /// The error that a keeper's refusal is for its Main (contract E1).
     init(_ problem: KeeperProblem, at location: String) {
         let code: Code =
             switch problem.code {

@@ -19,7 +19,7 @@ public final class KeptSockets: Sendable {
     let stopped: EventCounter
     let teller: AsyncStream<KeeperEvent>.Continuation
 
-    /// Whether whoever started this process wants it to run without a user interface (contract P8).
+    /// Whether the parent process wants this one to run without a user interface (contract P8).
     public static var isInBackground: Bool {
         getenv(KeeperPlace.backgroundVariable).map { String(cString: $0) } == "1"
     }
@@ -66,7 +66,7 @@ public final class KeptSockets: Sendable {
 
     /// Has the keeper keep a socket from now on. The caller's descriptor stays the caller's.
     ///
-    /// Whoever closes the socket for good calls ``release(_:)`` too: until then the peer sees no close.
+    /// To close the socket for good, call ``release(_:)`` too: until then the peer sees no close.
     ///
     /// - Parameters:
     ///   - descriptor: A socket of any kind.

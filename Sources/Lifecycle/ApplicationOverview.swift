@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// What everybody in the group has said about the state of their application, at one revision.
+/// The states of their applications that the sessions of a group have published, at one revision.
 public struct ApplicationOverview: Hashable, Sendable {
     /// Everything up to this revision is in it.
     public let revision: Revision
@@ -10,7 +10,7 @@ public struct ApplicationOverview: Hashable, Sendable {
     /// Whether a user looks at any of them, so that no alert is needed.
     public var isAnyInForeground: Bool { applications.contains { $0.state == .foreground } }
 
-    /// What a session has said; nil when it has said nothing.
+    /// The state that a session has published; nil when it has published none.
     public subscript(session: SessionID) -> ApplicationState? {
         applications.first { $0.session == session }?.state
     }
@@ -30,7 +30,7 @@ public struct ApplicationOverview: Hashable, Sendable {
     }
 }
 
-/// What everybody has said about their application, now and after every change.
+/// The published states of all applications, now and after every change.
 ///
 /// One consumer at a time, like the ``Watch`` that it stands on. Letting go of it ends it.
 public struct ApplicationStateWatch: AsyncSequence, Sendable {

@@ -2,8 +2,8 @@ public import CoreAPI
 
 /// The state of each application of a group, in the group, for all to read and watch.
 ///
-/// A process says how its application stands, and whoever wants to know looks: a program that shows an alert only when
-/// nobody looks at the application, a Host, a status command. What a process has said is gone with its session.
+/// A process publishes the state of its application, and others read it: a program that shows an alert only when
+/// the user does not see the application, a Host, a status command. A published state ends with its session.
 ///
 /// ```swift
 /// let states = ApplicationStates(store)
@@ -13,7 +13,7 @@ public import CoreAPI
 ///
 /// Source: contract P1, P2.
 public struct ApplicationStates: Sendable {
-    /// Where they stand in the store, one entry for each session that has said something.
+    /// Their path in the store, with one entry for each session that has published a state.
     static let path: KeyPrefix = ".sharedcore/application-states/"
 
     private let store: any SharedStore
@@ -24,7 +24,7 @@ public struct ApplicationStates: Sendable {
 
     /// Says how this process's application stands.
     ///
-    /// - Returns: The revision from which on everybody reads it.
+    /// - Returns: The revision from which on all participants read it.
     @discardableResult
     public func set(_ state: ApplicationState) async throws(SharedCoreError) -> Revision {
         try await store.put(key(), Array(state.rawValue.utf8), lifetime: .session).revision
@@ -32,14 +32,14 @@ public struct ApplicationStates: Sendable {
 
     /// Says for another process how its application stands, as a Host does for one that does not say it.
     ///
-    /// - Returns: The revision from which on everybody reads it; nil when no such session is there.
+    /// - Returns: The revision from which on all participants read it; nil when no such session is there.
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the application has said it itself: that counts until it takes it
     ///   back.
     @discardableResult
     public func set(_ state: ApplicationState, of session: SessionID) async throws(SharedCoreError) -> Revision? {
         if session == store.session.id { return try await set(state) }
         while true {
-            // Listed first: whoever opens after that and says something is none of those who are gone.
+            // Listed first: a session that opens and publishes after that is not taken for one that has ended.
             let entries = try await store.list(Self.path).entries
             let sessions = Set(try await store.sessions().map(\.id))
             guard sessions.contains(session) else { return nil }
@@ -47,7 +47,7 @@ public struct ApplicationStates: Sendable {
             do throws(SharedCoreError) {
                 return try await store.commit(transaction).revision
             } catch {
-                // Somebody has said something in between: that is looked at first.
+                // Another process has published something in between: that is read first.
                 guard let failure = error.guardFailure, transaction.guards.contains(failure.condition) else {
                     throw error
                 }
@@ -60,19 +60,19 @@ public struct ApplicationStates: Sendable {
         try await store.delete(key())
     }
 
-    /// What everybody has said.
+    /// The published states of all applications.
     public func all() async throws(SharedCoreError) -> ApplicationOverview {
         let snapshot = try await store.list(Self.path)
         return try await ApplicationOverview(revision: snapshot.revision, entries: snapshot.entries, in: store)
     }
 
-    /// What everybody has said, now and after every change. A consumer that is slow misses what was said in between,
+    /// The published states, now and after every change. A slow consumer misses the states in between,
     /// never what stands at last. The end of a process that others spoke for shows with the next change.
     public func watch() async throws(SharedCoreError) -> ApplicationStateWatch {
         ApplicationStateWatch(try await store.watch([Self.path], from: .snapshot), in: store)
     }
 
-    /// Says it where nobody has said anything since the entries were listed. What was said for others who are gone goes
+    /// Publishes the state unless another one was published since the entries were listed. States of ended sessions go
     /// with it.
     private static func transaction(
         saying state: ApplicationState, of session: SessionID, after entries: [Entry], in sessions: Set<SessionID>
@@ -104,15 +104,15 @@ public struct ApplicationStates: Sendable {
     }
 }
 
-/// What a process has said about its application.
+/// The state of an application, as published by a process.
 public struct StatedApplication: Hashable, Sendable {
-    /// Whose application it is; ``SharedStore/sessions()`` tells its role, its name and its process.
+    /// The session of the application; ``SharedStore/sessions()`` tells its role, its name and its process.
     public let session: SessionID
-    /// What it said.
+    /// The published state.
     public let state: ApplicationState
     /// When it was said, in the group's order.
     public let revision: Revision
-    /// Whether it said so itself, or somebody else for it.
+    /// Whether the session published it itself, or another one for it.
     public let isOwn: Bool
 
     /// The statement in an entry; nil for one that this version does not understand.

@@ -7,7 +7,7 @@ public import CoreAPI
 ///
 /// Source: contract P11.
 public struct ExecutorBudget: Sendable {
-    /// What happened.
+    /// The kind of event.
     public enum Event: Hashable, Sendable {
         /// Time has passed.
         case time
@@ -25,7 +25,7 @@ public struct ExecutorBudget: Sendable {
         case kill(BudgetReason)
     }
 
-    /// What it may use.
+    /// Its limits.
     public let limits: ExecutorLimits
     /// Why it was asked to end, when it was.
     public private(set) var warning: BudgetReason?
@@ -81,7 +81,7 @@ public struct ExecutorBudget: Sendable {
     }
 }
 
-/// What an Executor may use.
+/// The limits of an Executor.
 ///
 /// Source: contract P11; the numbers are those of a notification extension of iOS.
 public struct ExecutorLimits: Hashable, Sendable {
@@ -114,7 +114,7 @@ public enum BudgetReason: Hashable, Sendable, CustomStringConvertible {
     case time
     /// It has more memory than it may; this much, in bytes.
     case memory(UInt64)
-    /// Whoever runs it ends.
+    /// Its host ends.
     case stop
 
     /// One word, for programs.

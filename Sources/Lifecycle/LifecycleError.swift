@@ -4,9 +4,9 @@
 ///
 /// Source: contract E1.
 public struct LifecycleError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of fault it is.
+    /// The kind of fault.
     public let code: Code
-    /// What is wrong, for people.
+    /// The fault in a sentence, for people.
     public let message: String
     /// Where: a name, a line.
     public let location: String

@@ -1,6 +1,6 @@
 /// How often something that failed is tried again, and after which pauses: each is twice the one before, up to a bound.
 public struct RetryPolicy: Hashable, Sendable {
-    /// What to do after a failure.
+    /// The decision after a failure.
     public enum Decision: Hashable, Sendable {
         case again(after: Duration)
         case giveUp
@@ -23,7 +23,7 @@ public struct RetryPolicy: Hashable, Sendable {
         self.longestPause = max(pause, longestPause)
     }
 
-    /// What to do after so many failures.
+    /// Returns the decision after so many failures.
     public func decision(after failures: Int) -> Decision {
         failures < attempts ? .again(after: pause(after: failures)) : .giveUp
     }

@@ -19,7 +19,7 @@ package struct NetworkLink: Hashable, Sendable {
     package var name: String
     /// Whether it leads to this machine only.
     package var isLoopback: Bool
-    /// Whether somebody has switched it on.
+    /// Whether it was switched on.
     package var isUp: Bool
     /// Whether it is on and can carry packets: a cable, a station, a peer is there.
     package var isRunning: Bool
@@ -54,7 +54,7 @@ package struct DefaultRoute: Hashable, Sendable {
     package var family: IPAddress.Family
     /// The interface's number.
     package var link: UInt32
-    /// The router; nil where everybody is behind the interface itself.
+    /// The router; nil where all destinations are behind the interface itself.
     package var gateway: IPAddress?
     /// The address that packets come from, where the route says so.
     package var source: IPAddress?

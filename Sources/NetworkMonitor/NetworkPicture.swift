@@ -1,4 +1,4 @@
-/// What is known of a machine's networks: links, their addresses, and the routes to everywhere.
+/// The known state of a machine's networks: links, their addresses, and the default routes.
 package struct NetworkPicture: Hashable, Sendable {
     private struct AddressKey: Hashable {
         let link: UInt32

@@ -38,7 +38,7 @@ public struct NetworkExit: Hashable, Sendable, CustomStringConvertible {
     /// The name of the interface, such as `eth0`.
     public let interface: String
     public let family: IPAddress.Family
-    /// The router; nil where everybody is behind the interface itself.
+    /// The router; nil where all destinations are behind the interface itself.
     public let gateway: IPAddress?
     /// The addresses that packets may come from, in a fixed order.
     public let addresses: [IPAddress]

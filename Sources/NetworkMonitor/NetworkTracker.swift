@@ -95,7 +95,7 @@ package struct NetworkTracker: Sendable {
             phase = .asking(asking)
             lose(at: now)
         case .refused(let number):
-            // Who has never got an answer here is not allowed to have one. Later it is a matter of the moment.
+            // A process that has never got an answer may not have one. A later refusal passes.
             guard settling != nil else { return [.giveUp(number)] }
             mustAskAgain = true
             phase = .pausing(until: now.advanced(by: times.patience))
@@ -134,7 +134,7 @@ package struct NetworkTracker: Sendable {
 
     private mutating func askAgain(at now: BootInstant) {
         mustAskAgain = true
-        // Whatever is asked already may have been answered in part; the next one begins after it, and after a pause.
+        // A request on its way may have been answered in part; the next one begins after it, and after a pause.
         if case .standing = phase { phase = .pausing(until: now) }
     }
 

@@ -10,7 +10,7 @@ package struct Settling<Value: Equatable & Sendable>: Sendable {
 
     private let quiet: Duration
     private let longest: Duration
-    /// What was let through last.
+    /// The value that was let through last.
     package private(set) var settled: Value
     private var pending: Pending?
 

@@ -7,7 +7,7 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package let call: String
     /// The error number.
     package let number: Int32
-    /// What it was about: a path or a process.
+    /// The subject of the call: a path or a process.
     package let location: String
 
     package init(_ call: String, number: Int32, at location: String) {
@@ -26,7 +26,7 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
         return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// What failed and why, for people.
+    /// The call and the reason of its failure, for people.
     package var reason: String { exhausted.map { "the system has no more \($0)" } ?? "\(call): \(text)" }
 
     package var description: String { "\(call): \(text) (\(number)) [\(location)]" }
@@ -35,11 +35,12 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package var isAbsent: Bool { number == ENOENT }
     /// Whether the name that the call was given exists already.
     package var isPresent: Bool { number == EEXIST }
-    /// Whether somebody else has the address that was to be listened at.
+    /// Whether another process has the address that was to be listened at.
     package var isAddressTaken: Bool { number == EADDRINUSE }
     /// Whether there is no space, or the user may not use more of it.
     package var isStorageFull: Bool { (number == ENOSPC || number == EDQUOT) && exhausted == nil }
-    /// What the process, its user or the machine has used up, in the plural; nil where the call failed for another reason.
+    /// The resource that the process, its user or the machine has used up, in the plural; nil where the call failed for
+    /// another reason.
     ///
     /// The same number means different things in different calls: ENOSPC is a full disk, but for a watch it is the user's
     /// limit of watches.
@@ -59,8 +60,8 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     }
     /// Whether the user may not do this.
     package var isForbidden: Bool { number == EACCES || number == EPERM || number == EROFS }
-    /// Whether it is a sync that failed. What it was to bring to the disk may be lost, whatever a later one says: the kernel
-    /// reports an error once and takes the pages for written.
+    /// Whether it is a sync that failed. What it was to bring to the disk may be lost, also when a later one succeeds:
+    /// the kernel reports an error once and takes the pages for written.
     package var isFailedSync: Bool { call == "fdatasync" || call == "fsync" }
     /// Whether the file system cannot let processes share memory.
     package var cannotShareMemory: Bool {

@@ -2,7 +2,7 @@ package import CoreAPI
 internal import Glibc
 internal import Platform
 
-/// What a program's end tells the shell.
+/// The exit status of a program.
 package enum ExitStatus: Int32, Hashable, Sendable {
     /// Yes, or done.
     case success = 0
@@ -12,7 +12,7 @@ package enum ExitStatus: Int32, Hashable, Sendable {
     case usage = 64
     /// The backend cannot be used now (`EX_UNAVAILABLE`).
     case unavailable = 69
-    /// Standard output could not be written, whatever was done before (`EX_IOERR`).
+    /// Standard output could not be written, whether or not the work was done (`EX_IOERR`).
     case output = 74
     /// The configuration is wrong (`EX_CONFIG`).
     case configuration = 78
@@ -21,7 +21,7 @@ package enum ExitStatus: Int32, Hashable, Sendable {
     /// SIGTERM ended it before it was done.
     case terminated = 143
 
-    /// What an error of a group means for the program that met it.
+    /// The exit status for an error of a group.
     package init(_ code: SharedCoreError.Code) {
         self =
             switch code {
@@ -40,9 +40,10 @@ extension SharedCoreError {
     }
 }
 
-/// What every program of this package looks at before it begins.
+/// The checks of every program of this package before it begins.
 package enum ProgramStart {
-    /// What a program needs for a group, its threads, its signals and the streams of what it starts, with some to spare.
+    /// The descriptors that a program needs for a group, its threads, its signals and the streams of what it starts,
+    /// with some to spare.
     package static let descriptorCount = 48
 
     /// Ends the program with ``ExitStatus/unavailable`` and a message where it may open too few files: later, Swift's

@@ -8,7 +8,7 @@ package enum JSONValue: Hashable, Sendable {
     case text(String)
     case array([JSONValue])
     case object(JSONObject)
-    /// A JSON text that somebody else wrote, in one line, as it stands.
+    /// A finished JSON text in one line, written as it stands.
     case written(String)
 
     /// A text, or null where there is none.

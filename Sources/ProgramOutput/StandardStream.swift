@@ -1,7 +1,7 @@
 internal import Glibc
 package import Platform
 
-/// A stream that the program was given by whoever started it. Its calls block.
+/// A stream that the program got from its parent. Its calls block.
 package enum StandardStream: Int32 {
     case input = 0
     case output = 1
@@ -29,7 +29,7 @@ package enum StandardStream: Int32 {
                 let number = errno
                 if number == EINTR { continue }
                 if number == EAGAIN {
-                    // Whoever shares the stream with us has made it non-blocking.
+                    // Another process that shares the stream has made it non-blocking.
                     var descriptor = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
                     poll(&descriptor, 1, -1)
                     continue
@@ -72,7 +72,7 @@ package enum StandardError {
     /// Writes one line. Characters that act on a terminal are escaped, and a line of more than
     /// ``ProgramText/maximumLineByteCount`` bytes is cut.
     package static func write(_ line: String) {
-        // There is nobody left to tell when this fails.
+        // A failure cannot be reported anywhere.
         let shown = ProgramText.oneLine(line, upTo: ProgramText.maximumLineByteCount)
         try? StandardStream.error.write(Array((shown + "\n").utf8))
     }
@@ -98,7 +98,7 @@ package enum ProgressBar {
     }
 
     private static func write(_ text: String) {
-        // There is nobody left to tell when this fails.
+        // A failure cannot be reported anywhere.
         try? StandardStream.error.write(Array(text.utf8))
     }
 }

@@ -5,8 +5,8 @@ internal import TestInstruments
 
 /// Where the code of one simulated process runs: the thread of its group, unless the process is frozen or dead.
 ///
-/// It is what there is of a process as long as its code runs, whether or not anybody holds its ``SimulatedProcess``: whoever
-/// would kill it finds it here.
+/// It is what there is of a process as long as its code runs, also without a reference to its ``SimulatedProcess``:
+/// code that kills the process finds it here.
 ///
 /// What a dead process still had to do is never done. Its tasks are kept for good, since a task cannot be ended from outside.
 final class ProcessExecutor: SerialExecutor, TaskExecutor {
@@ -59,7 +59,7 @@ final class ProcessExecutor: SerialExecutor, TaskExecutor {
     func kill() {
         state.withLock { $0.condition = .dead }
         if let handle { Self.killed.withLock { _ = $0.insert(handle.session.process) } }
-        // First what the system takes from it: whoever hears that the session is over may look at once.
+        // First what the system takes from it: a process that hears of the session's end may read at once.
         life.end()
         handle?.simulateKill()
     }

@@ -1,11 +1,11 @@
 public import Coordination
 internal import CoreAPI
 
-/// What happened to the ownership of a simulated group, up to the moment at which it was asked for.
+/// The timeline of a simulated group's ownership, up to the moment at which it was read.
 public struct RecordedTimeline: Sendable, CustomStringConvertible {
     /// The entries, the oldest first.
     public let entries: [TimelineEntry]
-    /// What they prove.
+    /// The checker's report on them.
     public let report: CheckReport
     /// How many older entries were dropped.
     private let droppedCount: Int
@@ -74,7 +74,7 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
 }
 
 extension SimulatedGroup {
-    /// What has happened to the ownership so far.
+    /// The timeline of the ownership so far.
     public func timeline() async throws -> RecordedTimeline {
         RecordedTimeline(try await Timeline(observer()).history())
     }
@@ -82,7 +82,7 @@ extension SimulatedGroup {
 
 /// A timeline does not tell what a test expects.
 public struct TimelineMismatch: Error, CustomStringConvertible {
-    /// What is missing, or stands there and should not.
+    /// The entry that is missing, or that should not be there.
     public let problem: String
     /// The timeline in sentences.
     public let timeline: String

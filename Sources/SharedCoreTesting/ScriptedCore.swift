@@ -8,7 +8,7 @@ internal import TestInstruments
 public struct ScriptedCore: Core {
     private let server: ScriptedServer
     private let script: CoreScript
-    /// What it was started with; its stop is not given it again.
+    /// The context of its start; its stop is not given it again.
     private let context = Box<CoreContext?>(nil)
 
     public init(_ server: ScriptedServer, script: CoreScript = CoreScript()) {
@@ -47,7 +47,7 @@ public struct ScriptedCore: Core {
     }
 }
 
-/// What a ``ScriptedCore`` does besides its job: nothing, until a test says so.
+/// The misbehaviour of a ``ScriptedCore``: none, until a test sets some.
 ///
 /// One script is for the cores of one process, or of as many as are to do the same.
 public final class CoreScript: Sendable {
@@ -149,9 +149,9 @@ public enum CoreMoment: Hashable, Sendable, CaseIterable {
     case stop
 }
 
-/// What a scripted core throws when it is to fail.
+/// The error of a scripted core that is told to fail.
 public struct CoreFailure: Error, Hashable, CustomStringConvertible {
-    /// What the test gave as the reason.
+    /// The reason that the test gave.
     public let reason: String
 
     public init(_ reason: String) {

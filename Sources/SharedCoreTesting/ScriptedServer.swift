@@ -24,7 +24,7 @@ public final class ScriptedServer: Sendable {
         self.thread = thread
     }
 
-    /// What no core has acknowledged.
+    /// The messages that no core has acknowledged.
     public var pending: [InboxMessage] { state.withLock(\.pending) }
 
     /// The call-ids that were acknowledged, in their order.

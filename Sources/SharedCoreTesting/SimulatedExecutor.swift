@@ -4,8 +4,8 @@ internal import CoreAPI
 /// A process of a simulated group with an Executor in it.
 public final class SimulatedExecutor: SimulatedParticipant {
     public let process: SimulatedProcess
-    /// What the application has. Call it in its process, with ``SimulatedProcess/run(_:)``: a call from the test lets no time
-    /// pass, and never returns once the process is killed.
+    /// The participant of the application. Call it in its process, with ``SimulatedProcess/run(_:)``: a call from the
+    /// test lets no time pass, and never returns once the process is killed.
     public let participant: ExecutorParticipant
 
     init(_ participant: ExecutorParticipant, in process: SimulatedProcess) {
@@ -33,7 +33,7 @@ public final class SimulatedExecutor: SimulatedParticipant {
         return try await process.run { [participant] in try await participant.acknowledge(taken) }.value
     }
 
-    /// Lets time pass until it has nothing left to do: its core, if it runs, has served everybody and stopped.
+    /// Lets time pass until it has nothing left to do: its core, if it runs, has served all calls and stopped.
     public func finish() async throws {
         try await process.run { [participant] in await participant.finish() }.value
     }

@@ -4,8 +4,8 @@ internal import CoreAPI
 /// A process of a simulated group with a Main in it.
 public final class SimulatedMain: SimulatedParticipant {
     public let process: SimulatedProcess
-    /// What the application has. Call it in its process, with ``SimulatedProcess/run(_:)``: a call from the test lets no time
-    /// pass, and never returns once the process is killed.
+    /// The participant of the application. Call it in its process, with ``SimulatedProcess/run(_:)``: a call from the
+    /// test lets no time pass, and never returns once the process is killed.
     public let participant: MainParticipant
 
     init(_ participant: MainParticipant, in process: SimulatedProcess) {

@@ -17,7 +17,7 @@ public final class SimulatedProcess: Sendable {
     public let name: String
     /// Which process its session belongs to. No real process has such an id.
     public let identity: ProcessIdentity
-    /// What the process has of the machine: the clock of the group, its processes, its witness, and the executor.
+    /// The machine as the process sees it: the clock of the group, its processes, its witness, and the executor.
     public let environment: CoordinationEnvironment
 
     let simulation: SimulatedGroup
@@ -94,7 +94,7 @@ public final class SimulatedProcess: Sendable {
         do {
             try await simulation.thread.whenIdle { [executor] in change(executor) }
         } catch {
-            // Somebody blocks, or the test is cancelled: no reason to be spared.
+            // Another process blocks, or the test is cancelled: the change is made all the same.
             change(executor)
         }
     }
@@ -118,7 +118,7 @@ struct SimulatedProcessControl: ProcessControl {
 
     func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillOutcome {
         guard let found = find(process), !found.life.isOver else { return .gone }
-        // Whoever asks is a process of the group: nothing else runs now.
+        // The caller is a process of the group: nothing else runs now.
         found.kill()
         return .signalled
     }

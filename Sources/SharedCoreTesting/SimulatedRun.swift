@@ -16,13 +16,13 @@ public final class SimulatedRun<Value: Sendable>: Sendable {
         self.simulation = simulation
     }
 
-    /// What came of it; nil while it runs.
+    /// The result; nil while it runs.
     public var result: Result<Value, any Error>? { state.withLock(\.result) }
 
     /// Whether it has ended.
     public var isOver: Bool { result != nil }
 
-    /// What it returns. Lets time pass, no longer than it takes, and returns when every process waits.
+    /// The value that it returns. Lets time pass, no longer than it takes, and returns when every process waits.
     ///
     /// - Throws: What the code throws; ``ProcessKilled`` when its process was killed; ``SimulationStalled`` when it does not
     ///   end within ten minutes of the group's time.
@@ -30,7 +30,7 @@ public final class SimulatedRun<Value: Sendable>: Sendable {
         get async throws { try await value(within: .seconds(600)) }
     }
 
-    /// What it returns, if it does within a limit. Lets time pass, no longer than it takes.
+    /// Returns the value that it returns within a limit. Lets time pass, no longer than it takes.
     ///
     /// - Parameter limit: The longest, in the group's time.
     /// - Throws: What ``value`` throws; ``SimulationStalled`` at the limit.
@@ -58,7 +58,7 @@ public final class SimulatedRun<Value: Sendable>: Sendable {
     }
 }
 
-/// What ran in a process ended because the process was killed.
+/// The error of code whose process was killed.
 public struct ProcessKilled: Error, Hashable, CustomStringConvertible {
     /// The name of the process.
     public let name: String

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import TestInstruments
 
 /// Where everything runs that the processes of a simulated group do, one job after another. It knows when nothing runs
-/// any more: whoever is suspended then waits for the clock, for the test, or for the world outside.
+/// any more: a task that is suspended then waits for the clock, for the test, or for the world outside.
 final class SimulationThread: Sendable {
     private struct State {
         /// The jobs that were given and have not ended.
@@ -44,14 +44,15 @@ final class SimulationThread: Sendable {
         for continuation in waiting.values { continuation.resume(returning: true) }
     }
 
-    /// Runs a body here at a moment at which nothing else runs, and returns when nothing runs again. Whoever it wakes has its
-    /// place in the row before the first of them runs, so the same body wakes them in the same order each time.
+    /// Runs a body here at a moment at which nothing else runs, and returns when nothing runs again. Each task that it
+    /// wakes has its place in the row before the first of them runs, so the same body wakes them in the same order each
+    /// time.
     func whenIdle<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async throws -> Value {
         while true {
             try await untilIdle()
             let result = Box<Value?>(nil)
             submit { [self] in
-                // Somebody else may have given a job since.
+                // Another thread may have submitted a job since.
                 guard state.withLock({ $0.jobCount == 1 }) else { return }
                 let value = body()
                 result.update { $0 = value }

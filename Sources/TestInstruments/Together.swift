@@ -33,7 +33,7 @@ package final class Latch: Sendable {
     /// How many tasks wait.
     package var waiterCount: Int { state.withLock(\.waiters.count) }
 
-    /// Lets everybody through, now and from now on.
+    /// Lets all tasks through, now and from now on.
     package func open() {
         let waiters = state.withLock { state in
             state.isOpen = true

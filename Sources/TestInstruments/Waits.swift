@@ -5,7 +5,7 @@ internal import Synchronization
 /// The condition is looked at again and again, with pauses that grow from 1 to 20 ms, so it must be cheap and have no
 /// effect.
 ///
-/// - Throws: ``ConditionNotMet`` when it does not hold within `limit`, and whatever the condition throws.
+/// - Throws: ``ConditionNotMet`` when it does not hold within `limit`, and what the condition throws.
 public func eventually(
     _ expectation: @autoclosure () -> String, within limit: Duration = Patience.usual,
     _ condition: () async throws -> Bool
@@ -87,7 +87,7 @@ final class OneResult<Value: Sendable>: Sendable {
 
 /// A test waited for something that did not come.
 public struct ConditionNotMet: Error, CustomStringConvertible {
-    /// What was waited for.
+    /// The condition that was waited for.
     public let expectation: String
     /// For how long.
     public let limit: Duration
@@ -103,7 +103,7 @@ public struct ConditionNotMet: Error, CustomStringConvertible {
 /// How long a case waits for what must come: long enough for a slow and busy machine, since only a failing case waits it
 /// out.
 public enum Patience {
-    /// The usual limit of this task and its children. Whoever expects failures lowers it.
+    /// The usual limit of this task and its children. A test that expects failures lowers it.
     @TaskLocal public static var usual: Duration = .seconds(30)
     /// The limit for something that does a lot of work.
     public static let long: Duration = .seconds(240)

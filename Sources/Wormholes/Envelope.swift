@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// What stands in the store for one message.
+/// The stored form of one message.
 ///
 /// A byte that tells the layout, then the codec's name, the schema, the place of the reply if one is wanted, and the
 /// content. A layout of later days begins with another byte.
@@ -16,7 +16,7 @@ struct Envelope: Hashable, Sendable {
 
     var codec: String
     var schema: UInt32
-    /// Where the requester looks for the reply.
+    /// The key at which the requester expects the reply.
     var replyTo: String?
     var content: Content
 

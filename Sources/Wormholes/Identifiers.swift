@@ -25,7 +25,7 @@ public struct MailboxID<Message: Sendable>: Sendable {
     ///   - name: Any text.
     ///   - codec: How messages become bytes.
     ///   - schema: The version of the message's type. A reader that knows a lower one does not try to read the message.
-    ///   - lifetime: How long a message is kept when nobody clears it.
+    ///   - lifetime: How long a message is kept when it is not cleared.
     public init(
         _ name: String, codec: MessageCodec<Message>, schema: UInt32 = 1, lifetime: Lifetime = .persistent
     ) {

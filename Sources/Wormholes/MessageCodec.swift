@@ -17,7 +17,7 @@ public struct MessageCodec<Message: Sendable>: Sendable {
     /// The longest name, in bytes of UTF-8.
     public static var maximumNameByteCount: Int { 64 }
 
-    /// What a message is marked with, so that nobody reads it with another codec.
+    /// The mark of each message, by which a reader with another codec refuses it.
     public let name: String
     let encode: @Sendable (Message) throws -> [UInt8]
     let decode: @Sendable ([UInt8]) throws -> Message
@@ -27,7 +27,7 @@ public struct MessageCodec<Message: Sendable>: Sendable {
     /// - Parameters:
     ///   - name: 1 to 64 bytes.
     ///   - encode: Gives the bytes of a message.
-    ///   - decode: Reads a message. The bytes may come from anybody in the group, so it must not trust them.
+    ///   - decode: Reads a message. Any session of the group may have written the bytes, so it must not trust them.
     public init(
         name: String, encode: @escaping @Sendable (Message) throws -> [UInt8],
         decode: @escaping @Sendable ([UInt8]) throws -> Message

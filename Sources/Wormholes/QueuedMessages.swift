@@ -56,12 +56,12 @@ public final class QueuedMessages<Message: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// A message in a consumer's hand: nobody else's until it is acknowledged or given back, or the consumer's session ends.
+/// A message in a consumer's hand: no other can take it until it is acknowledged or given back, or the session ends.
 ///
 /// Source: contract M6.
 public struct QueuedMessage<Message: Sendable>: Sendable {
     /// What was sent, or why it cannot be read here. One that cannot be read must be dealt with as well: acknowledged to
-    /// be rid of it, or given back for somebody who can.
+    /// be rid of it, or given back for a consumer that can.
     public let content: Result<Message, Undecodable>
     private let delivery: QueueDelivery
     private let mailbox: QueueMailbox
@@ -72,7 +72,7 @@ public struct QueuedMessage<Message: Sendable>: Sendable {
         self.mailbox = mailbox
     }
 
-    /// What was sent.
+    /// The message that was sent.
     ///
     /// - Throws: ``WormholeError/Code/undecodable`` when it cannot be read here.
     public var message: Message {
@@ -99,8 +99,9 @@ public struct QueuedMessage<Message: Sendable>: Sendable {
         try await inStore { () async throws(SharedCoreError) in try await mailbox.acknowledge(delivery) }
     }
 
-    /// Adds the acknowledgement to a transaction that does what the message asks for, so that both take effect or neither:
-    /// then it is done once, whoever is killed when. The transaction fails when the message is in this hand no more.
+    /// Adds the acknowledgement to a transaction that does what the message asks for, so that both take effect or
+    /// neither: then it is done once, also when processes are killed. The transaction fails when the message is no
+    /// longer in hand.
     public func addAcknowledgement(to transaction: inout Transaction) throws(WormholeError) {
         do throws(SharedCoreError) {
             try mailbox.addAcknowledgement(of: delivery, to: &transaction)
@@ -109,7 +110,7 @@ public struct QueuedMessage<Message: Sendable>: Sendable {
         }
     }
 
-    /// Puts it back where it was, in front of younger ones, for anybody to take.
+    /// Puts it back where it was, in front of younger ones, for any consumer to take.
     public func giveBack() async throws(WormholeError) {
         try await inStore { () async throws(SharedCoreError) in try await mailbox.giveBack(delivery) }
     }

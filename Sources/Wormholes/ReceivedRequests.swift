@@ -1,7 +1,7 @@
 public import CoreAPI
 public import Mailboxes
 
-/// The requests of one kind as one who answers takes them. Several share them between them.
+/// The requests of one kind, as an answering participant takes them. Several participants share them between them.
 ///
 /// A request that cannot be read here is refused, with the reason, and does not appear. It ends when it is cancelled or
 /// the group is closed.
@@ -68,9 +68,9 @@ public final class ReceivedRequests<Request: Sendable, Reply: Sendable>: AsyncSe
     }
 }
 
-/// A request in the hand of whoever answers it. If the session ends before the reply, it comes to another one.
+/// A request in hand, to be answered. If the session ends before the reply, another participant gets the request.
 public struct ReceivedRequest<Request: Sendable, Reply: Sendable>: Sendable {
-    /// What is asked.
+    /// The request.
     public let request: Request
     /// The session that asks.
     public let origin: SessionID
@@ -109,7 +109,7 @@ struct RequestDesk: Sendable {
     init(_ delivery: QueueDelivery, of mailbox: QueueMailbox, replyTo: String?, below path: String) {
         self.delivery = delivery
         self.mailbox = mailbox
-        // The envelope comes from anybody in the group: no reply is written anywhere but where replies are.
+        // Any session of the group can write an envelope: a reply is written only where replies are.
         replyKey = replyTo.flatMap { $0.utf8.starts(with: path.utf8) ? try? Key($0) : nil }
     }
 

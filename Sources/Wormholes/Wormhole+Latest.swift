@@ -59,7 +59,7 @@ extension Wormhole {
     }
 }
 
-/// Where a mailbox of the kind `latest` stands in the store.
+/// The keys of a mailbox of the kind `latest`.
 ///
 /// | key | what |
 /// |---|---|

@@ -4,7 +4,7 @@ internal import Mailboxes
 /// Passes typed messages between the processes of a group.
 ///
 /// What was sent while the other side was away is there when it comes: a ``MailboxID`` keeps the last message, a
-/// ``QueueID`` all of them until each is acknowledged, whoever is running.
+/// ``QueueID`` all of them until each is acknowledged, whether or not a receiver runs.
 ///
 /// ```swift
 /// let wormhole = Wormhole(group)
@@ -67,9 +67,9 @@ extension Wormhole {
     }
 }
 
-/// Where everything of one wormhole stands in the store.
+/// The root of all keys of one wormhole.
 struct WormholeRoot: Hashable, Sendable {
-    /// What stands under the root.
+    /// The kinds of things under the root.
     enum Kind: String, Sendable {
         case latest, queue, requests, replies
     }

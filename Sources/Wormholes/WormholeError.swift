@@ -6,9 +6,9 @@ public import CoreAPI
 ///
 /// Source: contract E1.
 public struct WormholeError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of fault it is.
+    /// The kind of fault.
     public let code: Code
-    /// What is wrong, for people.
+    /// The fault in a sentence, for people.
     public let message: String
     /// The store's error that it came from.
     public let cause: SharedCoreError?
@@ -62,7 +62,7 @@ extension WormholeError {
         public static let undecodable = Code(.undecodable)
         /// No reply came within the given time. The request may have been answered since.
         public static let timeout = Code(.timeout)
-        /// Whoever answers refused the request, or could not read it; the message says why.
+        /// The answering side refused the request, or could not read it; the message says why.
         public static let refused = Code(.refused)
         /// The group's store failed; see ``WormholeError/cause``.
         public static let store = Code(.store)
@@ -86,7 +86,7 @@ public struct Undecodable: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public let reason: Reason
-    /// What stands in the store.
+    /// The bytes in the store.
     public let bytes: [UInt8]
 
     init(_ reason: Reason, _ bytes: [UInt8]) {
@@ -104,7 +104,7 @@ public struct Undecodable: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Makes a call whose errors are the store's.
+/// Makes a call to the store, and wraps its errors.
 nonisolated(nonsending) func inStore<Result>(
     _ call: () async throws(SharedCoreError) -> Result
 ) async throws(WormholeError) -> Result {

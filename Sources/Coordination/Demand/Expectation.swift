@@ -1,7 +1,7 @@
 package import CoreAPI
 package import Mailboxes
 
-/// That somebody waits for a call-id, and how long. Lives with the session of the one who waits.
+/// A participant's wait for a call-id, with its deadline. Lives with the session of the waiting participant.
 package struct Expectation: StoredRecord {
     /// Selects all expectations.
     package static let path: KeyPrefix = ".sharedcore/expectations/"
@@ -15,7 +15,7 @@ package struct Expectation: StoredRecord {
         self.deadline = deadline
     }
 
-    /// One that nobody waits for any more.
+    /// One whose wait is over.
     package static let unreadable = Expectation(
         bootID: BootID(high: 0, low: 0), deadline: BootInstant(nanoseconds: 0))
 
@@ -59,7 +59,7 @@ package struct OwnExpectations: Sendable {
         return self.deadline(of: item) ?? deadline
     }
 
-    /// The deadline that the expectation of an item is to have; nil when nobody waits for it.
+    /// The deadline that the expectation of an item is to have; nil when no call waits for it.
     package func deadline(of item: ItemName) -> BootInstant? {
         deadlines[item]?.values.max()
     }

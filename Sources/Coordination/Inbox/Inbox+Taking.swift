@@ -2,13 +2,13 @@ public import CoreAPI
 public import Mailboxes
 
 extension Inbox {
-    /// Takes the message of a call-id for this participant: nobody else can, until it is acknowledged or this
+    /// Takes the message of a call-id for this participant: no other can, until it is acknowledged or this
     /// participant's session ends.
     public func take(_ callID: CallID) async throws(SharedCoreError) -> InboxTake {
         try await take(callID, firstLook: .linearizable)
     }
 
-    /// As ``take(_:)``, for whoever may have seen already that the message is there.
+    /// As ``take(_:)``, for a caller that may have seen already that the message is there.
     package func take(
         _ callID: CallID, firstLook: ReadConsistency
     ) async throws(SharedCoreError) -> InboxTake {

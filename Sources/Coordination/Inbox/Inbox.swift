@@ -4,7 +4,7 @@ package import Mailboxes
 /// The messages that a core received and that participants ask for by call-id.
 ///
 /// It is a queue of the group, ``QueueMailbox``: a message is stored once, taken by one participant, given back when
-/// that one's session ends, and acknowledged once. After that the call-id is remembered, so that nobody waits for it
+/// that one's session ends, and acknowledged once. After that the call-id is remembered, so that no call waits for it
 /// again and a duplicate from the network is not stored again. Records and what is remembered expire.
 ///
 /// Source: contract C8, C10, C11, C12.
@@ -63,11 +63,11 @@ public struct Inbox: Sendable {
 public enum InboxState: Hashable, Sendable {
     /// Nothing yet: worth waiting for.
     case absent
-    /// The message, to be taken by whoever asks first.
+    /// The message, to be taken by the first participant that asks.
     case stored(InboxMessage)
     /// The message is in the hand of a participant that has not acknowledged it: worth waiting for.
     case taken(by: SessionID)
-    /// It was acknowledged, so nobody need show it again.
+    /// It was acknowledged, so it need not be shown again.
     case acknowledged
     /// It was received and has nothing to show.
     case nothingToShow

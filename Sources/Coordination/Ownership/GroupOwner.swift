@@ -1,12 +1,12 @@
 public import CoreAPI
 
-/// Who owns the core of a group.
+/// The owner of the core of a group.
 ///
 /// Source: contract C1.
 public struct GroupOwner: Hashable, Sendable {
     /// The session that ownership belongs to.
     public let session: SessionID
-    /// What it is.
+    /// Its role.
     public let role: SessionRole
     /// How far its core is.
     public let state: OwnerState
@@ -29,8 +29,8 @@ public struct GroupOwner: Hashable, Sendable {
         since = standing.record.since
     }
 
-    /// The owner of a group; nil when nobody owns. Makes sure first that a dead one is not believed, where the backend
-    /// can tell.
+    /// The owner of a group; nil when there is none. Makes sure first that a dead one is not believed, where the
+    /// backend can tell.
     public static func current(in store: some SharedStore) async throws(SharedCoreError) -> GroupOwner? {
         _ = try await store.sessions()
         return try await store.get(OwnershipKey.owner).map { GroupOwner(Standing($0)) }

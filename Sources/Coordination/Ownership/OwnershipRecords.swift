@@ -1,12 +1,12 @@
 package import CoreAPI
 
-/// Where ownership stands in the store. One path, so that one look gives all of it at one revision.
+/// The keys of ownership in the store. One path, so that one read gives all of it at one revision.
 package enum OwnershipKey {
     package static let path: KeyPrefix = ".sharedcore/ownership/"
 
     /// The owner. Its creation revision is the epoch.
     package static let owner: Key = ".sharedcore/ownership/owner"
-    /// The request of a Main that waits for ownership. While it stands, nobody but its author acquires.
+    /// The request of a Main that waits for ownership. While it stands, only its author acquires.
     package static let handover: Key = ".sharedcore/ownership/handover"
     /// The critical section that the owner is in.
     package static let critical: Key = ".sharedcore/ownership/critical"
@@ -16,7 +16,7 @@ package enum OwnershipKey {
     package static let answer: Key = ".sharedcore/ownership/answer"
 }
 
-/// Who owns the core. Lives with the owner's session.
+/// The owner of the core. Lives with the owner's session.
 package struct OwnerRecord: StoredRecord {
     package var role: SessionRole
     package var state: OwnerState
@@ -27,7 +27,7 @@ package struct OwnerRecord: StoredRecord {
     /// The namespace in which the process has its number; 0 where the number means nothing to other processes.
     package var processNamespace: UInt64 = 0
 
-    /// Nobody that could answer or be killed, so a challenge removes it.
+    /// An owner that can neither answer nor be killed, so a challenge removes it.
     package static let unreadable = OwnerRecord(
         role: .tool, state: .running, name: "",
         process: ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: 0, startTime: 0),
@@ -68,7 +68,8 @@ package struct HandoverRecord: StoredRecord {
     /// Whether the deadline has passed and the owner's process is about to be killed: an owner that lets go after this
     /// was too late.
     package var isKilling = false
-    /// The process of the Main, to be looked at where it does not answer; one that nobody has where that is not known.
+    /// The process of the Main, to be looked at where it does not answer; one without a process where that is not
+    /// known.
     package var process = ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: 0, startTime: 0)
 
     package static let unreadable = HandoverRecord(
@@ -119,7 +120,7 @@ extension ChallengeRecord {
 
 /// A holder's proof that it runs. Lives with its session.
 package struct AnswerRecord: StoredRecord {
-    /// What it holds.
+    /// The claim that it holds.
     package var claim: Revision
     /// The commit of the challenge that it answers.
     package var challenge: Revision
@@ -167,7 +168,7 @@ extension CriticalRecord {
 }
 
 extension CriticalRecord {
-    /// What enters a section: not while a request is pending, and one at a time.
+    /// The transaction that enters a section: not while a request is pending, and one at a time.
     package static func entering(_ epoch: Revision, bound: Duration) -> Transaction {
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, epoch))
@@ -178,7 +179,7 @@ extension CriticalRecord {
         return transaction
     }
 
-    /// What leaves it.
+    /// The transaction that leaves it.
     package static func leaving(_ epoch: Revision) -> Transaction {
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, epoch))

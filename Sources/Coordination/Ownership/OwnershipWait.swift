@@ -13,7 +13,7 @@ public enum OwnershipWait: Hashable, Sendable {
     case end(ofKilled: GroupOwner)
     /// The owner was challenged and has not answered yet.
     case answer(of: GroupOwner)
-    /// Somebody else owns, whose core serves this participant too, or whose turn it is.
+    /// Another participant owns; its core serves this one too, or its turn comes first.
     case owner(GroupOwner)
     /// A Main of this name has asked for the core and comes first.
     case request(ofMain: String)
@@ -49,7 +49,7 @@ extension Duration {
 }
 
 extension GroupOwner {
-    /// Who it is, for people.
+    /// The name of the owner, for people.
     fileprivate var title: String {
         "\(role.rawValue)\(name.isEmpty ? "" : " “\(name)”") pid \(process.pid) (epoch \(epoch)"
             + (state == .stopping ? ", stopping)" : ")")
@@ -58,7 +58,7 @@ extension GroupOwner {
 
 /// Why the machine's participant does not run a core yet.
 extension OwnershipMachine {
-    /// What is waited for; nil when nothing is wanted, nothing is known yet, or the core runs.
+    /// The reason of the wait; nil when nothing is wanted, nothing is known yet, or the core runs.
     var waiting: OwnershipWait? {
         if holding != nil { return core?.phase ?? .starting == .starting ? .coreStart : nil }
         guard isWaiting else { return nil }
@@ -76,7 +76,7 @@ extension OwnershipMachine {
     private func wait(for standing: Standing<OwnerRecord>) -> OwnershipWait? {
         let owner = GroupOwner(standing)
         guard let handover = view.handover else {
-            // Whoever will ask it says so when it does.
+            // The participant that will ask it says so when it does.
             if asks(standing) { return granted?.epoch == standing.claim ? handover(by: standing) : nil }
             return isUnanswered(standing.claim) ? .answer(of: owner) : .owner(owner)
         }

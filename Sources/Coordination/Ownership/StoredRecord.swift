@@ -40,7 +40,7 @@ package struct Standing<Record: StoredRecord>: Hashable, Sendable {
     package let claim: Revision
     /// The commit that wrote it last.
     package let revision: Revision
-    /// Who wrote it.
+    /// The session that wrote it.
     package let session: SessionID
 
     package init(_ entry: Entry) {

@@ -71,7 +71,7 @@ final class CoreRun: Sendable {
         } catch {
             failure = error
         }
-        // Whoever is told to stop has no problem, and somebody waits for the ownership: a sentence takes its time.
+        // A core that is told to stop has no problem to report, and another participant waits for the ownership.
         let problem: Problem? =
             Task.isCancelled
             ? nil

@@ -3,7 +3,7 @@ internal import Mailboxes
 internal import Synchronization
 
 /// One call for a message: what its caller and the task that serves it know of each other. Either has the last word: an
-/// answer that comes before the caller has given up is the caller's, a later one nobody's.
+/// answer that comes before the caller has given up is the caller's, a later one is dropped.
 final class MessageCall: Sendable {
     private enum State {
         case open
@@ -32,7 +32,7 @@ final class MessageCall: Sendable {
     /// Whether there is an answer.
     var isSettled: Bool { state.withLock { if case .settled = $0 { true } else { false } } }
 
-    /// Whether nobody waits for an answer any more.
+    /// Whether the caller has given up.
     var isOver: Bool { state.withLock { if case .givenUp = $0 { true } else { false } } }
 
     /// Answers. Gives whether the caller is still there.

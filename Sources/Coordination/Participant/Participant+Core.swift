@@ -160,7 +160,7 @@ extension Participant {
 
     // MARK: - An Executor's demand
 
-    /// Follows what anybody waits for, while this participant owns.
+    /// Follows what the group waits for, while this participant owns.
     private func followDemand(under epoch: Revision) async {
         do throws(SharedCoreError) {
             let watch = try await store.watch(Demand.prefixes, from: .snapshot)
@@ -170,7 +170,7 @@ extension Participant {
             while let event = try await watch.next() {
                 guard machine.holding?.epoch == epoch else { return watch.cancel() }
                 demand.apply(event)
-                // Known only now: before the first event, nobody seems to wait.
+                // Known only now: before the first event, no call seems to wait.
                 intentions.demand = demand
                 wakeUp.signal()
             }

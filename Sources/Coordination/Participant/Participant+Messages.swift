@@ -5,13 +5,13 @@ internal import Mailboxes
 extension Participant {
     /// How long after the deadline what the last look finds is still taken (contract C7: within 100 ms).
     private static let deadlineGrace = Duration.milliseconds(50)
-    /// How often a message is offered to the store that nobody is there to show.
+    /// How often the store is asked to take back a message that has no caller to show it.
     private static let giveBackInterval = Duration.seconds(1)
 
     /// Waits for the message of a call-id and takes it.
     ///
     /// The way to the message is a task of its own, which goes on without the caller where the store does not answer: a
-    /// deadline and a cancellation hold whatever the store does.
+    /// deadline and a cancellation hold, also when the store does not answer.
     func message(
         for callID: CallID, before deadline: BootInstant, insisting: Bool,
         reporting: (@Sendable (OwnershipWait) -> Void)?
@@ -58,7 +58,7 @@ extension Participant {
         forget(ItemName(call.callID.text), as: call.number)
     }
 
-    /// Gives a message back that nobody is there to show, until the store has taken it.
+    /// Gives a message back that has no caller to show it, until the store has taken it.
     private func letGo(of taken: TakenMessage) async {
         while end == nil {
             do throws(SharedCoreError) {
@@ -193,7 +193,7 @@ extension Participant {
 
     /// Drops the needs of calls whose messages are there, though their tasks have not looked since.
     ///
-    /// Before a core is started this is asked once more: whoever ran the last one has stored everything before it let go,
+    /// Before a core is started this is asked once more: the last owner has stored everything before it let go,
     /// and on a busy machine the loop may have heard of the end before a call's task heard of its message.
     ///
     /// - Returns: Whether no need is left.

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// What those who wait for a participant itself may wait for.
+/// The state of a participant, as its callers wait for it.
 struct ParticipantState: Hashable, Sendable {
     let isOver: Bool
     /// Whether it is a Main that means to own.

@@ -27,7 +27,7 @@ extension OwnershipLedger {
         case .released: broken += release(record)
         case .killed: broken += kill(record)
         case .refused:
-            // One that names no owner was refused by another Main's request, whoever owned meanwhile.
+            // One that names no owner was refused by another Main's request, under any owner.
             if entry.role == .main, let owner, owner.role == .executor, owner.epoch == entry.other {
                 breaks(.c3, "A Main was refused because the Executor of epoch \(owner.epoch) owned.")
             }
@@ -58,7 +58,7 @@ extension OwnershipLedger {
         }
     }
 
-    /// Nobody may own when a record says that somebody acquired.
+    /// There may be no owner when a record says that a participant acquired.
     private mutating func acquire(_ record: TimelineRecord) -> [Violation] {
         let entry = record.entry
         var broken: [Violation] = []

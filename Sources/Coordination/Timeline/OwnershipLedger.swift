@@ -1,11 +1,11 @@
 package import CoreAPI
 
-/// What the entries of a timeline add up to: who owns, which cores run, what was asked and challenged.
+/// The sum of a timeline's entries: the owner, the cores that run, the requests and the challenges.
 ///
 /// A pure value. The checker reads broken rules off its steps, and a checkpoint keeps it in place of the entries that
 /// were dropped.
 package struct OwnershipLedger: Hashable {
-    /// Who owns.
+    /// The owner.
     package struct Owner: Hashable {
         let epoch: Revision
         let participant: SessionID

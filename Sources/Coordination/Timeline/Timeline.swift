@@ -48,8 +48,8 @@ public struct Timeline: Sendable {
         transaction.require(tenure.map { .revision(Tenure.key, $0.revision) } ?? .absent(Tenure.key))
     }
 
-    /// The last ownership that there was, as far as this handle has seen: whoever has seen it end has seen this with it, and
-    /// ``requireUnchanged(_:in:)`` refuses what is too old.
+    /// The last ownership that there was, as far as this handle has seen: a handle that has seen it end has seen this
+    /// with it, and ``requireUnchanged(_:in:)`` refuses what is too old.
     package func tenure() async throws(SharedCoreError) -> Tenure? {
         try Tenure(await store.get(Tenure.key, consistency: .causal))
     }
@@ -78,7 +78,7 @@ extension Timeline {
 
 extension Timeline {
     /// Drops the oldest entries when there are more than ``capacity``, down to half of it, and writes what they added
-    /// up to into the checkpoint, in one transaction. Of several who try at once, one does it.
+    /// up to into the checkpoint, in one transaction. Of several participants that try at once, one succeeds.
     ///
     /// - Returns: Whether entries were dropped.
     @discardableResult

@@ -18,7 +18,7 @@ public enum TimelineChecker {
     }
 }
 
-/// What a timeline proves.
+/// The result of checking a timeline.
 ///
 /// Source: contract C15.
 public struct CheckReport: Hashable, Sendable {
@@ -75,7 +75,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case c6 = "C6"
         /// A second Main takes over only after it asked.
         case c14 = "C14"
-        /// The timeline itself: readable, written once, by whoever it tells of.
+        /// The timeline itself: readable, written once, by the participant that it is about.
         case c15 = "C15"
     }
 
@@ -83,7 +83,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
     public let rule: Rule
     /// The commit that shows it.
     public let revision: Revision
-    /// What is wrong there, for people.
+    /// The fault there in a sentence, for people.
     public let sentence: String
 
     public init(_ rule: Rule, at revision: Revision, _ sentence: String) {

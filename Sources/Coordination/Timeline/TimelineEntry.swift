@@ -7,13 +7,13 @@ public struct TimelineEntry: Hashable, Sendable {
     /// The longest reason, in bytes of UTF-8. A longer one is cut at a character.
     public static let maximumReasonByteCount = 512
 
-    /// What happened.
+    /// The kind of event.
     public var kind: Kind
-    /// Who did it.
+    /// The participant that did it.
     public var participant: SessionID
     /// Its process.
     public var pid: Int32
-    /// What it is.
+    /// Its role.
     public var role: SessionRole
     /// Its name for people.
     public var name: String
@@ -74,11 +74,11 @@ public struct TimelineEntry: Hashable, Sendable {
 }
 
 extension TimelineEntry {
-    /// What happened.
+    /// The kind of event.
     public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
         /// A Main asked the owner (``TimelineEntry/other``) to hand over within ``TimelineEntry/bound``.
         case asked = 1
-        /// The participant became the owner; nobody owned. ``TimelineEntry/previous`` says how that came.
+        /// The participant became the owner; there was none. ``TimelineEntry/previous`` says how that came.
         case acquired = 2
         /// The participant became the owner in place of ``TimelineEntry/previous``, and fenced it.
         case tookOver = 3
@@ -172,7 +172,7 @@ extension Duration {
     fileprivate var milliseconds: String { "\(clampedNanoseconds / 1_000_000) ms" }
 }
 
-/// The ownership before an acquisition, as whoever acquired knew it.
+/// The ownership before an acquisition, as the new owner knew it.
 public struct PreviousOwnership: Hashable, Sendable {
     /// Its epoch.
     public let epoch: Revision

@@ -85,7 +85,7 @@ struct TimelineReading {
     }
 }
 
-/// What following a timeline delivers.
+/// One delivery of a timeline that is followed.
 public enum TimelineEvent: Hashable, Sendable {
     /// An entry.
     case record(TimelineRecord)

@@ -4,11 +4,11 @@ public import CoreAPI
 public struct TimelineHistory: Hashable, Sendable {
     /// The entries that could be read.
     public let records: [TimelineRecord]
-    /// What is left of those that were dropped; nil when none were.
+    /// The checkpoint of the entries that were dropped; nil when none were.
     public let checkpoint: TimelineCheckpoint?
-    /// Entries that cannot be read, were written twice, or not by whom they tell of.
+    /// Entries that cannot be read, were written twice, or were not written by the participant that they are about.
     public let damages: [Violation]
-    /// Where all entries stand, the oldest first.
+    /// The places of all entries, the oldest first.
     let places: [Place]
     /// The last write of the checkpoint.
     let checkpointRevision: Revision?
@@ -85,7 +85,7 @@ extension TimelineHistory {
 public struct TimelineRecord: Hashable, Sendable {
     /// The commit that wrote it.
     public let revision: Revision
-    /// What it tells, with an acquisition's epoch filled in.
+    /// The entry, with an acquisition's epoch filled in.
     public let entry: TimelineEntry
 
     package init(revision: Revision, entry: TimelineEntry) {

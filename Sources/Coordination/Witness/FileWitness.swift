@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// Source: contract C15.
 public struct FileWitness: Witness {
-    /// Where the file is.
+    /// The path of the file.
     public let path: String
 
     /// - Parameter path: The file's path; it is made when the first core begins. Its directory must exist.

@@ -11,11 +11,11 @@ public protocol Witness: Sendable {
     func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold
 }
 
-/// That a core runs, as a witness knows it. It lasts until ``end()``, or until the process dies.
+/// A running core, as a witness knows it. It lasts until ``end()``, or until the process dies.
 public protocol WitnessHold: Sendable {
     /// The epochs of the other cores that ran when this one began, in rising order.
     ///
-    /// Whoever began first may not have seen the other; whoever began second has.
+    /// The core that began first may not have seen the other; the one that began second has.
     var others: [Revision] { get }
 
     /// The epochs of the other cores that run now. A process that was just killed may show for the moment that the

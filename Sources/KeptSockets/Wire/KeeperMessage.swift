@@ -1,4 +1,4 @@
-/// What a keeper says: answers in the order of the requests, and to Main what happens.
+/// A message of a keeper: answers in the order of the requests, and events for Main.
 package enum KeeperMessage: Hashable, Sendable {
     // Answers.
 
@@ -79,7 +79,7 @@ package struct KeeperProblem: Error, Hashable, Sendable {
         case tooMany
         /// No socket of the name is kept.
         case unknown
-        /// Only Main may ask that, and whoever asks is not Main.
+        /// Only Main may ask that, and the connection is not Main's.
         case notMain
         /// Another process is connected as Main.
         case busy
@@ -96,7 +96,7 @@ package struct KeeperProblem: Error, Hashable, Sendable {
     }
 }
 
-/// What a keeper tells of itself and of its Main: lines of a key and a value.
+/// The status of a keeper and of its Main: lines of a key and a value.
 package struct KeeperStatus: Hashable, Sendable {
     /// The process of the keeper.
     package var keeper: Int32
@@ -113,7 +113,7 @@ package struct KeeperStatus: Hashable, Sendable {
     package var starts = 0
     /// When Main is started again.
     package var restartIn: Duration?
-    /// What is left of the budget of a wake.
+    /// The rest of the budget of a wake.
     package var budgetLeft: Duration?
     /// How the last Main ended: `exited 1`, `killed 9`, `notStarted` or `unseen`, with the reason of a keeper that killed.
     package var lastEnd: String?

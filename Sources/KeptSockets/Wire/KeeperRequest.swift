@@ -1,4 +1,4 @@
-/// What a keeper is asked: one message, answered by one, or by several where it says so.
+/// A request to a keeper: one message, answered by one, or by several where it says so.
 package enum KeeperRequest: Hashable, Sendable {
     // Of Main.
 
@@ -21,7 +21,7 @@ package enum KeeperRequest: Hashable, Sendable {
     /// My user closes me.
     case leaving
 
-    // Of whoever looks after it.
+    // Of the process that administers it.
 
     case status
     case start(inForeground: Bool)
@@ -103,7 +103,7 @@ extension KeeperRequest {
     }
 }
 
-/// What a keeper takes.
+/// The limits of a keeper.
 package enum KeeperLimits {
     /// The bytes of a message.
     package static let messageByteCount = 32 << 10

@@ -21,7 +21,7 @@ public protocol ConnectivityDelegate: Sendable {
     func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityFinding
 }
 
-/// What carrying out an action has brought to light.
+/// The finding of an action.
 public enum ConnectivityFinding: Hashable, Sendable {
     /// It is done.
     case done

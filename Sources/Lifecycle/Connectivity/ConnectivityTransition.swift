@@ -4,7 +4,7 @@ public import CoreAPI
 ///
 /// Source: contract P2.
 public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertible {
-    /// What came.
+    /// The cause of the transition.
     public enum Cause: Hashable, Sendable {
         /// Something happened.
         case event(ConnectivityEvent)
@@ -18,11 +18,11 @@ public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertibl
 
     /// The row of the table that decided; nil for a cell that is not listed, which changes nothing.
     public let number: TransitionNumber?
-    /// Where the machine stood.
+    /// The position before.
     public let from: LifePosition
-    /// Where it stands now.
+    /// The position after.
     public let to: LifePosition
-    /// What came.
+    /// The cause of the transition.
     public let cause: Cause
     /// When.
     public let at: BootInstant

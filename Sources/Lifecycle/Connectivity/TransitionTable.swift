@@ -40,7 +40,7 @@ public struct TransitionRow: Hashable, Sendable {
     public var connectivity: Connectivity?
     /// What is done, in this order. What follows once its answers are there is in ``ConnectivityMachine``'s hands.
     public var actions: [ConnectivityAction]
-    /// Where the row comes from.
+    /// The source of the row.
     public var source: RuleSource
     /// The row in a sentence.
     public var sentence: String

@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// What is called once in each interval of the keep-alive: reconnects and refreshes.
+/// A handler that is called once in each interval of the keep-alive, to reconnect and to refresh.
 ///
 /// Source: contract P4.
 public protocol KeepAliveHandler: Sendable {
@@ -29,7 +29,7 @@ public struct KeepAliveRun: Hashable, Sendable {
     public let warnedAt: BootInstant
     /// When it is cut off.
     public let endsAt: BootInstant
-    /// How many of its intervals went by without a call, because nobody ran.
+    /// How many of its intervals went by without a call, because no process ran.
     public let missed: Int
     /// The registrations to refresh.
     public let toRefresh: [String]

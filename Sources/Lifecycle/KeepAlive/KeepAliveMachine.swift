@@ -5,8 +5,8 @@ public import CoreAPI
 ///
 /// A value without a clock: the time is given with each call. ``step(at:)`` says what is to be done now, and
 /// ``nextStep`` when to ask again. A handler's intervals are equal windows of time; it runs in the last part of each, its
-/// slack, as soon as some handler must run, so that one wake serves several. An interval in which nobody ran is made up
-/// for once, as soon as somebody does.
+/// slack, as soon as some handler must run, so that one wake serves several. An interval without a call is made up
+/// for once, as soon as the machine runs again.
 ///
 /// Source: contract P4, P5.
 public struct KeepAliveMachine: Hashable, Sendable {
@@ -61,7 +61,7 @@ public struct KeepAliveMachine: Hashable, Sendable {
         handlers[name] = nil
     }
 
-    /// What is to be done now, in this order.
+    /// Returns the directives that are due now, in order.
     public mutating func step(at now: BootInstant) -> [KeepAliveDirective] {
         var directives = watchRunning(at: now)
         let waiting = handlerNames.filter { name in
@@ -141,7 +141,7 @@ public struct KeepAliveMachine: Hashable, Sendable {
     }
 }
 
-/// What the keep-alive wants done now.
+/// One thing that the keep-alive wants done now.
 ///
 /// Source: contract P4.
 public enum KeepAliveDirective: Hashable, Sendable {

@@ -1,8 +1,8 @@
 public import CoreAPI
 
-/// What a keep-alive knows, to be kept while nobody runs it: plain values, and bytes for a store or a file.
+/// The state of a keep-alive between two processes: plain values, and bytes for a store or a file.
 ///
-/// Calls that were under way are not in it: whoever ran them is gone, so their intervals are due again.
+/// Calls that were under way are not in it: they ended with their process, so their intervals are due again.
 ///
 /// Source: contract P4.
 public struct KeepAliveRecord: Hashable, Sendable {

@@ -18,7 +18,7 @@ public struct KeepAliveRecords: Sendable {
         self.store = store
     }
 
-    /// What was kept under a name last; nil where nothing was, or nothing that this version understands.
+    /// Returns the last record under a name; nil where there is none that this version understands.
     public func record(of name: String) async throws(SharedCoreError) -> KeepAliveRecord? {
         try await store.get(Self.key(of: name)).flatMap { try? KeepAliveRecord(bytes: $0.value) }
     }
@@ -42,9 +42,9 @@ public struct KeepAliveRecords: Sendable {
         try await store.delete(Self.key(of: name))
     }
 
-    /// What a ``KeepAlive`` is given to save with: keeps the last record, and has it tried again with the next one where
-    /// that fails. It ends when the keep-alive lets go of it. Whoever ends may lose the last record so, and the next one
-    /// goes on where the former one stood; a ``writer(as:)`` can be waited for.
+    /// What a ``KeepAlive`` is given to save with: keeps the last record, and has it tried again with the next one
+    /// where that fails. It ends when the keep-alive lets go of it. A process that ends may lose the last record so,
+    /// and the next one goes on where the former one stood; a ``writer(as:)`` can be waited for.
     public func saving(as name: String) -> @Sendable (KeepAliveRecord) -> Void {
         let writer = writer(as: name)
         return { writer.save($0) }
@@ -60,7 +60,7 @@ public struct KeepAliveRecords: Sendable {
     }
 }
 
-/// Keeps the records of one keep-alive, in their order, while nobody waits for it.
+/// Keeps the records of one keep-alive, in their order, in the background.
 ///
 /// ```swift
 /// let writer = records.writer(as: "main")

@@ -49,7 +49,7 @@ package struct KeepAliveHandlerState: Hashable, Sendable {
     package var window: KeepAliveWindow
     /// The window that it ran in last; the one before the first while it has not run.
     package var ranIn: Int64
-    /// Whether somebody is there who can be called. After a restart, it is once the handler was added again.
+    /// Whether a handler is there to call. After a restart that is so once the handler was added again.
     package var isPresent = true
     /// The call that is under way.
     package var run: KeepAliveRun?

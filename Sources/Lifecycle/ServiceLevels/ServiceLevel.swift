@@ -13,7 +13,7 @@ public enum ServiceLevel: String, CaseIterable, Hashable, Sendable, Codable {
     case none
 }
 
-/// What an application offers over its connection, one row of the table of service levels each.
+/// A service that an application offers over its connection, one row of the table of service levels.
 ///
 /// Source: contract P1.
 public enum Service: String, CaseIterable, Hashable, Sendable, Codable {
@@ -58,13 +58,13 @@ public enum Service: String, CaseIterable, Hashable, Sendable, Codable {
     }
 }
 
-/// What decides the level of a service, beside the table.
+/// The circumstances that decide the level of a service, beside the table.
 ///
 /// Source: contract P1, P3.
 public struct Situation: Hashable, Sendable {
     /// The state of the application.
     public var application: ApplicationState
-    /// Whether the telephone of the device is in a call, which takes media away from everybody else.
+    /// Whether the telephone of the device is in a call, which takes media away from all other calls.
     public var hasCellularCall: Bool
     /// Whether there is an active call beside the one that is asked about.
     public var hasOtherActiveCall: Bool
@@ -76,13 +76,13 @@ public struct Situation: Hashable, Sendable {
     }
 }
 
-/// What the user and the system let an application do.
+/// The state of an application, as the user and the system set it.
 ///
 /// Source: contract P2.
 public enum ApplicationState: String, CaseIterable, Hashable, Sendable, Codable {
     /// Its user looks at it.
     case foreground
-    /// It runs and nobody looks.
+    /// It runs, and its user does not look at it.
     case background
     /// It does not run until something wakes it.
     case suspended

@@ -4,11 +4,11 @@
 public struct ServiceLevelRow: Hashable, Sendable {
     /// The level while the user looks at the application.
     public var foreground: ServiceLevel
-    /// The level while nobody does.
+    /// The level while the user does not.
     public var background: ServiceLevel
-    /// What goes with it, for people.
+    /// A note on the row, for people.
     public var note: String
-    /// Where the row comes from.
+    /// The source of the row.
     public var source: RuleSource
 
     public init(foreground: ServiceLevel, background: ServiceLevel, note: String, source: RuleSource) {
@@ -53,9 +53,9 @@ public struct ServiceLevelRow: Hashable, Sendable {
     }
 }
 
-/// Where a row of a table comes from.
+/// The source of a row of a table.
 public enum RuleSource: Hashable, Sendable, CustomStringConvertible {
-    /// Somebody else's published rule.
+    /// The rule of a published document.
     case documented(Document)
     /// The sources leave it open; this package decides.
     case derived

@@ -77,7 +77,7 @@ public struct ServiceLevelTable: Hashable, Sendable {
 
 /// The level of a service in a situation, and why it is so.
 public struct ServiceLevelAnswer: Hashable, Sendable, CustomStringConvertible {
-    /// What decided a level.
+    /// The rule that decided a level.
     public enum Rule: String, CaseIterable, Hashable, Sendable {
         /// The row of the service.
         case table
@@ -89,15 +89,15 @@ public struct ServiceLevelAnswer: Hashable, Sendable, CustomStringConvertible {
         case otherActiveCall
     }
 
-    /// What was asked about.
+    /// The service that was asked about.
     public let service: Service
     /// In which situation.
     public let situation: Situation
     /// The answer.
     public let level: ServiceLevel
-    /// What decided it.
+    /// The rule that decided it.
     public let rule: Rule
-    /// Where that rule comes from.
+    /// The source of that rule.
     public let source: RuleSource
     /// One or two sentences for people.
     public let reason: String

@@ -17,7 +17,7 @@ package struct RestartPolicy: Hashable, Sendable {
 
     package init() {}
 
-    /// What the restart after so many failures in a row waits.
+    /// Returns the delay of the restart after so many failures in a row.
     package func delay(afterFailures failures: Int) -> Duration {
         failures > 1 ? firstDelay.doubled(failures - 2, upTo: longestDelay) : .zero
     }
@@ -44,7 +44,7 @@ package struct Restarts: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - end: When it ended.
-    ///   - hastened: Whether somebody waits for it: data on a kept socket cuts the delay to its first step, never to
+    ///   - hastened: Whether data waits for it: data on a kept socket cuts the delay to its first step, never to
     ///     nothing, because the data may be what it fails at.
     package func time(afterEndAt end: BootInstant, hastened: Bool) -> BootInstant {
         let delay = policy.delay(afterFailures: failures)

@@ -1,11 +1,11 @@
-/// What happens to the supervision of a Main.
+/// An event of the supervision of a Main.
 package enum SupervisionEvent: Hashable, Sendable {
     /// The keeper begins, and no Main is there.
     ///
     /// - isClosed: Whether a Main of this run of the machine was closed by its user, or stopped, and has not been started
     ///   since. After a reboot nothing is closed.
     case begun(isClosed: Bool)
-    /// A Main is there that somebody else has started.
+    /// A Main is there that another keeper has started.
     case adopted
     /// Main's process has ended, or could not be started.
     case ended(MainEnd)
@@ -44,18 +44,19 @@ package enum MainEnd: Hashable, Sendable {
     case killed(signal: Int32)
     /// It could not be started at all.
     case notStarted
-    /// It was the child of somebody else, of a keeper that is gone, so that nobody can tell.
+    /// It was the child of a keeper that is gone, so its end cannot be known.
     case unseen
 
     /// Whether its user closed it. Everything else is a failure (contract P8).
     package var isClosing: Bool { self == .exited(status: 0) }
 }
 
-/// What the supervision of a Main wants done.
+/// A directive of the supervision of a Main.
 package enum SupervisionDirective: Hashable, Sendable {
     /// Start Main.
     ///
-    /// - inBackground: Whether it is told that nobody looks, so that it builds no user interface (contract P8).
+    /// - inBackground: Whether it is told that it is in the background, so that it builds no user interface (contract
+    ///   P8).
     case start(inBackground: Bool)
     /// Ask Main to end.
     case terminate
@@ -67,7 +68,7 @@ package enum SupervisionDirective: Hashable, Sendable {
     case warn(left: Duration)
     /// Remember for as long as the machine runs whether Main is to stay down.
     case remember(isClosed: Bool)
-    /// Let the kept sockets go: nobody will read them any more.
+    /// Let the kept sockets go: no Main will read them any more.
     case letSocketsGo
     /// Supervision is over.
     case finish

@@ -3,7 +3,7 @@ package import CoreAPI
 /// The supervision of one Main: when it is started, woken, warned and killed (contract P6, P7, P8). A value: events and
 /// the time in, directives out.
 ///
-/// The time is that in which the keeper ran: nobody is judged for what a machine slept.
+/// The time is that in which the keeper ran: the sleep of a machine counts against no Main.
 package struct SupervisionMachine: Hashable, Sendable {
     package var options: SupervisionOptions {
         didSet { restarts.policy = options.restart }
@@ -102,11 +102,11 @@ package struct SupervisionOptions: Hashable, Sendable {
     package init() {}
 }
 
-/// Where the supervision of a Main stands.
+/// The state of the supervision of a Main.
 package enum SupervisionState: Hashable, Sendable {
     /// Nothing has happened yet.
     case unbegun
-    /// Main is down and stays so until somebody wants it.
+    /// Main is down and stays so until a start is requested.
     case down
     /// Main has failed and is started at the instant.
     case waiting(until: BootInstant, since: BootInstant, hastened: Bool)
@@ -115,7 +115,7 @@ package enum SupervisionState: Hashable, Sendable {
     /// Main was asked to end, and is killed at the instant.
     case ending(killAt: BootInstant?, then: Next)
 
-    /// What comes after the end of a Main that was asked to.
+    /// The step after the end of a Main that was asked to end.
     package enum Next: Hashable, Sendable {
         case stayDown
         case start(inForeground: Bool)
@@ -131,7 +131,7 @@ package enum SupervisionState: Hashable, Sendable {
     }
 }
 
-/// What a Main that runs has said of itself.
+/// The presence of a running Main, as it has reported it.
 package enum MainPresence: Hashable, Sendable {
     /// It has no connection to its keeper.
     case silent

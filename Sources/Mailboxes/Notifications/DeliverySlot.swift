@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Synchronization
 
-/// What waits for one observer: one delivery at most, which stands for all posts since the last one that was taken.
+/// The pending delivery of one observer: one at most, which stands for all posts since the last one that was taken.
 ///
 /// Source: contract N3, N6.
 final class DeliverySlot: Sendable {

@@ -3,15 +3,15 @@ internal import Synchronization
 
 /// The posts of one name, as an asynchronous sequence that can be suspended.
 ///
-/// Posts that come while nobody takes them, or while the sequence is suspended, are one delivery, which says how many
-/// it stands for. It has one consumer at a time. Letting go of the last reference cancels it.
+/// Posts that come while no consumer takes them, or while the sequence is suspended, are one delivery, which says how
+/// many it stands for. It has one consumer at a time. Letting go of the last reference cancels it.
 ///
 /// Source: contract N3, N6.
 public final class Notifications: AsyncSequence, Sendable {
     public typealias Element = NotificationDelivery
     public typealias Failure = SharedCoreError
 
-    /// What is observed.
+    /// The name that is observed.
     public var name: NotificationName { checking.name }
 
     private let observation: Observation
@@ -63,7 +63,7 @@ public final class Notifications: AsyncSequence, Sendable {
         try await checking.check()
     }
 
-    /// What stands under the name now.
+    /// Returns the state under the name now.
     public func state() async throws(SharedCoreError) -> NotificationState {
         try await checking.state()
     }
@@ -104,7 +104,7 @@ public final class Notifications: AsyncSequence, Sendable {
 ///
 /// Source: contract N5; `notify_check` of notify(3).
 public final class NotificationCheck: Sendable {
-    /// What is checked.
+    /// The name that is checked.
     public let name: NotificationName
     private let notifier: any CrossProcessNotifier
     private let lastCount: Mutex<UInt64>
@@ -125,7 +125,7 @@ public final class NotificationCheck: Sendable {
         }
     }
 
-    /// What stands under the name now.
+    /// Returns the state under the name now.
     public func state() async throws(SharedCoreError) -> NotificationState {
         try await notifier.state(of: name)
     }

@@ -35,7 +35,7 @@ public final class SharedNotificationCenter: Sendable {
         try await notifier(of: name).post(name, state: state)
     }
 
-    /// What stands under `name` now: the state word, and how often it was posted.
+    /// Returns the state under `name` now: the state word, and how often it was posted.
     public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
         try await notifier(of: name).state(of: name)
     }
@@ -50,7 +50,7 @@ public final class SharedNotificationCenter: Sendable {
     public func notifications(named name: NotificationName) async throws(SharedCoreError) -> Notifications {
         let notifier = notifier(of: name)
         let observation = try await notifier.observe(name)
-        // Armed first: whatever is posted after this state was read is delivered.
+        // Armed first: a post after this state was read is delivered.
         let state = try await notifier.state(of: name)
         let check = NotificationCheck(of: name, on: notifier, since: state.count)
         return Notifications(observation, check, after: state.revision)
@@ -82,7 +82,7 @@ public final class SharedNotificationCenter: Sendable {
 
 /// Handlers. Each of these returns armed: a post that begins after the call has returned is delivered. Calls of one
 /// handler never overlap, and posts that come while it runs are one delivery. When the session ends, a handler is just
-/// not called any more; whoever wants to know of it takes ``notifications(named:)``, which throws.
+/// not called any more; a caller that must know of it takes ``notifications(named:)``, which throws.
 extension SharedNotificationCenter {
     /// Calls a handler for the posts of `name`, on no particular thread.
     ///

@@ -83,7 +83,7 @@ extension QueueMailbox {
     }
 }
 
-/// That a message is in its queue.
+/// The receipt of a message that is in its queue.
 public struct SendReceipt: Hashable, Sendable {
     /// The name under which it is kept.
     public let item: ItemName
@@ -99,7 +99,7 @@ public struct SendReceipt: Hashable, Sendable {
     }
 }
 
-/// What became of a message that its sender named.
+/// The outcome of a send under a name.
 public enum NamedSend: Hashable, Sendable {
     /// It is in the queue.
     case sent(SendReceipt)

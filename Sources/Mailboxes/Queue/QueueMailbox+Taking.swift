@@ -1,7 +1,7 @@
 public import CoreAPI
 
 extension QueueMailbox {
-    /// Takes the oldest message that nobody has in hand; nil when there is none.
+    /// Takes the oldest message that no consumer has in hand; nil when there is none.
     public func take() async throws(SharedCoreError) -> QueueDelivery? {
         while true {
             let entries = try await store.list(keys.prefix).entries
@@ -10,7 +10,7 @@ extension QueueMailbox {
         }
     }
 
-    /// Takes the message of a name; nil when there is none or somebody has it in hand.
+    /// Takes the message of a name; nil when there is none or a consumer has it in hand.
     public func take(_ item: ItemName) async throws(SharedCoreError) -> QueueDelivery? {
         while true {
             let found = try await self.item(item)
@@ -40,8 +40,8 @@ extension QueueMailbox {
         }
     }
 
-    /// Puts a message back where it was, in front of younger ones, for anybody to take. A take that does not stand any
-    /// more is left alone.
+    /// Puts a message back where it was, in front of younger ones, for any consumer to take. A take that does not stand
+    /// any more is left alone.
     public func giveBack(_ delivery: QueueDelivery) async throws(SharedCoreError) {
         var transaction = Transaction()
         try addGiveBack(of: delivery, to: &transaction)
@@ -52,7 +52,7 @@ extension QueueMailbox {
         }
     }
 
-    /// What stands about one item, at one revision.
+    /// The entries of one item, at one revision.
     package func item(
         _ name: ItemName, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> QueueItem {
@@ -69,8 +69,8 @@ extension QueueMailbox {
 
     /// Tries to take a message as it was seen; nil when something changed.
     ///
-    /// A take whose answer is lost may stand, and would keep the message from everybody: it is looked for, and known by
-    /// its nonce. Where that look fails too, the take is given back as soon as it is found.
+    /// A take whose answer is lost may stand, and would keep the message from all consumers: it is looked for, and
+    /// known by its nonce. Where that look fails too, the take is given back as soon as it is found.
     package func take(_ message: Entry, of item: ItemName) async throws(SharedCoreError) -> QueueDelivery? {
         let nonce = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
         var transaction = Transaction()
@@ -120,7 +120,7 @@ extension QueueMailbox {
     }
 }
 
-/// A message in a consumer's hand. It is nobody else's until it is acknowledged, given back, or the consumer's session
+/// A message in a consumer's hand. No other can take it until it is acknowledged, given back, or the consumer's session
 /// ends.
 public struct QueueDelivery: Hashable, Sendable {
     /// The name of the message.
@@ -144,11 +144,11 @@ public struct QueueDelivery: Hashable, Sendable {
     }
 }
 
-/// What an acknowledgement did.
+/// The outcome of an acknowledgement.
 public enum Acknowledgement: Hashable, Sendable {
     /// The message is gone and will not be delivered again; the commit that says so.
     case acknowledged(Revision)
     /// The take does not stand any more: the message was acknowledged before, given back, dropped by overflow or taken
-    /// by somebody else after this session's end. Nothing was changed.
+    /// by another session after this session's end. Nothing was changed.
     case superseded
 }

@@ -42,7 +42,7 @@ public struct QueueMailbox: Sendable {
         try self.init(store, path: path, options: options, announcing: nil)
     }
 
-    /// - Parameter announcement: What every send posts in its own commit, so that a listener who was passed over can
+    /// - Parameter announcement: What every send posts in its own commit, so that a listener that fell behind can
     ///   count what it missed.
     package init(
         _ store: any SharedStore, path: String, options: QueueOptions, announcing announcement: NotificationName?
@@ -80,7 +80,7 @@ public struct QueueMailbox: Sendable {
 extension QueueMailbox {
     /// Begins to take messages, waiting where there is none.
     ///
-    /// Returns armed: a message that is sent after this call has returned wakes the one who waits.
+    /// Returns armed: a message that is sent after this call has returned wakes a waiting consumer.
     public func deliveries() async throws(SharedCoreError) -> QueueDeliveries {
         QueueDeliveries(of: self, watch: try await watch(from: .snapshot))
     }
@@ -91,21 +91,21 @@ extension QueueMailbox {
     }
 }
 
-/// How a queue keeps its messages. All who use one queue should use the same.
+/// How a queue keeps its messages. All users of one queue should use the same options.
 public struct QueueOptions: Hashable, Sendable {
-    /// What a send does when the queue is full.
+    /// The behaviour of a send when the queue is full.
     public enum Overflow: Hashable, Sendable {
         /// It is refused with ``SharedCoreError/Code/limitExceeded``.
         case refuse
-        /// The oldest messages make room, those that nobody has in hand first. The receipt names them.
+        /// The oldest messages make room, those that no consumer has in hand first. The receipt names them.
         case dropOldest
     }
 
     /// The most messages that are kept, those in hand counted; nil for no bound but the store's.
     public var capacity: Int?
-    /// What a send does when the queue is full.
+    /// The behaviour of a send when the queue is full.
     public var overflow: Overflow
-    /// How long a message is kept when nobody acknowledges it.
+    /// How long a message is kept when it is not acknowledged.
     public var lifetime: Lifetime
     /// How long an acknowledged message's name is remembered, so that the same one is not accepted again; nil for not
     /// at all.

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// Locks of single bytes. They belong to the open file description: the kernel takes them back when its last descriptor
-/// is closed, by whatever end of the process, and nothing else that the process closes matters. One description gives
+/// is closed, by any end of the process, and nothing else that the process closes matters. One description gives
 /// no exclusion between its own threads.
 extension OpenFile {
     /// Takes the lock of a byte when it is free. Needs a file that is open for writing.
@@ -23,7 +23,7 @@ extension OpenFile {
         precondition(result == 0 || result == -ENOLCK, "A lock of an open file can always be given back: \(path)")
     }
 
-    /// Whether another description has the byte locked. Takes nothing and is seen by nobody, so it also works on the
+    /// Whether another description has the byte locked. Takes nothing and no process sees it, so it also works on the
     /// file of a process that is stopped. A description never sees its own locks: ask through another one.
     package func isLocked(byteAt offset: Int) throws(SystemCallError) -> Bool {
         try SystemCall.negated("fcntl(F_OFD_GETLK)", at: path) { clinux_probe_byte(descriptor, Int64(offset)) } == 1
@@ -66,8 +66,8 @@ extension OpenFile {
 }
 
 /// The lock of a whole file that belongs to a process and to the program that it becomes, but to none of its children:
-/// it ends with the process, whatever else is open. A process that closes any descriptor of the file gives it back, so
-/// only a process that opens the file once may use it.
+/// it ends with the process, also when other files are open. A process that closes any descriptor of the file gives it
+/// back, so only a process that opens the file once may use it.
 extension OpenFile {
     /// Takes the lock, and leaves the file open in the program that this process becomes.
     ///

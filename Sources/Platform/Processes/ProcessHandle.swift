@@ -7,7 +7,8 @@ internal import Glibc
 package final class ProcessHandle: Sendable {
     /// The process.
     package let identity: ProcessIdentity
-    /// The descriptor to poll for reading: readable when the process has ended, also when nobody has waited for it yet.
+    /// The descriptor to poll for reading: readable when the process has ended, also before its parent has waited for
+    /// it.
     package let descriptor: Int32
 
     /// Opens the process, then makes sure that it is the one that was meant.

@@ -93,7 +93,7 @@ extension ProcessIdentity {
     }
 }
 
-/// What can be said about a process.
+/// The state of a process, as far as it can be seen.
 package enum ProcessLiveness: Hashable, Sendable {
     case alive
     /// It has ended, even if its parent has not taken notice yet.
@@ -102,9 +102,9 @@ package enum ProcessLiveness: Hashable, Sendable {
     case unknown
 }
 
-/// What the system's record of a process or of one of its threads says, the line of `/proc/<pid>/stat`.
+/// The system's record of a process or of one of its threads, the line of `/proc/<pid>/stat`.
 ///
-/// Taken from the bytes as they are: whoever joins a group of a hundred reads a hundred of them.
+/// Taken from the bytes as they are: a process that joins a group of a hundred reads a hundred of them.
 struct ProcessRecord {
     /// Field 3, a letter.
     let state: UInt8

@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// It stays in the network namespace of the thread that opened it.
 package final class RouteSocket: RouteReports {
-    /// What can be asked for in whole.
+    /// The kinds of things that can be asked for in whole.
     package enum Kind: UInt16, Hashable, Sendable, CaseIterable {
         // RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE
         case links = 18
@@ -13,11 +13,11 @@ package final class RouteSocket: RouteReports {
         case routes = 26
     }
 
-    /// What was taken from the socket.
+    /// One result of reading the socket.
     package enum Taken: Hashable, Sendable {
         /// One or more whole messages.
         case messages([UInt8])
-        /// The kernel dropped reports because nobody took them.
+        /// The kernel dropped reports because they were not taken in time.
         case overflow
     }
 

@@ -57,7 +57,7 @@ public struct SystemClock: TimeSource {
     }()
 }
 
-/// Those who sleep by ``SystemClock``, and the one thread that wakes them, which lives as long as the process.
+/// The tasks that sleep by ``SystemClock``, and the one thread that wakes them, which lives as long as the process.
 ///
 /// The language's own sleep wakes by way of the concurrent pool. An application that holds its threads would keep every
 /// deadline from passing, and a program that runs nothing on the pool would be woken once a second by what watches over it.
@@ -75,7 +75,7 @@ final class Sleepers: Sendable {
         var wake: BootInstant?
     }
 
-    /// Nil while the system has no descriptor or no thread left; whoever sleeps next tries again.
+    /// Nil while the system has no descriptor or no thread left; the next task that sleeps tries again.
     static var shared: Sleepers? {
         started.withLock { started in
             if started == nil { started = try? Sleepers() }
@@ -105,7 +105,7 @@ final class Sleepers: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { wait($0, as: number) }
         } onCancel: {
-            // It may not wait yet, and finds that nobody knows it any more.
+            // It may not wait yet; then it finds its entry gone.
             state.withLock { $0.sleepers.removeValue(forKey: number) }?.continuation?.resume(returning: false)
         }
     }
@@ -134,7 +134,7 @@ final class Sleepers: Sendable {
         }
     }
 
-    /// Takes out whose time has come, the earliest first, and sets the timer for the next.
+    /// Takes out the sleepers whose time has come, the earliest first, and sets the timer for the next.
     private func takeDue(from state: inout State) -> [Sleeper] {
         let now = SystemClock().now()
         let waiting = state.sleepers.filter { $0.value.continuation != nil }

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Mailboxes
 
-/// What the entries and changes of a mailbox of one kind say.
+/// Reads the entries and changes of a mailbox of one kind.
 protocol ListeningSource: Sendable {
     /// All keys of the mailbox.
     var prefix: KeyPrefix { get }
@@ -11,13 +11,13 @@ protocol ListeningSource: Sendable {
     /// The messages that stand there, the oldest first.
     func standing(in snapshot: Snapshot) -> [StoredEvent]
 
-    /// What is new since a revision, as far as it can be seen. Each of them was announced.
+    /// The events since a revision, as far as they can be seen. Each of them was announced.
     func news(in snapshot: Snapshot, since revision: Revision) -> [StoredEvent]
 
-    /// What a commit did. Each of them was announced.
+    /// The events of a commit. Each of them was announced.
     func news(in changes: ChangeSet) -> [StoredEvent]
 
-    /// What a commit took away without an announcement: an expiry.
+    /// The removal by a commit without an announcement: an expiry.
     func loss(in changes: ChangeSet) -> StoredEvent?
 
     /// Whether the message that stood there last is gone, where that is an event.

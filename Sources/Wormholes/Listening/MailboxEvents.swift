@@ -1,12 +1,12 @@
 public import CoreAPI
 internal import Mailboxes
 
-/// What happens in one mailbox, for one listener.
+/// The events of one mailbox, for one listener.
 ///
-/// A listener is a place in the order, not a buffer: a slow one costs no memory and holds up nobody; it is told how many
-/// it was passed over. Every message and clearing is either an element or counted in a ``MailboxEvent/lagged(_:)``. It
-/// has one consumer at a time, and ends when it is cancelled or the group is closed. Letting go of the last reference
-/// cancels it.
+/// A listener is a place in the order, not a buffer: a slow one costs no memory and delays no sender; it is told how
+/// many it was passed over. Every message and clearing is either an element or counted in a
+/// ``MailboxEvent/lagged(_:)``. It has one consumer at a time, and ends when it is cancelled or the group is closed.
+/// Letting go of the last reference cancels it.
 ///
 /// Source: contract M3, M4.
 public final class MailboxEvents<Message: Sendable>: AsyncSequence, Sendable {
@@ -78,7 +78,7 @@ public final class MailboxEvents<Message: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// What a listener hears.
+/// An event of a mailbox.
 ///
 /// Source: contract M3, M4.
 public enum MailboxEvent<Message: Sendable>: Sendable {
@@ -100,7 +100,7 @@ extension MailboxEvent: Hashable where Message: Hashable {}
 
 /// A message, and where it comes from.
 public struct MailboxMessage<Message: Sendable>: Sendable {
-    /// What was sent.
+    /// The message that was sent.
     public let value: Message
     /// The commit that stored it.
     public let revision: Revision
@@ -119,7 +119,7 @@ extension MailboxMessage: Equatable where Message: Equatable {}
 extension MailboxMessage: Hashable where Message: Hashable {}
 
 /// Handlers in place of a loop. Calls of one handler never overlap, and the registration ends when it is let go of. An
-/// error of the store ends it as well; whoever wants to know of it writes the loop.
+/// error of the store ends it as well; a caller that must know of it writes the loop.
 extension MailboxEvents {
     /// Calls a handler for each event, on no particular thread.
     public func handle(using handler: @escaping @Sendable (MailboxEvent<Message>) -> Void) -> MailboxToken {
@@ -173,7 +173,7 @@ public final class MailboxToken: Sendable {
 
     /// Ends it: once this has returned, the handler neither starts nor runs. Idempotent.
     ///
-    /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for whoever cancels.
+    /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for the caller.
     /// Handlers may call it as well, for themselves and for each other; then it does not wait: the call that is running is
     /// the last.
     public func cancel() {

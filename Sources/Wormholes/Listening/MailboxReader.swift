@@ -14,7 +14,7 @@ struct MailboxReader: Sendable {
     private var count: UInt64
     /// Whether a message stood there then.
     private var hasMessage: Bool
-    /// What is to be given next, from behind.
+    /// The next events, in reverse order.
     private var ready: [StoredEvent]
 
     /// Arms a listener.
@@ -124,7 +124,7 @@ struct MailboxLook: Sendable {
         // Each announcement stands in the commit of what it announces, so the watch comes to the last one.
         while revision < state.revision {
             let event = try await watch.next()
-            // Its end, which whoever takes the next event hears.
+            // The watch has ended; the next call to take an event reports that.
             guard let event else { return MailboxLook(snapshot: snapshot, count: state.count, later: later) }
             guard case .changes(let changes) = event else { return nil }
             guard changes.revision > snapshot.revision else { continue }
@@ -136,7 +136,7 @@ struct MailboxLook: Sendable {
     }
 }
 
-/// What happened to a mailbox, as it stands in the store.
+/// An event of a mailbox, still as bytes of the store.
 struct StoredEvent: Sendable {
     enum Content: Sendable {
         case message([UInt8])

@@ -8,7 +8,7 @@ extension Wormhole {
     /// - Parameters:
     ///   - id: The mailbox.
     ///   - replay: Whether the message that stands there comes first.
-    ///   - filter: Whose messages are delivered.
+    ///   - filter: The senders whose messages are delivered.
     public func listen<Message>(
         to id: MailboxID<Message>, replay: Replay = .none, from filter: OriginFilter = .anyone
     ) async throws(WormholeError) -> MailboxEvents<Message> {
@@ -17,13 +17,13 @@ extension Wormhole {
         }
     }
 
-    /// Begins to deliver what is sent to a queue, without taking anything from it: for whoever follows what others
-    /// consume.
+    /// Begins to deliver what is sent to a queue, without taking anything from it: for a listener that follows what
+    /// others consume.
     ///
     /// - Parameters:
     ///   - id: The queue.
     ///   - replay: Whether the last, or all, of the messages that stand there come first.
-    ///   - filter: Whose messages are delivered.
+    ///   - filter: The senders whose messages are delivered.
     public func listen<Message>(
         to id: QueueID<Message>, replay: Replay = .none, from filter: OriginFilter = .anyone
     ) async throws(WormholeError) -> MailboxEvents<Message> {
@@ -40,7 +40,7 @@ extension Wormhole {
     }
 }
 
-/// What a listener hears first.
+/// The messages that a listener hears first.
 ///
 /// Source: contract M3.
 public enum Replay: String, Hashable, Sendable, CaseIterable {
@@ -52,15 +52,15 @@ public enum Replay: String, Hashable, Sendable, CaseIterable {
     case pending
 }
 
-/// Whose messages a listener hears.
+/// The senders that a listener hears.
 ///
-/// What a listener was passed over is counted in ``MailboxEvent/lagged(_:)`` whoever sent it.
+/// Messages that a listener missed count in ``MailboxEvent/lagged(_:)``, those of all senders.
 ///
 /// Source: contract M4.
 public enum OriginFilter: Hashable, Sendable {
-    /// Everybody's.
+    /// The messages of all sessions.
     case anyone
-    /// Everybody's but those of the listener's own session.
+    /// The messages of all sessions but the listener's own.
     case others
     /// Those of one session.
     case only(SessionID)

@@ -24,11 +24,11 @@ package enum Directive: Hashable, Sendable {
 
 /// A commit that changes what stands under ``OwnershipKey/path``, with what the timeline tells about it.
 ///
-/// Its guards make it right whatever happened since the view that it was made from.
+/// Its guards make it safe, also when the store has changed since the view that it was made from.
 package struct Transition: Hashable, Sendable {
     /// The conditions and operations, without the timeline's.
     package var transaction: Transaction
-    /// What the timeline tells, in the same commit; empty for what is no news.
+    /// The entries for the timeline, in the same commit; none where nothing is new.
     package var stories: [Story]
 
     /// Whether it makes the participant own.
@@ -40,7 +40,7 @@ package struct Transition: Hashable, Sendable {
     }
 }
 
-/// What the timeline tells about a transition, before it is known who tells it and when.
+/// A timeline entry about a transition, still without its author and its time.
 package struct Story: Hashable, Sendable {
     package var kind: TimelineEntry.Kind
     /// The participant's own ownership; nil for an acquisition, whose epoch is its own commit.

@@ -11,7 +11,7 @@ extension OwnershipMachine {
         let since: BootInstant
     }
 
-    /// What a waiting participant knows about a holder.
+    /// A waiting participant's knowledge of a holder's life.
     package enum Life: Hashable, Sendable {
         /// Nothing yet: it waits.
         case unknown
@@ -101,7 +101,8 @@ extension OwnershipMachine {
         }
         var bound = reminder
         if challenge.record.first != nil {
-            // A reminder that the store has long refused comes late: whoever hears of the challenge by it has its time too.
+            // A reminder that the store has long refused comes late: a holder that hears of the challenge by it has its
+            // time too.
             let remindedAt = min(watched.remindedAt ?? patience.elapsed, patience.elapsed)
             watched.remindedAt = remindedAt
             bound = max(rules.answerBound, remindedAt + reminder)
@@ -145,9 +146,9 @@ extension OwnershipMachine {
     }
 }
 
-/// What a waiting participant knows about the life of a holder.
+/// A waiting participant's record of the life of a holder.
 package struct WatchedClaim: Hashable, Sendable {
-    /// What the holder holds.
+    /// The claim of the holder.
     package let claim: Revision
     /// Where the order stood when the participant began to wait for it: a later answer is a sign of life.
     package let since: Revision

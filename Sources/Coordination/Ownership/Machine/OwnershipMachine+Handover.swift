@@ -48,7 +48,7 @@ extension OwnershipMachine {
     /// It is challenged from half of the deadline on: an ordinary hand-over is over by then, and one that does not answer is
     /// found soon after the deadline.
     ///
-    /// - Returns: ``Life/absent(_:)``, whatever is known of its life, when its time is over.
+    /// - Returns: ``Life/absent(_:)`` when its time is over, also where it has answered.
     private mutating func wait(
         forStopOf owner: Standing<OwnerRecord>, until stopLimit: Duration, in wait: HandoverWait, at now: BootInstant
     ) -> Life {
@@ -203,7 +203,7 @@ package struct HandoverWait: Hashable, Sendable {
     package var limit = Duration.zero
     /// How long it has where it says that its core stops, and answers challenges; nil where it has not said so.
     package var stopLimit: Duration?
-    /// What the owner did not do in its time, for the timeline.
+    /// The owner's omission, for the timeline.
     package var failure = ""
     package var enforcement = Enforcement.notYet
     /// Since when the killed process is waited for.

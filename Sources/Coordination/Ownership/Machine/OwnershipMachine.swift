@@ -13,9 +13,9 @@ package struct OwnershipMachine: Sendable {
     package let rules: OwnershipRules
     package var random: SeededRandom
 
-    /// What stands in the store, as far as it is known.
+    /// The known state of the store.
     package var view = OwnershipView()
-    /// What the participant wants.
+    /// The participant's wish.
     package var wish = Wish.nothing(because: .nothingAsked)
     /// The ownership that this participant holds.
     package private(set) var holding: Holding?
@@ -121,17 +121,17 @@ package struct OwnershipMachine: Sendable {
         holding?.isReleasing = true
     }
 
-    /// Whether somebody else's move is awaited, with a deadline somewhere.
+    /// Whether it waits for another participant, with a deadline somewhere.
     package var isWaiting: Bool { holding == nil && wish.wantsOwnership }
 
     /// How often to look without being woken: a Main that owns may do so for weeks, and each look would be a wake-up;
-    /// everybody else is about to finish (contract C4, C13).
+    /// all others are about to finish (contract C4, C13).
     private var lookInterval: Duration {
         isWaiting || (holding != nil && !myself.isMain) ? rules.lookInterval : rules.idleInterval
     }
 
-    /// Whether a refusal still answers what is wished, and whoever it was for is still there. One that does not would
-    /// keep everybody else who waits here from owning.
+    /// Whether a refusal still answers the present wish, and its caller is still there. One that does not would
+    /// keep all other callers that wait here from owning.
     private func stands(_ refusal: Refusal) -> Bool {
         guard myself.isMain ? wish.wantsOwnership : wish == .insist else { return false }
         if let owner = refusal.owner { return view.owner?.claim == owner.claim }
@@ -153,7 +153,7 @@ package struct OwnershipMachine: Sendable {
     }
 }
 
-/// Who a machine acts for.
+/// The participant that a machine acts for.
 package struct Participation: Hashable, Sendable {
     package let session: SessionID
     package let role: SessionRole
@@ -181,7 +181,7 @@ package struct OwnershipRules: Hashable, Sendable {
     package var handoverDeadline = Duration.milliseconds(500)
     /// The longest that a critical section's bound can make that wait. Source: contract C3.
     package var handoverHardMaximum = Duration.seconds(5)
-    /// What becomes of an Executor that has not let go by then.
+    /// The treatment of an Executor that has not let go by then.
     package var onDeadline = HandoverEnforcement.kill
     /// How long a core may take to stop before it is given up.
     package var stopBound = Duration.seconds(5)
@@ -195,10 +195,10 @@ package struct OwnershipRules: Hashable, Sendable {
     package var answerLifetime = Duration.seconds(2)
     /// Challengers spread over this time, so that one of a hundred challenges and the others adopt its challenge.
     package var challengeSpread = Duration.milliseconds(100)
-    /// How often one who waits, and an Executor that owns, looks by itself. Source: contract C4, C13.
+    /// How often a waiting participant, and an Executor that owns, polls. Source: contract C4, C13.
     package var lookInterval = Duration.milliseconds(250)
-    /// How often one who waits makes sure that the owner's process lives, where no event tells it. It looks at every
-    /// participant, so a hundred that wait look at each other.
+    /// How often a waiting participant makes sure that the owner's process lives, where no event tells it. It looks at
+    /// every participant, so a hundred that wait look at each other.
     package var burialInterval = Duration.seconds(5)
     /// How often an idle participant looks.
     package var idleInterval = Duration.seconds(10)

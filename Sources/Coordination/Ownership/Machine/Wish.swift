@@ -1,8 +1,8 @@
-/// What a participant wants of ownership.
+/// A participant's wish concerning ownership.
 package enum Wish: Hashable, Sendable {
     /// Not to own; an owner stops its core for this reason and releases.
     case nothing(because: IdleReason)
-    /// To own, waiting while somebody else does.
+    /// To own, waiting while another participant does.
     case own
     /// To own or to hear that it cannot: an Executor that insists is refused while a Main owns.
     case insist
@@ -21,7 +21,7 @@ package enum IdleReason: Hashable, Sendable {
     case closes
     /// No call here needs a core.
     case nobodyWaits
-    /// What anybody in the group waited for is there.
+    /// All that was waited for in the group is there.
     case allServed
     case budgetUsedUp(Duration)
     /// Another Main has taken over.
