@@ -44,6 +44,10 @@ struct EpochGuardedStore: SharedStore {
         try await store.sessions()
     }
 
+    func usage() async throws(SharedCoreError) -> StoreUsage? {
+        try await store.usage()
+    }
+
     /// Does nothing: the handle belongs to the participant's application, not to its core.
     func close() async {}
 }
