@@ -3,7 +3,7 @@
 /// Source: netlink(7), rtnetlink(7); the numbers are those of linux/netlink.h and linux/rtnetlink.h.
 package struct RouteMessage: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
-        /// What is there, or has changed. Nothing when the message is about things that nobody here asks for.
+        /// The things that are there or have changed. Nothing when the message is about other things.
         case changes([NetworkChange])
         /// All that was asked for has come.
         case ended

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The core that runs here.
 extension Participant {
-    /// How often a witness looks whether the files of an ending process are closed, and how long that may take: whoever
-    /// has its locks after that is another process.
+    /// How often a witness checks whether the files of an ending process are closed, and how long that may take: locks
+    /// that are held after that belong to another process.
     private static let exitLook = Duration.milliseconds(100)
     private static let longestExit = Duration.seconds(30)
 
