@@ -1,4 +1,6 @@
 public import CoreAPI
+internal import FileNotifyBackend
+public import InMemoryBackend
 
 /// Opens groups of one backend.
 ///
@@ -21,4 +23,42 @@ public protocol BackendFactory: Sendable {
     func open(
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup
+}
+
+/// Opens groups in directories, which the processes of one machine share.
+public struct FileFactory: BackendFactory {
+    public let name = "file"
+
+    public init() {}
+
+    public func open(
+        _ configuration: BackendConfiguration, as description: SessionDescription
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        try await FileGroup.open(
+            directory: configuration.groupDirectory, as: description,
+            options: FileGroupOptions(
+                durability: configuration.durability ?? .process, requirements: configuration.requirements))
+    }
+}
+
+/// Opens groups in the memory of this process.
+public struct MemoryFactory: BackendFactory {
+    public let name = "memory"
+
+    private let space: MemorySpace
+
+    /// - Parameter space: Where the groups live. Factories that are given the same space open the same groups.
+    public init(space: MemorySpace = MemorySpace()) {
+        self.space = space
+    }
+
+    public func open(
+        _ configuration: BackendConfiguration, as description: SessionDescription
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        var requirements = configuration.requirements
+        if let durability = configuration.durability, durability > (requirements.durability ?? .memory) {
+            requirements.durability = durability
+        }
+        return try await space.open(configuration.group, as: description, requirements: requirements)
+    }
 }

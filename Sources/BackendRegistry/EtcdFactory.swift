@@ -35,7 +35,7 @@
                 Self.place(of: settings), group: configuration.group, as: description, options: options)
         }
 
-        /// Where a configuration's cluster is.
+        /// The address of a configuration's cluster.
         ///
         /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what are no endpoints, or no way to secure them.
         public static func place(of settings: [String: String]) throws(SharedCoreError) -> EtcdPlace {

@@ -43,7 +43,7 @@
             return try await ZMQGroup.open(endpoint, group: configuration.group, as: description, options: options)
         }
 
-        /// Where a configuration's hub is.
+        /// The address of a configuration's hub.
         ///
         /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what is no endpoint.
         public static func endpoint(of configuration: BackendConfiguration) throws(SharedCoreError) -> HubEndpoint {

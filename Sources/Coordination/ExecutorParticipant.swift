@@ -1,7 +1,7 @@
 public import CoreAPI
 
-/// A short-lived participant that a push woke: it gets the message of its call-id, from whoever has it or by running the
-/// core itself.
+/// A short-lived participant that a push woke: it gets the message of its call-id, from the participant that has it or
+/// by running the core itself.
 ///
 /// ```swift
 /// let executor = try ExecutorParticipant(of: group) { MailCore(account) }
@@ -19,9 +19,9 @@ public final class ExecutorParticipant: Sendable {
 
     /// An Executor that takes part through an open handle. The handle is the caller's: close it after ``finish()``.
     ///
-    /// From here on it follows who owns, with one watch, whether it is asked for anything or not. It takes no part before it is
-    /// asked to. A watch has its price while nobody calls: what changes of ownership wakes this process, and over files the
-    /// process of whoever owns is waited for.
+    /// From here on it follows the ownership with one watch, whether it is asked for anything or not. It takes no part
+    /// before it is asked to. A watch has its price also without any call: each change of ownership wakes this process,
+    /// and over files it holds a pidfd on the owner's process.
     ///
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/executor``.
@@ -49,13 +49,13 @@ public final class ExecutorParticipant: Sendable {
 
     /// Waits for the message of a call-id and takes it.
     ///
-    /// What is in the inbox comes at once. Otherwise the owner's core is waited for; where nobody owns, or the owner goes
-    /// away or freezes, this participant becomes the owner and runs the core.
+    /// What is in the inbox comes at once. Otherwise the owner's core is waited for; where there is no owner, or the
+    /// owner goes away or freezes, this participant becomes the owner and runs the core.
     ///
     /// - Parameters:
     ///   - callID: What the push announced.
     ///   - deadline: How long to wait, over everything (contract C7). The core may run on for others.
-    ///   - insisting: Whether the core has to run here, whatever the inbox holds: refused while a Main owns.
+    ///   - insisting: Whether the core has to run here, also when the inbox has the message: refused while a Main owns.
     ///   - reporting: Told why no core runs here for it, each time that this is another reason. Called on the
     ///     participants' thread: it must return at once.
     /// - Throws: ``CoordinationError/Code/timeout`` at the deadline; with `insisting`
@@ -73,7 +73,7 @@ public final class ExecutorParticipant: Sendable {
     }
 
     /// Becomes the owner and starts the core, which runs until it is to hand over, its budget is used up, or
-    /// ``close()``, whoever waits for what. It is not started again.
+    /// ``close()``, whether or not any call waits. It is not started again.
     ///
     /// - Parameter reporting: Told why it waits, as in ``message(forCallID:deadline:insisting:reporting:)``.
     /// - Throws: ``CoordinationError/Code/refused`` while a Main owns; ``CoordinationError/Code/coreFailed``;
@@ -85,7 +85,7 @@ public final class ExecutorParticipant: Sendable {
         }
     }
 
-    /// Says that a message was shown: it is delivered to nobody again.
+    /// Says that a message was shown: it is not delivered again.
     ///
     /// - Returns: Whether the message was still this participant's.
     @discardableResult
@@ -98,7 +98,7 @@ public final class ExecutorParticipant: Sendable {
         try await participant.giveBack(message)
     }
 
-    /// Returns when no call waits here and the core, if it runs here, has served everybody and stopped; also when the
+    /// Returns when no call waits here and the core, if it runs here, has served all calls and stopped; also when the
     /// store has not let go of the ownership for ``CoordinationOptions/stopBound``.
     public func finish() async {
         await participant.finishWork()
@@ -118,5 +118,32 @@ public final class ExecutorParticipant: Sendable {
     /// The epoch that this Executor holds; nil while it does not own.
     public var epoch: Revision? {
         get async { await participant.state.holding }
+    }
+}
+
+/// What came of asking for a message.
+public struct MessageAnswer: Hashable, Sendable {
+    /// What there is to do.
+    public enum Content: Hashable, Sendable {
+        /// Show it, then acknowledge it with ``ExecutorParticipant/acknowledge(_:)``.
+        case message(TakenMessage)
+        /// It was received and has nothing to show, or another participant has shown it.
+        case nothingToShow
+    }
+
+    /// Where it came from.
+    public enum Source: String, Hashable, Sendable {
+        /// Another participant's core stored it, or another participant has shown it already.
+        case inbox
+        /// This participant's own core received it, now or before: its session stored it.
+        case core
+    }
+
+    public let content: Content
+    public let source: Source
+
+    public init(_ content: Content, from source: Source) {
+        self.content = content
+        self.source = source
     }
 }

@@ -20,9 +20,10 @@ public final class MainParticipant: Sendable {
 
     /// A Main that takes part through an open handle. The handle is the caller's: close it after ``stop()``.
     ///
-    /// From here on it follows who owns, with one watch, whether it is asked for anything or not; where it finds an owner, it has
-    /// the group look for its dead once. It takes no part before it is asked to. A watch has its price while nobody calls: what
-    /// changes of ownership wakes this process, and over files the process of whoever owns is waited for.
+    /// From here on it follows the ownership with one watch, whether it is asked for anything or not; where it finds an
+    /// owner, it has the group look for its dead once. It takes no part before it is asked to. A watch has its price
+    /// also without any call: each change of ownership wakes this process, and over files it holds a pidfd on the
+    /// owner's process.
     ///
     /// - Parameters:
     ///   - group: An open handle, with the role ``SessionRole/main``.
@@ -89,4 +90,16 @@ public final class MainParticipant: Sendable {
     public var coreStarts: Int {
         get async { await participant.state.coreStarts }
     }
+}
+
+/// Why a Main does not own any more.
+public enum MainEnd: Hashable, Sendable {
+    /// It was stopped by its application.
+    case stopped
+    /// Another Main took over.
+    case superseded
+    /// Its core ended by itself, failed ten times in a row, or could not start the first time; the text says why.
+    case coreFailed(String)
+    /// Its session is over for the group, or it cannot follow the group any more: its core has stopped, close the handle.
+    case sessionEnded
 }

@@ -1,7 +1,7 @@
 /// Wakes observers in all processes of a group by name.
 ///
 /// A notification carries no payload but a 64-bit state word. What was committed to the group before a post is readable
-/// by whoever the post wakes.
+/// by the observers that the post wakes.
 ///
 /// Source: contract N.
 public protocol CrossProcessNotifier: Sendable {
@@ -17,7 +17,7 @@ public protocol CrossProcessNotifier: Sendable {
     /// Begins to deliver the posts of `name`. Returns armed: a post that begins after this call has returned is delivered.
     func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation
 
-    /// What stands under `name` now.
+    /// Returns the state under `name` now.
     func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState
 }
 
@@ -27,4 +27,67 @@ extension CrossProcessNotifier {
     public func post(_ name: NotificationName) async throws(SharedCoreError) -> Revision {
         try await post(name, state: nil)
     }
+}
+
+/// The name of a notification: 1 to 512 bytes of UTF-8, compared by its bytes.
+///
+/// Source: contract N1, N4.
+public struct NotificationName: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The name as text.
+    public let text: String
+
+    /// Makes a name.
+    ///
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when `text` is empty or longer than 512 bytes.
+    public init(_ text: String) throws(SharedCoreError) {
+        self.text = try ValidatedName.contiguous(text, of: "notification name")
+    }
+
+    public var description: String { text }
+
+    public static func == (left: NotificationName, right: NotificationName) -> Bool {
+        UTF8Bytes.equal(left.text, right.text)
+    }
+
+    public static func < (left: NotificationName, right: NotificationName) -> Bool {
+        UTF8Bytes.precedes(left.text, right.text)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        UTF8Bytes.hash(text, into: &hasher)
+    }
+}
+
+extension NotificationName: ExpressibleByStringLiteral {
+    /// A name written in the source. It stops the program when it breaks the rules, as any wrong literal does.
+    public init(stringLiteral value: StaticString) {
+        let text = value.description
+        precondition((1...Key.maximumByteCount).contains(text.utf8.count), "A name literal has 1 to 512 bytes: \(text)")
+        self.text = text
+    }
+}
+
+/// The state under a notification's name, readable without an event.
+///
+/// Source: contract N5.
+public struct NotificationState: Hashable, Sendable {
+    /// The state word of the last post that gave one; 0 at first.
+    public let state: UInt64
+    /// How often the name was posted since the group exists. It begins above zero for a name that is first posted after
+    /// others were forgotten (S10), and never falls while the name stands.
+    public let count: UInt64
+    /// The commit of the last post; ``Revision/zero`` when there was none.
+    public let revision: Revision
+    /// The session that made the last post; nil when there was none.
+    public let origin: SessionID?
+
+    public init(state: UInt64, count: UInt64, revision: Revision, origin: SessionID?) {
+        self.state = state
+        self.count = count
+        self.revision = revision
+        self.origin = origin
+    }
+
+    /// A name that was never posted.
+    public static let never = NotificationState(state: 0, count: 0, revision: .zero, origin: nil)
 }

@@ -5,13 +5,13 @@
 ///
 /// Source: contract E1.
 public struct SharedCoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of fault it is.
+    /// The kind of fault.
     public let code: Code
-    /// What is wrong, for people.
+    /// The fault in a sentence, for people.
     public let message: String
     /// Where: a key, a path, an address.
     public let location: String
-    /// What it came from, such as the text of a system error.
+    /// The cause, such as the text of a system error.
     public let cause: String?
     /// The condition that did not hold, when ``code`` is ``Code/guardFailed``.
     public let guardFailure: GuardFailure?
@@ -38,5 +38,70 @@ public struct SharedCoreError: Error, Hashable, Sendable, CustomStringConvertibl
 
     public var description: String {
         cause.map { "\(code): \(message) [\(location)] (\($0))" } ?? "\(code): \(message) [\(location)]"
+    }
+}
+
+extension SharedCoreError {
+    /// The kinds of fault. New ones may be added; treat an unknown one as a failure.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Name: String, Hashable, Sendable {
+            case invalidArgument, limitExceeded, guardFailed, closed, sessionEnded, cancelled, outcomeUnknown
+            case unsupported, storageFull, forbidden, unavailable, incompatible, corrupt, system
+        }
+
+        private let name: Name
+
+        private init(_ name: Name) {
+            self.name = name
+        }
+
+        /// The code that describes itself so; nil for one that this version does not know.
+        package init?(name: String) {
+            guard let name = Name(rawValue: name) else { return nil }
+            self.init(name)
+        }
+
+        public var description: String { name.rawValue }
+
+        /// A key, name or other argument breaks its rule. Nothing was done.
+        public static let invalidArgument = Code(.invalidArgument)
+        /// A value, a transaction or the store would be larger than its limit. Nothing was done.
+        public static let limitExceeded = Code(.limitExceeded)
+        /// A condition of the transaction does not hold. Nothing was done.
+        public static let guardFailed = Code(.guardFailed)
+        /// The handle was closed by its user.
+        public static let closed = Code(.closed)
+        /// The session is over for the group, so nothing more of it takes effect. Open the group again.
+        public static let sessionEnded = Code(.sessionEnded)
+        /// The calling task was cancelled before anything was done.
+        public static let cancelled = Code(.cancelled)
+        /// The connection or the time ran out while a commit was on its way: it may or may not have taken effect.
+        public static let outcomeUnknown = Code(.outcomeUnknown)
+        /// A requirement that this backend does not promise.
+        public static let unsupported = Code(.unsupported)
+        /// No space is left for what was to be written. Nothing was done; works again when there is space.
+        public static let storageFull = Code(.storageFull)
+        /// The user may not read or write there, or it belongs to another user.
+        public static let forbidden = Code(.forbidden)
+        /// The group cannot be reached now.
+        public static let unavailable = Code(.unavailable)
+        /// The stored layout has a version that this program does not know.
+        public static let incompatible = Code(.incompatible)
+        /// The stored data is damaged.
+        public static let corrupt = Code(.corrupt)
+        /// The operating system refused something for a reason that has no code of its own; see ``SharedCoreError/cause``.
+        public static let system = Code(.system)
+    }
+}
+
+extension SharedCoreError {
+    /// The error of a call after the handle was closed.
+    package static func closed(_ location: String) -> SharedCoreError {
+        SharedCoreError(.closed, "The group was closed by its user.", at: location)
+    }
+
+    /// The error of a call whose task was cancelled before anything was done.
+    package static func cancelled(_ location: String) -> SharedCoreError {
+        SharedCoreError(.cancelled, "The task was cancelled; nothing was done.", at: location)
     }
 }

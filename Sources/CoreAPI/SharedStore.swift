@@ -10,7 +10,7 @@ public protocol SharedStore: Sendable {
     /// This participation.
     var session: Session { get }
 
-    /// What this group promises.
+    /// The promises of this group.
     var capabilities: Capabilities { get }
 
     /// Where a task best runs that takes from watches and observations, when it is to hear of news as soon as possible: what
@@ -24,7 +24,7 @@ public protocol SharedStore: Sendable {
     /// ```
     ///
     /// It runs one job at a time, over files of all groups of the process, and the stack has 512 KiB: code that blocks or
-    /// computes for long holds up the others that prefer it, and nobody else. Child tasks of such a task run there as well, and
+    /// computes for long delays only the other tasks that prefer it. Child tasks of such a task run there as well, and
     /// actors without an executor of their own while it calls them; what `Task {}` begins does not.
     var deliveryExecutor: (any TaskExecutor)? { get }
 
@@ -54,13 +54,13 @@ public protocol SharedStore: Sendable {
     /// The participants of the group. Makes sure first that none of them is dead, where the backend can tell.
     ///
     /// What lived with a session that has ended stands in no read of this handle that follows, not even in a causal one. Only
-    /// a handle that may not write leaves it standing for whoever can record the end.
+    /// a handle that may not write leaves it standing for a handle that can record the end.
     func sessions() async throws(SharedCoreError) -> [Session]
 
     /// How much stands in the store, notification names included; nil where the backend does not count it.
     func usage() async throws(SharedCoreError) -> StoreUsage?
 
-    /// Ends the session and everything that lives with it, ends all watches and wakes whoever waits. Idempotent.
+    /// Ends the session and everything that lives with it, ends all watches and wakes all waiting tasks. Idempotent.
     func close() async
 }
 
@@ -70,4 +70,103 @@ extension SharedStore {
 
     /// Nil: not counted.
     public func usage() async throws(SharedCoreError) -> StoreUsage? { nil }
+}
+
+extension SharedStore {
+    /// The entry under a key, with every commit reflected that had returned before.
+    public func get(_ key: Key) async throws(SharedCoreError) -> Entry? {
+        try await get(key, consistency: .linearizable)
+    }
+
+    /// The entries that a prefix selects, with every commit reflected that had returned before.
+    public func list(_ prefix: KeyPrefix = .all) async throws(SharedCoreError) -> Snapshot {
+        try await list(prefix, consistency: .linearizable)
+    }
+
+    /// Sets the value of a key.
+    @discardableResult
+    public func put(
+        _ key: Key, _ value: [UInt8], lifetime: Lifetime = .persistent
+    ) async throws(SharedCoreError) -> Commit {
+        try await commit(Transaction(operations: [.put(key, value, lifetime)]))
+    }
+
+    /// Sets the value of a key when a condition holds.
+    @discardableResult
+    public func put(
+        _ key: Key, _ value: [UInt8], lifetime: Lifetime = .persistent, if condition: Transaction.Guard
+    ) async throws(SharedCoreError) -> Commit {
+        try await commit(Transaction(guards: [condition], operations: [.put(key, value, lifetime)]))
+    }
+
+    /// Removes a key; an absent one is no error and changes nothing.
+    @discardableResult
+    public func delete(_ key: Key) async throws(SharedCoreError) -> Commit {
+        try await commit(Transaction(operations: [.delete(key)]))
+    }
+
+    /// Waits until what this handle has read is as durable as the group promises, up to a revision: also what others wrote.
+    ///
+    /// The answer to a commit waits for that by itself, a read does not. Call this before a conclusion from a read leaves the
+    /// group, as when a message is found stored and its sender is told to forget it.
+    ///
+    /// ```swift
+    /// guard let entry = try await group.get("inbox/17") else { return }
+    /// try await group.settled(through: entry.revision)
+    /// server.acknowledge(17)
+    /// ```
+    ///
+    /// - Throws: What ``commit(_:)`` throws: ``SharedCoreError/Code/outcomeUnknown`` and ``SharedCoreError/Code/unavailable``
+    ///   where the disk does not confirm it; ``SharedCoreError/Code/invalidArgument`` for a revision that is not there yet.
+    ///
+    /// Source: contract S10.
+    public func settled(through revision: Revision) async throws(SharedCoreError) {
+        guard capabilities.durability == .disk else { return }
+        // An answer waits for all that stands before it.
+        let last = try await commit(Transaction()).revision
+        guard last >= revision else {
+            throw SharedCoreError(
+                .invalidArgument, "Revision \(revision) is not there: the group stands at \(last).", at: "settled")
+        }
+    }
+
+    /// Begins to deliver what a prefix selects: a snapshot first, then every change.
+    public func watch(
+        _ prefix: KeyPrefix = .all, from start: WatchStart = .snapshot
+    ) async throws(SharedCoreError) -> Watch {
+        try await watch([prefix], from: start)
+    }
+}
+
+/// An open participation in a group: the shared dictionary and the notifications of one order.
+public typealias SharedGroup = CrossProcessNotifier & SharedStore
+
+/// The promise of a read about commits of other processes.
+///
+/// Source: contract S4.
+public enum ReadConsistency: Hashable, Sendable {
+    /// Every commit that had returned anywhere before the read began is reflected.
+    case linearizable
+    /// Answered at once from what this client knows: never older than anything that it has already seen.
+    case causal
+}
+
+/// How much stands in a group's store.
+public struct StoreUsage: Hashable, Sendable {
+    /// The number of entries.
+    public let entryCount: Int
+    /// The bytes of all keys and values, which ``Limits/storeByteCount`` bounds.
+    public let byteCount: Int
+    /// The number of notification names.
+    public let nameCount: Int
+    /// The bytes of all notification names.
+    public let nameByteCount: Int
+
+    /// Makes a usage, for a backend that counts what its store holds.
+    public init(entryCount: Int, byteCount: Int, nameCount: Int, nameByteCount: Int) {
+        self.entryCount = entryCount
+        self.byteCount = byteCount
+        self.nameCount = nameCount
+        self.nameByteCount = nameByteCount
+    }
 }

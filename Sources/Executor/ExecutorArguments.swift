@@ -16,7 +16,7 @@ internal import ProgramOutput
 /// | `--call-id ID` | what the push announced | |
 /// | `--deadline-ms N` | how long to wait for the message | |
 /// | `--maildir D` | the Maildir of the core | |
-/// | `--own` | run the core here, whatever the inbox holds | |
+/// | `--own` | run the core here, also when the inbox has the message | |
 /// | `--name TEXT` | the participant's name for people | `sharedcore-executor` |
 /// | `--durability process\|disk` | what a commit survives | `process` |
 /// | `--start-ms N` | how long the core takes to connect | 0 |
@@ -26,7 +26,7 @@ internal import ProgramOutput
 /// | `--handover-deadline-ms N` | how long a Main waits | 500 |
 /// | `--handover-hard-maximum-ms N` | how much a critical section can make of it | 5000 |
 /// | `--on-deadline kill\|fence` | what becomes of a holder then | `kill` |
-/// | `--parent PID` | the process that started it, with which the kernel ends it | nobody |
+/// | `--parent PID` | the process that started it, with which the kernel ends it | none |
 /// | `--held` | do nothing until a byte comes on standard input | |
 ///
 /// Standard output is one JSON line, `event callID from source coreStarts elapsedMs text`; errors go to standard error.
@@ -99,5 +99,62 @@ struct ExecutorArguments {
         ExecutorFailure(
             .usage,
             "\(problem); usage: sharedcore-executor --directory D --call-id ID --deadline-ms N --maildir D [options]")
+    }
+}
+
+/// Reads the values of options.
+struct ValueReader {
+    let values: [String: String]
+
+    /// A text that must be given.
+    func text(_ option: String) throws(ExecutorFailure) -> String {
+        guard let value = values[option] else { throw ExecutorArguments.usage("\(option) is missing") }
+        return value
+    }
+
+    /// A whole number of milliseconds that must be given.
+    func milliseconds(_ option: String) throws(ExecutorFailure) -> Duration {
+        let text = try text(option)
+        // A hundred years, so that no sum of two leaves 64 bits of nanoseconds.
+        guard let count = UInt64(text), count <= 3_153_600_000_000 else {
+            throw ExecutorArguments.usage("\(option) takes milliseconds, not “\(text)”")
+        }
+        return .milliseconds(count)
+    }
+
+    /// A whole number of milliseconds.
+    func milliseconds(_ option: String, default fallback: Duration) throws(ExecutorFailure) -> Duration {
+        values[option] == nil ? fallback : try milliseconds(option)
+    }
+
+    /// A number of bytes, or `none`.
+    func byteCount(_ option: String, default fallback: UInt64?) throws(ExecutorFailure) -> UInt64? {
+        guard let text = values[option] else { return fallback }
+        if text == "none" { return nil }
+        guard let count = UInt64(text) else { throw ExecutorArguments.usage("\(option) takes bytes, not “\(text)”") }
+        return count
+    }
+
+    /// One of a few words; nil when it is not given.
+    func choice<Value: RawRepresentable<String>>(
+        _ option: String, among choices: [Value]
+    ) throws(ExecutorFailure) -> Value? {
+        guard let text = values[option] else { return nil }
+        guard let choice = choices.first(where: { $0.rawValue == text }) else {
+            let words = choices.map(\.rawValue).joined(separator: " or ")
+            throw ExecutorArguments.usage("\(option) takes \(words), not “\(text)”")
+        }
+        return choice
+    }
+
+    /// Sets what is given of how ownership and messages are handled.
+    func fill(_ options: inout CoordinationOptions) throws(ExecutorFailure) {
+        options.executorBudget = try milliseconds("--budget-ms", default: options.executorBudget)
+        options.inboxLifetime = try milliseconds("--inbox-lifetime-ms", default: options.inboxLifetime)
+        options.handoverDeadline = try milliseconds("--handover-deadline-ms", default: options.handoverDeadline)
+        options.handoverHardMaximum = try milliseconds(
+            "--handover-hard-maximum-ms", default: options.handoverHardMaximum)
+        options.onDeadline =
+            try choice("--on-deadline", among: HandoverEnforcement.allCases) ?? options.onDeadline
     }
 }

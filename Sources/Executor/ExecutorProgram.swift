@@ -28,7 +28,7 @@ enum ExecutorProgram {
         let work = Task.detached { exit(await status(of: arguments).rawValue) }
         TerminationSignals.wait()
         work.cancel()
-        // Who asks twice does not want to wait for an orderly end.
+        // A second signal ends the program at once, without an orderly end.
         TerminationSignals.wait()
         _exit(ExitStatus.no.rawValue)
     }
@@ -83,5 +83,32 @@ enum ExecutorProgram {
             await group.close()
             throw error
         }
+    }
+}
+
+/// The signals that ask a program to end, as something to wait for.
+enum TerminationSignals {
+    /// Keeps the signals from ending the program by themselves. Call it before any other thread is there, because
+    /// threads inherit it.
+    static func block() {
+        var set = signals
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+        // A reader that went away shows itself as an error of the write.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Blocks the calling thread until one of the signals comes.
+    static func wait() {
+        var set = signals
+        var signal: Int32 = 0
+        while sigwait(&set, &signal) != 0 {}
+    }
+
+    private static var signals: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, SIGINT)
+        sigaddset(&set, SIGTERM)
+        return set
     }
 }

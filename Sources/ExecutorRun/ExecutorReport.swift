@@ -2,13 +2,13 @@ package import Coordination
 internal import CoreAPI
 package import ProgramOutput
 
-/// What became of an Executor's call-id.
+/// The outcome for an Executor's call-id.
 package struct ExecutorReport: Hashable, Sendable {
     /// The ways in which it ends.
     package enum Event: String, Hashable, Sendable {
         /// The message is there.
         case message
-        /// There is a message that is too large for the inbox: who sent it can be shown, and nothing else.
+        /// There is a message that is too large for the inbox: its sender can be shown, and nothing else.
         case tooLarge
         /// It was received, and there is nothing to show.
         case nothing
@@ -24,9 +24,9 @@ package struct ExecutorReport: Hashable, Sendable {
     package let callID: CallID
     /// The text to show; for an invitation to a chat room, its subject. Nil where there is none.
     package let text: String?
-    /// Who sent it, or who invites. Nil where there is no message.
+    /// The sender or the inviter. Nil where there is no message.
     package let from: String?
-    /// Where it came from; nil where nothing came.
+    /// The source of the message; nil where nothing came.
     package let source: MessageAnswer.Source?
     /// How many cores this Executor has started.
     package let coreStarts: Int
@@ -45,7 +45,7 @@ package struct ExecutorReport: Hashable, Sendable {
         ]
     }
 
-    /// What the shell is told.
+    /// The exit status.
     package var status: ExitStatus {
         switch event {
         case .message, .tooLarge, .nothing: .success

@@ -1,13 +1,13 @@
 package import Coordination
 internal import CoreAPI
 
-/// What one Executor is asked to do.
+/// The job of one Executor.
 package struct ExecutorRequest: Sendable {
-    /// What the push announced.
+    /// The call-id that the push announced.
     package var callID: CallID
     /// How long to wait for its message.
     package var deadline: Duration
-    /// Whether the core has to run here, whatever the inbox holds.
+    /// Whether the core has to run here, also when the inbox has the message.
     package var insists: Bool
     /// The path of the Maildir that the core fetches messages from.
     package var maildir: String
@@ -17,9 +17,9 @@ package struct ExecutorRequest: Sendable {
     package var memory: UInt64?
     /// How ownership and messages are handled.
     package var options: CoordinationOptions
-    /// Who watches that no two cores run at once; nil for nobody.
+    /// The witness that no two cores run at once; nil for none.
     package var witness: (any Witness)?
-    /// Told what this Executor waits for before its core can run; nil for nobody.
+    /// Told what this Executor waits for before its core can run; nil for no report.
     package var reporting: (@Sendable (OwnershipWait) -> Void)?
 
     package init(
@@ -36,5 +36,12 @@ package struct ExecutorRequest: Sendable {
         self.options = options
         self.witness = witness
         self.reporting = reporting
+    }
+}
+
+extension FileWitness {
+    /// The witness of the group whose files lie in this directory.
+    package init(besideGroup directory: String) {
+        self.init(path: directory + "/witness")
     }
 }

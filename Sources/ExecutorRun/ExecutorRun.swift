@@ -2,7 +2,7 @@ internal import Coordination
 package import CoreAPI
 internal import MaildirCore
 internal import Platform
-internal import ProgramOutput
+package import ProgramOutput
 
 /// One Executor from its push to its end: gets its message, shows it, acknowledges it, and lets its core serve the
 /// others.
@@ -11,7 +11,7 @@ package enum ExecutorRun {
     ///
     /// A cancelled task stops the core, if it runs here, and lets go of everything.
     ///
-    /// - Parameter show: Shows the report. When it throws, nobody has seen the message, so it is given back for others.
+    /// - Parameter show: Shows the report. When it throws, the message was not seen, so it is given back for others.
     /// - Returns: The report that was shown.
     package static func run(
         _ request: ExecutorRequest, in group: any SharedStore,
@@ -94,7 +94,7 @@ package enum ExecutorRun {
         _ = try await acknowledgement.value
     }
 
-    /// What an error says about the call-id.
+    /// The event that an error is for the call-id.
     private static func event(of error: CoordinationError) throws(ExecutorFailure) -> ExecutorReport.Event {
         switch error.code {
         case .refused: return .refused
@@ -126,5 +126,17 @@ extension ExecutorReport {
         self.init(
             event: event, callID: callID, text: text, from: from, source: answer.source, coreStarts: coreStarts,
             elapsed: elapsed, reason: nil)
+    }
+}
+
+/// Why an Executor could not do its job at all, which says nothing about its call-id.
+package struct ExecutorFailure: Error, Hashable, Sendable {
+    package let status: ExitStatus
+    /// One line for people.
+    package let message: String
+
+    package init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
     }
 }

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import KeptSockets
 internal import Lifecycle
 internal import Platform
@@ -10,7 +11,7 @@ extension Keeper {
                 try answerMain(request, with: file, to: visitor)
             case .status: visitor.send(.status(status))
             case .start, .stop, .quit, .configure:
-                // Answered first: an end is an answer to nobody.
+                // Answered first: after the end there is no process left to answer.
                 visitor.send(.done)
                 command(request)
             }
@@ -68,7 +69,7 @@ extension Keeper {
 }
 
 extension KeeperRequest {
-    /// What it means for supervision.
+    /// The event that it is for the supervision.
     fileprivate var event: SupervisionEvent? {
         switch self {
         case .asleep: .fellAsleep
@@ -77,6 +78,47 @@ extension KeeperRequest {
         case .calls(let count): .calls(count)
         case .leaving: .saidLeaving
         default: nil
+        }
+    }
+}
+
+extension Keeper {
+    var status: KeeperStatus {
+        var status = KeeperStatus(keeper: ProcessIdentity.current.pid, state: machine.state.text)
+        let now = clock.now()
+        status.main = main?.pid
+        if main != nil { status.presence = machine.presence.text }
+        status.calls = machine.calls
+        status.failures = machine.failures(at: now)
+        status.starts = starts
+        if case .waiting(let until, _, _) = machine.state { status.restartIn = now.duration(to: until) }
+        if case .woken(_, let limit) = machine.presence, machine.calls == 0 {
+            status.budgetLeft = now.duration(to: limit)
+        }
+        status.lastEnd = lastEnd
+        status.kept = sockets.names
+        return status
+    }
+}
+
+extension SupervisionState {
+    fileprivate var text: String {
+        switch self {
+        case .unbegun, .down: "down"
+        case .waiting: "waiting"
+        case .running: "running"
+        case .ending: "ending"
+        }
+    }
+}
+
+extension MainPresence {
+    fileprivate var text: String {
+        switch self {
+        case .silent: "silent"
+        case .awake: "awake"
+        case .asleep: "asleep"
+        case .woken: "woken"
         }
     }
 }

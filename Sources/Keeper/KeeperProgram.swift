@@ -3,7 +3,7 @@ internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
 
-/// The tiny parent of a Main: it outlives whoever supervises, keeps Main's exit status and duplicates of its sockets, and
+/// The tiny parent of a Main: it outlives the supervisor, keeps Main's exit status and duplicates of its sockets, and
 /// starts it again.
 ///
 /// `sharedcore-keeper --directory D [options] -- COMMAND...`. Everything of it happens on the main thread.
@@ -29,7 +29,8 @@ enum KeeperProgram {
         }
     }
 
-    /// Lets signals come, whatever the thread that started this program blocked: one of a pool blocks nearly all.
+    /// Unblocks all signals: the mask is inherited from the thread that started this program, and one of a pool blocks
+    /// nearly all.
     private static func hearSignals() {
         var none = sigset_t()
         sigemptyset(&none)
@@ -52,4 +53,10 @@ enum KeeperProgram {
         StandardError.write("sharedcore-keeper: \(message)")
         exit(status.rawValue)
     }
+}
+
+/// Why a keeper cannot begin.
+struct KeeperFailure: Error, Hashable {
+    let status: ExitStatus
+    let message: String
 }

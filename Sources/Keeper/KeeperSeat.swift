@@ -2,7 +2,7 @@ internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
 
-/// That a keeper is the only one of its directory: a lock that the kernel gives back with the process, and the socket.
+/// A keeper's exclusive hold of its directory: a lock that the kernel gives back with the process, and the socket.
 struct KeeperSeat {
     let place: KeeperPlace
     let directory: Directory
@@ -23,13 +23,13 @@ struct KeeperSeat {
         guard try lock.tryLock(byteAt: 0) else {
             throw KeeperFailure(status: .no, message: "another keeper is at work in \(place.directory)")
         }
-        // What a keeper that was killed has left: the lock says that nobody answers there.
+        // A keeper that was killed leaves its socket: the lock says that no keeper answers there.
         try directory.remove(KeeperPlace.socketName)
         return KeeperSeat(
             place: place, directory: directory, listener: try MessageSocket(listeningAt: place.socket), lock: lock)
     }
 
-    /// Whether the directory was removed: nobody can find the keeper any more.
+    /// Whether the directory was removed: no client can find the keeper any more.
     var isGone: Bool { (try? directory.status().isRemoved) ?? false }
 
     /// Leaves nothing behind that would be connected to.

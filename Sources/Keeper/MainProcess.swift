@@ -1,7 +1,9 @@
 internal import CoreAPI
+internal import Glibc
 internal import KeptSockets
 internal import Lifecycle
 internal import Platform
+internal import ProgramOutput
 
 /// The process of Main: a child of this keeper, or one that another keeper has started.
 struct MainProcess {
@@ -70,5 +72,66 @@ struct MainProcess {
         } catch {
             return .unseen
         }
+    }
+}
+
+/// The moment between a keeper and its Main: a process of this program takes Main's lock and becomes Main's program.
+///
+/// So a Main has its lock before it does anything, also when the keeper dies meanwhile, and no second one begins
+/// while the first is there: the lock stays with the process and ends with it.
+enum MainStart {
+    /// The first argument of a process that does this.
+    static let word = "start-main"
+    /// The exit status when another Main has the lock.
+    static let taken: Int32 = 75
+    /// The exit status when the command cannot be run, as a shell's.
+    private static let notFound: Int32 = 127
+
+    static func arguments(lock: String, command: [String]) -> [String] {
+        [word, lock] + command
+    }
+
+    static func run(_ arguments: [String]) -> Never {
+        guard arguments.count >= 2 else { exit(ExitStatus.usage.rawValue) }
+        do throws(SystemCallError) {
+            let lock = try OpenFile(path: arguments[0], .create)
+            guard try lock.tryLockForProgram() else { exit(taken) }
+            let own = ProcessIdentity.current
+            try lock.truncate(to: 0)
+            try lock.write(Array("\(own.pid) \(own.startTime) \(own.bootID)\n".utf8), at: 0)
+            let error = OwnProcess.become(Array(arguments[1].utf8), arguments.dropFirst(2).map { Array($0.utf8) })
+            withExtendedLifetime(lock) {}
+            StandardError.write("sharedcore-keeper: \(error)")
+            exit(notFound)
+        } catch {
+            StandardError.write("sharedcore-keeper: \(error)")
+            exit(ExitStatus.unavailable.rawValue)
+        }
+    }
+}
+
+/// Whether Main is to stay down, remembered for one run of the machine.
+struct MainMemory {
+    let directory: Directory
+    private static let closed = "closed"
+
+    /// Whether a Main of this run of the machine was closed and has not been started since. What cannot be read counts
+    /// as nothing: a Main too many starts is better than none.
+    func isClosed() -> Bool {
+        guard let file = try? OpenFile(KeeperPlace.memoryName, in: directory, .read),
+            let bytes = try? file.read(count: 256, at: 0)
+        else { return false }
+        let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        return words.count == 2 && words[0] == Self.closed && words[1] == SystemClock().bootID.description
+    }
+
+    func remember(isClosed: Bool) throws(SystemCallError) {
+        guard isClosed else {
+            try directory.remove(KeeperPlace.memoryName)
+            return
+        }
+        let file = try OpenFile(KeeperPlace.memoryName, in: directory, .create)
+        try file.truncate(to: 0)
+        try file.write(Array("\(Self.closed) \(SystemClock().bootID)\n".utf8), at: 0)
     }
 }

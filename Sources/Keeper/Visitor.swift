@@ -11,7 +11,7 @@ final class Visitor {
         self.socket = socket
     }
 
-    /// Sends a message. Who does not read is not waited for.
+    /// Sends a message. Does not wait for a peer that does not read.
     func send(_ message: KeeperMessage, with file: OpenFile? = nil) {
         guard !isGone else { return }
         do throws(SystemCallError) {

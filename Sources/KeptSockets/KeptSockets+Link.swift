@@ -119,7 +119,7 @@ extension KeptSockets {
         return nil
     }
 
-    /// Tells a new keeper everything. What it refuses it does not have; there is nobody to tell.
+    /// Tells a new keeper everything. What it refuses it does not have; no caller waits for that answer.
     private func introduce(to connection: MessageSocket) {
         state.withLock { state in
             guard !state.isClosed else { return }
@@ -133,5 +133,43 @@ extension KeptSockets {
                 if case .success = result { teller.yield(.keeperFound) }
             }
         }
+    }
+}
+
+/// A process's knowledge of its keeper, and all that it has told it.
+struct KeeperLink {
+    /// A request that waits for its answer.
+    struct Request {
+        /// The sockets that have come for it so far.
+        var found: [KeptSocket] = []
+        let answer: @Sendable (Result<[KeptSocket], SharedCoreError>) -> Void
+
+        func fail(_ error: SharedCoreError) { answer(.failure(error)) }
+    }
+
+    var connection: MessageSocket?
+    /// In the order in which they were sent, which is that of the answers.
+    var waiting: [Request] = []
+    var isClosed = false
+
+    // What the next keeper is told.
+
+    var kept: [String: OpenFile] = [:]
+    var isAsleep = false
+    var calls = 0
+}
+
+extension SharedCoreError {
+    /// The error that a keeper's refusal is for its Main (contract E1).
+    init(_ problem: KeeperProblem, at location: String) {
+        let code: Code =
+            switch problem.code {
+            case .malformed, .noSocket, .unknown: .invalidArgument
+            case .tooLong, .tooMany: .limitExceeded
+            case .notMain: .forbidden
+            case .busy: .unavailable
+            case .system: .system
+            }
+        self.init(code, "The keeper refuses: \(problem.message).", at: location)
     }
 }

@@ -19,7 +19,7 @@ public final class KeptSockets: Sendable {
     let stopped: EventCounter
     let teller: AsyncStream<KeeperEvent>.Continuation
 
-    /// Whether whoever started this process wants it to run without a user interface (contract P8).
+    /// Whether the parent process wants this one to run without a user interface (contract P8).
     public static var isInBackground: Bool {
         getenv(KeeperPlace.backgroundVariable).map { String(cString: $0) } == "1"
     }
@@ -66,7 +66,7 @@ public final class KeptSockets: Sendable {
 
     /// Has the keeper keep a socket from now on. The caller's descriptor stays the caller's.
     ///
-    /// Whoever closes the socket for good calls ``release(_:)`` too: until then the peer sees no close.
+    /// To close the socket for good, call ``release(_:)`` too: until then the peer sees no close.
     ///
     /// - Parameters:
     ///   - descriptor: A socket of any kind.
@@ -147,4 +147,28 @@ public final class KeptSockets: Sendable {
     static func lost(_ path: String) -> SharedCoreError {
         SharedCoreError(.unavailable, "There is no keeper now.", at: path)
     }
+}
+
+/// A socket that the keeper has kept.
+public struct KeptSocket: Sendable {
+    /// The name that it was registered with.
+    public let name: String
+    let file: OpenFile
+
+    /// A descriptor of the socket, which is the caller's to close, and closed in programs that are started.
+    public func descriptor() throws(SharedCoreError) -> Int32 {
+        try SharedCoreError.wrapping { () throws(SystemCallError) in try file.duplicate() }
+    }
+}
+
+/// What a keeper tells its Main.
+public enum KeeperEvent: Hashable, Sendable {
+    /// Data has come on a kept socket while Main slept, or Main was started for it: it has so much time (contract P6).
+    case wake(budget: Duration)
+    /// The time is over soon; at its end Main is killed, unless it sleeps, is in use or has an active call.
+    case budgetEnds(left: Duration)
+    /// The keeper is gone; what it kept, this process has as well.
+    case keeperLost
+    /// The next keeper is there and has everything again.
+    case keeperFound
 }

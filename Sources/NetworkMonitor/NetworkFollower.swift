@@ -52,7 +52,7 @@ final class NetworkFollower: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: NetworkState.self, bufferingPolicy: .bufferingNewest(1))
         let number = shared.withLock { shared -> Int? in
-            // Nobody waits at the new stream yet, so nothing is resumed under the lock.
+            // No task waits at the new stream yet, so nothing is resumed under the lock.
             if let current = shared.current { continuation.yield(current) }
             guard !shared.isStopped else { return nil }
             shared.lastListener += 1
@@ -80,8 +80,8 @@ final class NetworkFollower: Sendable {
             do throws(SystemCallError) {
                 try turn(&tracker)
             } catch {
-                // Whoever never had an answer has none to wait for. Later it is a matter of the moment, such as a lack of
-                // memory: everything is read again when it is over, and meanwhile nobody turns in circles.
+                // Without a first answer the monitor cannot open. Later a failure passes, such as a lack of
+                // memory: everything is read again when it is over, and the pause keeps the thread from spinning.
                 guard shared.withLock({ $0.current }) != nil else { return finish(failure: error) }
                 _ = Poll.wait(for: [wake.descriptor], timeout: Self.pauseAfterFailure)
                 _ = tracker.overflow(at: clock.now())
@@ -146,7 +146,7 @@ final class NetworkFollower: Sendable {
             return (Array(shared.listeners.values), shared.opening)
         }
         for listener in listeners { listener.finish() }
-        // Nobody has the monitor yet, so nobody but a cancelled task has stopped it.
+        // The caller does not have the monitor yet, so only its cancelled task can have stopped it.
         opening?.resume(returning: .failure(failure.map(SharedCoreError.init) ?? .cancelled("network monitor")))
     }
 }

@@ -42,8 +42,8 @@ public final class NetworkMonitor: Sendable {
     /// The state that was told last.
     public var current: NetworkState { follower.current }
 
-    /// The present state, and from then on each that differs from the one before. Whoever is slow misses what was between,
-    /// never the last one. It ends with the monitor.
+    /// The present state, and from then on each that differs from the one before. A slow consumer misses those in
+    /// between, never the last one. It ends with the monitor.
     public var states: AsyncStream<NetworkState> { follower.states() }
 
     /// How often the kernel dropped reports, after which everything was read again.

@@ -1,6 +1,8 @@
 package import CoreAPI
+internal import Glibc
+internal import Platform
 
-/// What a program's end tells the shell.
+/// The exit status of a program.
 package enum ExitStatus: Int32, Hashable, Sendable {
     /// Yes, or done.
     case success = 0
@@ -10,7 +12,7 @@ package enum ExitStatus: Int32, Hashable, Sendable {
     case usage = 64
     /// The backend cannot be used now (`EX_UNAVAILABLE`).
     case unavailable = 69
-    /// Standard output could not be written, whatever was done before (`EX_IOERR`).
+    /// Standard output could not be written, whether or not the work was done (`EX_IOERR`).
     case output = 74
     /// The configuration is wrong (`EX_CONFIG`).
     case configuration = 78
@@ -19,7 +21,7 @@ package enum ExitStatus: Int32, Hashable, Sendable {
     /// SIGTERM ended it before it was done.
     case terminated = 143
 
-    /// What an error of a group means for the program that met it.
+    /// The exit status for an error of a group.
     package init(_ code: SharedCoreError.Code) {
         self =
             switch code {
@@ -35,5 +37,29 @@ extension SharedCoreError {
     /// The error as one sentence for people, with where and why.
     package var sentence: String {
         message + (cause.map { " (\($0))" } ?? "") + " [\(location)]"
+    }
+}
+
+/// The checks of every program of this package before it begins.
+package enum ProgramStart {
+    /// The descriptors that a program needs for a group, its threads, its signals and the streams of what it starts,
+    /// with some to spare.
+    package static let descriptorCount = 48
+
+    /// Ends the program with ``ExitStatus/unavailable`` and a message where it may open too few files: later, Swift's
+    /// runtime would end it with SIGILL.
+    ///
+    /// - Parameters:
+    ///   - program: Its name for the message.
+    ///   - status: Its status then, for a program that has one of its own for failures.
+    package static func requireDescriptors(
+        for program: String, status: Int32 = ExitStatus.unavailable.rawValue
+    ) {
+        do throws(SharedCoreError) {
+            try SpareDescriptors.require(descriptorCount, for: program, at: "start")
+        } catch {
+            StandardError.write("\(program): \(error.message)")
+            _exit(status)
+        }
     }
 }

@@ -1,4 +1,4 @@
-/// Finds what somebody meant who wrote a word that does not exist.
+/// Finds the word that was meant by one that does not exist.
 package enum Spelling {
     /// The candidate that differs least from `word`, when it is near enough to be meant.
     package static func nearest(to word: String, among candidates: [String]) -> String? {

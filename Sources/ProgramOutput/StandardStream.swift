@@ -1,7 +1,7 @@
 internal import Glibc
 package import Platform
 
-/// A stream that the program was given by whoever started it. Its calls block.
+/// A stream that the program got from its parent. Its calls block.
 package enum StandardStream: Int32 {
     case input = 0
     case output = 1
@@ -29,7 +29,7 @@ package enum StandardStream: Int32 {
                 let number = errno
                 if number == EINTR { continue }
                 if number == EAGAIN {
-                    // Whoever shares the stream with us has made it non-blocking.
+                    // Another process that shares the stream has made it non-blocking.
                     var descriptor = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
                     poll(&descriptor, 1, -1)
                     continue
@@ -64,5 +64,41 @@ package enum StandardStream: Int32 {
         case .output: "standard output"
         case .error: "standard error"
         }
+    }
+}
+
+/// Standard error, for messages to people.
+package enum StandardError {
+    /// Writes one line. Characters that act on a terminal are escaped, and a line of more than
+    /// ``ProgramText/maximumLineByteCount`` bytes is cut.
+    package static func write(_ line: String) {
+        // A failure cannot be reported anywhere.
+        let shown = ProgramText.oneLine(line, upTo: ProgramText.maximumLineByteCount)
+        try? StandardStream.error.write(Array((shown + "\n").utf8))
+    }
+
+    /// Writes several lines, such as how a command is used.
+    package static func write(lines: String) {
+        try? StandardStream.error.write(Array((ProgramText.lines(lines) + "\n").utf8))
+    }
+}
+
+/// One line of standard error that says how far a command is. For terminals only.
+package enum ProgressBar {
+    private static let width = 40
+
+    package static func show(_ done: Int, of count: Int, at name: String) {
+        let filled = count == 0 ? width : width * done / count
+        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+        write("\r\u{1b}[K\(bar) \(done)/\(count) \(name)")
+    }
+
+    package static func clear() {
+        write("\r\u{1b}[K")
+    }
+
+    private static func write(_ text: String) {
+        // A failure cannot be reported anywhere.
+        try? StandardStream.error.write(Array(text.utf8))
     }
 }

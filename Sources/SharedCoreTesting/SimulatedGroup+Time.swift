@@ -9,7 +9,7 @@ extension SimulatedGroup {
         try await thread.untilIdle()
     }
 
-    /// Lets time pass. Whoever sleeps wakes at its moment, and does what it has to do before the time goes on.
+    /// Lets time pass. Each sleeping process wakes at its moment, and does its work before the time goes on.
     ///
     /// What several tasks of a test let pass at once passes once: each goes to its own end and no further.
     ///
@@ -31,8 +31,8 @@ extension SimulatedGroup {
     ///   - expectation: What is waited for, for people.
     ///   - limit: The longest, in the group's time.
     ///   - condition: Whether it is there. It must have no effect.
-    /// - Throws: ``SimulationStalled`` when it does not hold by then, or when nobody would ever wake; whatever the condition
-    ///   throws.
+    /// - Throws: ``SimulationStalled`` when it does not hold by then, or when no process would ever wake; what the
+    ///   condition throws.
     public func advance(
         until expectation: @autoclosure () -> String, within limit: Duration = .seconds(600),
         _ condition: () async throws -> Bool
@@ -43,7 +43,7 @@ extension SimulatedGroup {
             let seen = clock.now()
             try await runUntilIdle()
             if try await condition() { return }
-            // Looking may have woken somebody.
+            // The check may have woken a process.
             let step = try await thread.whenIdle { [clock] in Self.step(clock, from: seen, to: end) }
             guard step == .taken else {
                 throw SimulationStalled(
@@ -57,7 +57,7 @@ extension SimulatedGroup {
         case taken, beyondLimit, nobodySleeps
     }
 
-    /// Goes to the next moment at which somebody wakes, unless somebody else has let time pass since the condition was
+    /// Goes to the next moment at which a process wakes, unless another task has let time pass since the condition was
     /// looked at: then it may hold by now.
     private static func step(_ clock: ManualClock, from seen: BootInstant, to end: BootInstant) -> Step {
         guard clock.now() == seen else { return .taken }
@@ -65,5 +65,22 @@ extension SimulatedGroup {
         guard next <= end else { return .beyondLimit }
         clock.advance(to: next)
         return .taken
+    }
+}
+
+/// The error of a wait whose condition did not hold in the group's time.
+public struct SimulationStalled: Error, CustomStringConvertible {
+    /// The condition that was waited for.
+    public let expectation: String
+    /// How much of the group's time passed.
+    public let timePassed: Duration
+    /// Whether time could have gone on; if not, all processes wait for the test or for the world outside.
+    public let wasLimit: Bool
+    /// The timeline of the ownership, in sentences.
+    public let timeline: String
+
+    public var description: String {
+        let reason = wasLimit ? "" : ", and nobody sleeps: every process waits for the test or for the world outside"
+        return "This did not happen within \(timePassed) of the group's time\(reason): \(expectation)\n\(timeline)"
     }
 }

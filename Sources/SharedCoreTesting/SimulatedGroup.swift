@@ -2,7 +2,8 @@ public import Coordination
 public import CoreAPI
 internal import InMemoryBackend
 internal import Synchronization
-public import TestInstruments
+// Exported: a test that imports this kit has its clock and its waits as well.
+@_exported public import TestInstruments
 
 /// A group whose processes are played in the memory of a test, each with a handle, a session and an executor of its own,
 /// by a clock that the test moves.
@@ -20,8 +21,8 @@ public import TestInstruments
 /// ```
 ///
 /// All that the processes do runs on one thread, so the group knows when nothing runs any more, and time passes only
-/// then: ``advance(by:)``, ``advance(until:within:_:)`` and ``SimulatedRun/value`` go from one moment at which somebody
-/// wakes to the next. Ten seconds of it take a few milliseconds, and a slow machine changes nothing.
+/// then: ``advance(by:)``, ``advance(until:within:_:)`` and ``SimulatedRun/value`` go from one moment at which a
+/// process wakes to the next. Ten seconds of it take a few milliseconds, and a slow machine changes nothing.
 ///
 /// What waits for the real world, for a socket or with `Task.sleep`, seems to wait for the test: time goes on without it.
 /// Give such code its clock as a parameter.
@@ -49,13 +50,13 @@ public final class SimulatedGroup: Sendable {
     private let seed: UInt64
     private let state = Mutex(State())
 
-    /// Beyond the ids that a system gives: nobody can take it for a real process.
+    /// Beyond the ids that a system gives: it cannot be taken for a real process.
     private static let firstID: Int32 = 5_000_000
 
     /// How many processes there were, in all groups: no two are the same one, though their groups are alike.
     private static let processCount = Atomic<UInt64>(0)
 
-    /// A group that nobody has joined.
+    /// A group without processes.
     ///
     /// - Parameters:
     ///   - options: How its participants handle ownership and messages.
@@ -77,7 +78,7 @@ public final class SimulatedGroup: Sendable {
     ///   - role: What it is.
     ///   - name: Its name, on the timeline too.
     public func process(_ role: SessionRole, _ name: String) async throws(SharedCoreError) -> SimulatedProcess {
-        // A group in memory is gone with its last handle, and the test wants to look also when everybody has left.
+        // A group in memory is gone with its last handle, and the test wants to read also when all processes have left.
         _ = try await observer()
         let number = state.withLock { state in
             state.processes.append(Weak())
@@ -103,13 +104,13 @@ public final class SimulatedGroup: Sendable {
         }
     }
 
-    /// Who owns the core; nil when nobody does.
+    /// The owner of the core; nil when there is none.
     public func owner() async throws(SharedCoreError) -> GroupOwner? {
         _ = try await observer().sessions()
         return try await GroupOwner.current(in: observer())
     }
 
-    /// A process, as long as anybody holds it or its code runs.
+    /// A process, as long as it is referenced or its code runs.
     func executor(of process: ProcessIdentity) -> ProcessExecutor? {
         let index = Int(process.pid - Self.firstID) - 1
         return state.withLock { $0.processes.indices.contains(index) ? $0.processes[index].executor : nil }

@@ -4,7 +4,7 @@ internal import Synchronization
 /// A clock that stands still until a test moves it.
 ///
 /// ``advance(by:)`` moves the time and then wakes, in the order of their instants, exactly the sleepers whose instant
-/// has come. A test that advances must first know that whoever it wants to wake is asleep: wait for
+/// has come. A test that advances must first know that the task to be woken is asleep: wait for
 /// ``sleeperCount`` or ``nextWake`` with `eventually`.
 public final class ManualClock: TimeSource {
     private struct Sleeper {
@@ -36,7 +36,7 @@ public final class ManualClock: TimeSource {
     /// How many tasks sleep by this clock.
     public var sleeperCount: Int { state.withLock(\.sleepers.count) }
 
-    /// The instant at which the first sleeper wakes; nil when nobody sleeps.
+    /// The instant at which the first sleeper wakes; nil when no task sleeps.
     public var nextWake: BootInstant? { state.withLock { state in state.sleepers.map(\.instant).min() } }
 
     /// Moves the time and wakes those whose instant has come. Time does not go back: the duration is not negative.

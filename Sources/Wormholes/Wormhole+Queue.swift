@@ -17,7 +17,7 @@ extension Wormhole {
         }
     }
 
-    /// The messages that stand in a queue, the oldest first, those in somebody's hand included. Nothing is taken.
+    /// The messages that stand in a queue, the oldest first, those in a consumer's hand included. Nothing is taken.
     public func read<Message>(
         _ id: QueueID<Message>
     ) async throws(WormholeError) -> [Result<MailboxMessage<Message>, Undecodable>] {
@@ -29,7 +29,7 @@ extension Wormhole {
         }
     }
 
-    /// Takes the oldest message that nobody has in hand; nil when there is none.
+    /// Takes the oldest message that no consumer has in hand; nil when there is none.
     public func take<Message>(from id: QueueID<Message>) async throws(WormholeError) -> QueuedMessage<Message>? {
         try await inStore { () async throws(SharedCoreError) in
             let mailbox = try mailbox(of: id)
@@ -41,7 +41,7 @@ extension Wormhole {
     /// Begins to take messages, waiting where there is none. Several consumers share the messages of a queue between
     /// them, each is acknowledged once, and what a consumer had in hand when its session ended comes to another.
     ///
-    /// Returns armed: a message that is sent after this has returned wakes the one who waits.
+    /// Returns armed: a message that is sent after this has returned wakes a waiting consumer.
     public func consume<Message>(
         _ id: QueueID<Message>
     ) async throws(WormholeError) -> QueuedMessages<Message> {
@@ -51,7 +51,7 @@ extension Wormhole {
         }
     }
 
-    /// Removes all messages of a queue, those in somebody's hand as well. Listeners are told.
+    /// Removes all messages of a queue, those in a consumer's hand as well. Listeners are told.
     ///
     /// - Returns: Whether there was any.
     @discardableResult
@@ -62,7 +62,7 @@ extension Wormhole {
     func clear(_ place: QueuePlace) async throws(SharedCoreError) -> Bool {
         let mailbox = try place.mailbox(in: group, options: QueueOptions())
         while let (_, message) = try await mailbox.contents().oldest {
-            // Whatever came since the look goes as well, but nothing is told when all of it went.
+            // Messages that came since the read go as well; listeners hear nothing when all of them are gone already.
             var transaction = Transaction(guards: [.exists(message.key)])
             transaction.deleteAll(under: mailbox.keys.prefix)
             transaction.put(place.cleared, [])
@@ -79,5 +79,26 @@ extension Wormhole {
 
     private func mailbox<Message>(of id: QueueID<Message>) throws(SharedCoreError) -> QueueMailbox {
         try place(of: id).mailbox(in: group, options: id.options)
+    }
+}
+
+/// Where a queue stands in the store: its items as ``QueueMailbox`` keeps them, and beside them what each clearing
+/// writes.
+struct QueuePlace: Hashable, Sendable {
+    let path: String
+    let keys: QueueKeys
+    let cleared: Key
+    /// Posted by each send and each clearing, in the same commit.
+    let announcement: NotificationName
+
+    init(path: String) throws(SharedCoreError) {
+        self.path = path
+        keys = try QueueKeys(path: path)
+        cleared = try Key(path + "/%cleared")
+        announcement = try NotificationName(path)
+    }
+
+    func mailbox(in store: any SharedStore, options: QueueOptions) throws(SharedCoreError) -> QueueMailbox {
+        try QueueMailbox(store, path: path, options: options, announcing: announcement)
     }
 }

@@ -6,13 +6,13 @@ internal import Synchronization
 extension Wormhole {
     /// Asks, and waits for the reply.
     ///
-    /// Somebody who comes later, or after another one was killed with the request in hand, answers it as well, as long as
-    /// there is time. Work may be done twice, so that asking again must do no harm.
+    /// A participant that comes later, or after another was killed with the request in hand, answers it as well, as
+    /// long as there is time. Work may be done twice, so that asking again must do no harm.
     ///
     /// - Parameters:
     ///   - request: What is asked.
-    ///   - id: Of whom.
-    ///   - duration: How long the reply is waited for. Then nobody takes the request any more.
+    ///   - id: The kind of request.
+    ///   - duration: How long the reply is waited for. After that the request cannot be taken any more.
     /// - Throws: ``WormholeError/Code/timeout``; ``WormholeError/Code/refused`` with the reason;
     ///   ``WormholeError/Code/undecodable`` for a reply that cannot be read here; ``WormholeError/Code/encodingFailed``;
     ///   what the store throws.

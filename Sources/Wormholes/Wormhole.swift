@@ -1,9 +1,10 @@
 public import CoreAPI
+internal import Mailboxes
 
 /// Passes typed messages between the processes of a group.
 ///
 /// What was sent while the other side was away is there when it comes: a ``MailboxID`` keeps the last message, a
-/// ``QueueID`` all of them until each is acknowledged, whoever is running.
+/// ``QueueID`` all of them until each is acknowledged, whether or not a receiver runs.
 ///
 /// ```swift
 /// let wormhole = Wormhole(group)
@@ -36,5 +37,64 @@ public struct Wormhole: Sendable {
 
     func place<Message>(of id: QueueID<Message>) throws(SharedCoreError) -> QueuePlace {
         try QueuePlace(path: root.path(of: .queue, id.name))
+    }
+}
+
+extension Wormhole {
+    /// Clears every mailbox and queue of this wormhole, one after the other. Requests that wait for an answer stay, and
+    /// so does everything of other wormholes and of the dictionary.
+    ///
+    /// - Returns: How many held something.
+    @discardableResult
+    public func clearAll() async throws(WormholeError) -> Int {
+        try await inStore { () async throws(SharedCoreError) in
+            var count = 0
+            for path in try await paths(of: .latest) where try await clear(LatestPlace(path: path)) { count += 1 }
+            for path in try await paths(of: .queue) where try await clear(QueuePlace(path: path)) { count += 1 }
+            return count
+        }
+    }
+
+    private func paths(of kind: WormholeRoot.Kind) async throws(SharedCoreError) -> [String] {
+        let path = root.path(of: kind)
+        var paths: [String] = []
+        for entry in try await group.list(KeyPrefix(path)).entries {
+            // Keys stand in their order, so those of one mailbox stand together.
+            let part = entry.key.text.dropFirst(path.count).prefix { $0 != "/" }
+            if paths.last != path + part { paths.append(path + part) }
+        }
+        return paths
+    }
+}
+
+/// The root of all keys of one wormhole.
+struct WormholeRoot: Hashable, Sendable {
+    /// The kinds of things under the root.
+    enum Kind: String, Sendable {
+        case latest, queue, requests, replies
+    }
+
+    private static let path = ".sharedcore/mailboxes/"
+    /// The longest part that stands for a directory or a name, so that a queue's items fit below it.
+    private static let directoryByteCount = 72
+    private static let nameByteCount = 140
+
+    let path: String
+
+    /// - Parameter directory: Any text; nil for the directory that the group's wormholes share.
+    init(directory: String?) {
+        // No text gives a part with a `%` before an `m`.
+        let part = directory.map { PathPart.text(for: $0, maximumByteCount: Self.directoryByteCount) } ?? "%main"
+        path = Self.path + part
+    }
+
+    /// The path of what has a name.
+    func path(of kind: Kind, _ name: String) -> String {
+        path(of: kind) + PathPart.text(for: name, maximumByteCount: Self.nameByteCount)
+    }
+
+    /// The path under which all of a kind stand.
+    func path(of kind: Kind) -> String {
+        path + "/" + kind.rawValue + "/"
     }
 }

@@ -40,3 +40,55 @@ struct ArchitectureTests {
         }
     }
 }
+
+/// Which room knows which.
+struct Rooms {
+    let known: [String: Set<String>]
+
+    /// The targets under Sources, as `Package.swift` declares them.
+    static func declared() throws -> Rooms {
+        let manifest = try Repository.text("Package.swift")
+        let declaration = #/^ +(?:room\(|\.(?:executableTarget|systemLibrary|target)\(\s*name:)\s*"(?<name>[\w-]+)"/#
+            .anchorsMatchLineEndings()
+        let starts = manifest.matches(of: declaration)
+        var known: [String: Set<String>] = [:]
+        for (index, start) in starts.enumerated() {
+            let end = index + 1 < starts.count ? starts[index + 1].range.lowerBound : manifest.endIndex
+            let text = manifest[start.range.upperBound..<end].split(separator: "\n")
+                .filter { !$0.contains(".product(") && !$0.contains("etcdOnly(") }.joined(separator: "\n")
+            guard !text.contains(#"path: "Tests/"#) else { continue }
+            // What is known only where a trait is enabled is known.
+            let list = text.replacing(#/traits: \[.*?\]/#, with: "")
+                .firstMatch(of: #/(?:knows|dependencies): \[(?<list>.*?)\]/#.dotMatchesNewlines())
+            let quoted = list?.list ?? ""
+            var names = Set(quoted.matches(of: #/"(\w[\w-]*)"/#).map { String($0.1) })
+            if quoted.contains("zmqBackend") { names.insert("ZMQBackend") }
+            if quoted.contains("etcdBackend") { names.insert("EtcdBackend") }
+            known[String(start.name)] = names
+        }
+        return Rooms(known: known)
+    }
+
+    /// The arrows of the pictures.
+    static func drawn() throws -> Rooms {
+        var known: [String: Set<String>] = [:]
+        let arrow = #/^ +([\w-]+) --> ([\w-]+)$/#.anchorsMatchLineEndings()
+        for arrow in try Repository.text("Docs/Architecture.md").matches(of: arrow) {
+            known[String(arrow.1), default: []].insert(String(arrow.2))
+        }
+        return Rooms(known: known)
+    }
+
+    /// The arrows as sentences, without those to what is known through another.
+    func arrows() -> Set<String> {
+        Set(
+            known.flatMap { room, others in
+                others.filter { other in !others.contains { $0 != other && reach(from: $0).contains(other) } }
+                    .map { "\(room) knows \($0)" }
+            })
+    }
+
+    private func reach(from room: String) -> Set<String> {
+        (known[room] ?? []).reduce(into: known[room] ?? []) { $0.formUnion(reach(from: $1)) }
+    }
+}

@@ -6,9 +6,13 @@ struct ErrorCodeTests {
     @Test("Each code of each error type has a row, and each row is a code")
     func rows() throws {
         let page = try Repository.text("Docs/ErrorCodes.md")
-        for file in try Repository.files(below: "Sources", ending: "Error+Code.swift") {
-            let type = try #require(file.split(separator: "/").last?.split(separator: "+").first)
-            let codes = try Repository.text(file).components(separatedBy: "public static let ").dropFirst()
+        var types: Set<String> = []
+        for file in try Repository.files(below: "Sources", ending: "Error.swift") {
+            let source = try Repository.text(file)
+            guard source.contains("public struct Code: ") else { continue }
+            let type = try #require(file.split(separator: "/").last?.split(separator: ".").first)
+            types.insert(String(type))
+            let codes = source.components(separatedBy: "public static let ").dropFirst()
                 .compactMap { $0.split(separator: " ").first.map(String.init) }
             #expect(!codes.isEmpty, "\(file)")
             let section = try #require(
@@ -18,5 +22,6 @@ struct ErrorCodeTests {
                 .compactMap { $0.components(separatedBy: "`").first }
             #expect(rows == codes, "\(type)")
         }
+        #expect(types == ["CoordinationError", "LifecycleError", "SharedCoreError", "WormholeError"])
     }
 }

@@ -42,7 +42,7 @@ struct SecurityLimitTests {
         Limit("16 KiB, and # for each second", network + "RelayThread.swift", "streamByteRate = "),
         Limit("not done with | # on the wire", network + "RelayThread.swift", "unsettledByteLimit = "),
         Limit("has not taken | #, after", hub + "NetworkEntrance.swift", "answerByteLimit = "),
-        Limit("size of the store (#)", "CoreAPI/Capabilities/Limits.swift", "storeByteCount: Int = "),
+        Limit("size of the store (#)", "CoreAPI/Capabilities.swift", "storeByteCount: Int = "),
         Limit("something waits | #; then", network + "ConnectionTimes.swift", "var blocked = "),
         Limit("each send every #, in which", network + "ConnectionTimes.swift", "var heartbeat = "),
         Limit("nothing at all comes | #; then", network + "ConnectionTimes.swift", "var silence = "),

@@ -42,3 +42,6 @@ struct Connection: Sendable {
         Glibc.exit(status)
     }
 }
+
+/// The server has closed the connection, or it failed.
+struct ConnectionEnd: Error {}

@@ -1,3 +1,4 @@
+import KeptSockets
 import Platform
 
 /// Where a Main for tests writes down what it did, so that a later one goes on.
@@ -11,5 +12,27 @@ struct Notebook: Sendable {
 
     func write(_ line: String) throws(SystemCallError) {
         try file.writeStream(Array((line + "\n").utf8))
+    }
+}
+
+/// The wakes that come from the keeper; everything that it says is noted.
+struct Wakes: Sendable {
+    private let stream: AsyncStream<Void>
+
+    init(of sockets: KeptSockets, _ notebook: Notebook) {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        self.stream = stream
+        let events = sockets.events
+        Task {
+            for await event in events {
+                try? notebook.write("event \(event)")
+                if case .wake = event { continuation.yield() }
+            }
+        }
+    }
+
+    /// Waits for one.
+    func next() async {
+        for await _ in stream { return }
     }
 }

@@ -1,6 +1,7 @@
 import Coordination
 import CoreAPI
 import SharedCoreTesting
+import Synchronization
 import Testing
 
 @Suite("A story is the same each time")
@@ -75,4 +76,13 @@ struct SameStoryTests {
             #expect(heard.all == expected)
         }
     }
+}
+
+/// What several processes of a test note, in the order in which they do.
+final class Log<Value: Sendable>: Sendable {
+    private let values = Mutex<[Value]>([])
+
+    var all: [Value] { values.withLock { $0 } }
+
+    func add(_ value: Value) { values.withLock { $0.append(value) } }
 }

@@ -1,14 +1,14 @@
 package import CoreAPI
 
-/// How long an Executor's core runs: while anybody waits for what is not there, and a little longer, within the
-/// process's budget.
+/// How long an Executor's core runs: while any call waits for a message that is not there, and a little longer, within
+/// the process's budget.
 ///
 /// Source: contract C9.
 package struct CoreRunPolicy: Hashable, Sendable {
     package enum Decision: Hashable, Sendable {
         /// The core goes on; the question is due again at this moment.
         case run(until: BootInstant)
-        /// Everybody has been served.
+        /// All calls have been served.
         case done
         /// The process's time is up; the next one that waits takes over.
         case spent
@@ -16,7 +16,7 @@ package struct CoreRunPolicy: Hashable, Sendable {
 
     /// How long the core may run.
     package let budget: Duration
-    /// How long it goes on when nobody waits, so that the next push of a burst finds it running.
+    /// How long it goes on when no call waits, so that the next push of a burst finds it running.
     package let linger: Duration
     private let start: BootInstant
     private var quietSince: BootInstant?
@@ -29,8 +29,8 @@ package struct CoreRunPolicy: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - openUntil: The latest deadline of those who wait; nil when nobody does.
-    ///   - change: The last commit that a message or somebody's wait came or went with. While they come and go, it is
+    ///   - openUntil: The latest deadline of the calls that wait; nil when none does.
+    ///   - change: The last commit with which a message or an expectation came or went. While they come and go, it is
     ///     not quiet.
     package mutating func decide(openUntil: BootInstant?, lastChange change: Revision = .zero, at now: BootInstant)
         -> Decision

@@ -1,7 +1,7 @@
 package import CoreAPI
 package import Mailboxes
 
-/// What anybody in the group still waits for: the expectations, without those that the inbox has an answer for.
+/// What the group still waits for: the expectations, without those that the inbox has an answer for.
 ///
 /// Source: contract C9.
 package struct Demand: Sendable {
@@ -32,7 +32,7 @@ package struct Demand: Sendable {
         revision = event.revision
     }
 
-    /// The latest deadline of those who wait for what is not there; nil when nobody does.
+    /// The latest deadline of the calls whose message is not there; nil when there are none.
     package func openUntil(after now: BootInstant) -> BootInstant? {
         var latest: BootInstant?
         for (item, deadlines) in deadlines where answers[item] == nil {

@@ -1,7 +1,7 @@
 package import CoreAPI
 package import Mailboxes
 
-/// That somebody waits for a call-id, and how long. Lives with the session of the one who waits.
+/// A participant's wait for a call-id, with its deadline. Lives with the session of the waiting participant.
 package struct Expectation: StoredRecord {
     /// Selects all expectations.
     package static let path: KeyPrefix = ".sharedcore/expectations/"
@@ -15,7 +15,7 @@ package struct Expectation: StoredRecord {
         self.deadline = deadline
     }
 
-    /// One that nobody waits for any more.
+    /// One whose wait is over.
     package static let unreadable = Expectation(
         bootID: BootID(high: 0, low: 0), deadline: BootInstant(nanoseconds: 0))
 
@@ -43,5 +43,32 @@ extension Expectation {
         writer.word(bootID.high)
         writer.word(bootID.low)
         writer.instant(deadline)
+    }
+}
+
+/// What the calls of one participant wait for, by item: they share one expectation in the store.
+package struct OwnExpectations: Sendable {
+    private var deadlines: [ItemName: [Int: BootInstant]] = [:]
+
+    package init() {}
+
+    /// Takes in that a call waits. Gives the deadline that the expectation is to have.
+    @discardableResult
+    package mutating func expect(_ item: ItemName, before deadline: BootInstant, as number: Int) -> BootInstant {
+        deadlines[item, default: [:]][number] = deadline
+        return self.deadline(of: item) ?? deadline
+    }
+
+    /// The deadline that the expectation of an item is to have; nil when no call waits for it.
+    package func deadline(of item: ItemName) -> BootInstant? {
+        deadlines[item]?.values.max()
+    }
+
+    /// Takes in that it waits no more. Gives whether the expectation is to be taken back.
+    package mutating func forget(_ item: ItemName, as number: Int) -> Bool {
+        deadlines[item]?[number] = nil
+        guard deadlines[item]?.isEmpty == true else { return false }
+        deadlines[item] = nil
+        return true
     }
 }

@@ -2,13 +2,13 @@ public import CoreAPI
 public import Mailboxes
 
 extension Inbox {
-    /// Takes the message of a call-id for this participant: nobody else can, until it is acknowledged or this
+    /// Takes the message of a call-id for this participant: no other can, until it is acknowledged or this
     /// participant's session ends.
     public func take(_ callID: CallID) async throws(SharedCoreError) -> InboxTake {
         try await take(callID, firstLook: .linearizable)
     }
 
-    /// As ``take(_:)``, for whoever may have seen already that the message is there.
+    /// As ``take(_:)``, for a caller that may have seen already that the message is there.
     package func take(
         _ callID: CallID, firstLook: ReadConsistency
     ) async throws(SharedCoreError) -> InboxTake {
@@ -48,5 +48,29 @@ extension Inbox {
     /// Lets others take a message again that this participant does not show.
     public func giveBack(_ taken: TakenMessage) async throws(SharedCoreError) {
         try await mailbox.giveBack(taken.delivery)
+    }
+}
+
+/// What came of asking for a message.
+public enum InboxTake: Hashable, Sendable {
+    /// It is in this participant's hand.
+    case taken(TakenMessage)
+    /// There is nothing to take, for the reason given.
+    case unavailable(InboxState)
+}
+
+/// A message in a participant's hand, to be acknowledged when it has been shown.
+///
+/// It may have been shown before: a participant that is killed between showing and acknowledging gives it back.
+///
+/// Source: contract C10.
+public struct TakenMessage: Hashable, Sendable {
+    /// The message.
+    public let message: InboxMessage
+    package let delivery: QueueDelivery
+
+    package init(message: InboxMessage, delivery: QueueDelivery) {
+        self.message = message
+        self.delivery = delivery
     }
 }

@@ -4,7 +4,7 @@ package import Mailboxes
 /// The messages that a core received and that participants ask for by call-id.
 ///
 /// It is a queue of the group, ``QueueMailbox``: a message is stored once, taken by one participant, given back when
-/// that one's session ends, and acknowledged once. After that the call-id is remembered, so that nobody waits for it
+/// that one's session ends, and acknowledged once. After that the call-id is remembered, so that no call waits for it
 /// again and a duplicate from the network is not stored again. Records and what is remembered expire.
 ///
 /// Source: contract C8, C10, C11, C12.
@@ -56,5 +56,45 @@ public struct Inbox: Sendable {
     /// Waits until what was found survives what the store promises.
     package func settled(through revision: Revision) async throws(SharedCoreError) {
         try await mailbox.store.settled(through: revision)
+    }
+}
+
+/// What the inbox has for a call-id.
+public enum InboxState: Hashable, Sendable {
+    /// Nothing yet: worth waiting for.
+    case absent
+    /// The message, to be taken by the first participant that asks.
+    case stored(InboxMessage)
+    /// The message is in the hand of a participant that has not acknowledged it: worth waiting for.
+    case taken(by: SessionID)
+    /// It was acknowledged, so it need not be shown again.
+    case acknowledged
+    /// It was received and has nothing to show.
+    case nothingToShow
+
+    /// Whether a wait for the call-id is over.
+    public var endsWait: Bool {
+        switch self {
+        case .absent, .taken: false
+        case .stored, .acknowledged, .nothingToShow: true
+        }
+    }
+
+    /// What the entries of one item mean.
+    ///
+    /// - Throws: ``SharedCoreError/Code/corrupt`` or ``SharedCoreError/Code/incompatible`` for bytes that are no record
+    ///   of this version.
+    package init(of item: QueueItem, callID: CallID) throws(SharedCoreError) {
+        if let entry = item.message {
+            let message = try InboxRecord(decoding: entry, for: callID).message
+            self = item.take.map { .taken(by: $0.origin) } ?? .stored(message)
+        } else if let entry = item.mark {
+            switch try InboxMark(decoding: entry, for: callID).reason {
+            case .acknowledged: self = .acknowledged
+            case .nothingToShow: self = .nothingToShow
+            }
+        } else {
+            self = .absent
+        }
     }
 }

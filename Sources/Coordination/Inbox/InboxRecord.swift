@@ -64,3 +64,61 @@ struct InboxRecord: Hashable {
     private static let invitationTag: UInt8 = 3
     private static let tooLargeTag: UInt8 = 4
 }
+
+/// What the inbox remembers of a call-id for which it holds no message: version, call-id, reason.
+struct InboxMark: Hashable {
+    enum Reason: UInt8, Hashable {
+        case acknowledged = 1
+        case nothingToShow = 2
+    }
+
+    let reason: Reason
+    let callID: CallID
+
+    init(reason: Reason, callID: CallID) {
+        self.reason = reason
+        self.callID = callID
+    }
+
+    func encoded() -> [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(InboxCoding.version)
+        writer.text(callID.text)
+        writer.byte(reason.rawValue)
+        return writer.bytes
+    }
+
+    init(decoding entry: Entry, for callID: CallID) throws(SharedCoreError) {
+        self = try InboxCoding.decode(entry, for: callID) { reader, callID throws(ByteCodingError) in
+            guard let reason = Reason(rawValue: try reader.byte()) else { throw .malformed }
+            return InboxMark(reason: reason, callID: callID)
+        }
+    }
+}
+
+/// What records and marks of the inbox have in common: the version, then the call-id.
+enum InboxCoding {
+    static let version: UInt8 = 1
+
+    static func decode<Value>(
+        _ entry: Entry, for callID: CallID,
+        _ read: (inout ByteReader, CallID) throws(ByteCodingError) -> Value
+    ) throws(SharedCoreError) -> Value {
+        guard entry.value.first == version else {
+            throw SharedCoreError(
+                .incompatible,
+                "An inbox record has version \(entry.value.first ?? 0), this program knows \(version).",
+                at: entry.key.text)
+        }
+        var reader = ByteReader(entry.value.dropFirst())
+        do throws(ByteCodingError) {
+            guard CallID(try reader.text()) == callID else { throw ByteCodingError.malformed }
+            let value = try read(&reader, callID)
+            try reader.finish()
+            return value
+        } catch {
+            throw SharedCoreError(
+                .corrupt, "An inbox record cannot be read.", at: entry.key.text, cause: "\(error)")
+        }
+    }
+}

@@ -1,12 +1,12 @@
 public import CoreAPI
 
-/// Who owns the core of a group.
+/// The owner of the core of a group.
 ///
 /// Source: contract C1.
 public struct GroupOwner: Hashable, Sendable {
     /// The session that ownership belongs to.
     public let session: SessionID
-    /// What it is.
+    /// Its role.
     public let role: SessionRole
     /// How far its core is.
     public let state: OwnerState
@@ -29,10 +29,30 @@ public struct GroupOwner: Hashable, Sendable {
         since = standing.record.since
     }
 
-    /// The owner of a group; nil when nobody owns. Makes sure first that a dead one is not believed, where the backend
-    /// can tell.
+    /// The owner of a group; nil when there is none. Makes sure first that a dead one is not believed, where the
+    /// backend can tell.
     public static func current(in store: some SharedStore) async throws(SharedCoreError) -> GroupOwner? {
         _ = try await store.sessions()
         return try await store.get(OwnershipKey.owner).map { GroupOwner(Standing($0)) }
+    }
+}
+
+/// How far an owner is with its core.
+///
+/// Source: contract C1.
+public enum OwnerState: UInt8, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// It owns, and its core is not up yet.
+    case starting = 1
+    /// Its core runs.
+    case running = 2
+    /// Its core is being stopped; release follows.
+    case stopping = 3
+
+    public var description: String {
+        switch self {
+        case .starting: "starting"
+        case .running: "running"
+        case .stopping: "stopping"
+        }
     }
 }

@@ -1,29 +1,29 @@
 internal import CoreAPI
 internal import Mailboxes
 
-/// Rings a bell at an instant that moves.
+/// Signals an event at an instant that moves.
 struct Alarm {
-    private let bell: Bell
+    private let event: AsyncEvent
     private let clock: any TimeSource
     private let executor: any TaskExecutor
     private var instant: BootInstant?
     private var task: Task<Void, Never>?
 
-    init(ringing bell: Bell, by clock: any TimeSource, on executor: any TaskExecutor) {
-        self.bell = bell
+    init(signalling event: AsyncEvent, by clock: any TimeSource, on executor: any TaskExecutor) {
+        self.event = event
         self.clock = clock
         self.executor = executor
     }
 
-    /// Makes sure that the bell rings at `next` or before. A ring that comes early costs one look and nothing else.
+    /// Makes sure that the event is signalled at `next` or before. An early signal costs one check and nothing else.
     mutating func set(to next: BootInstant) {
         if let instant, instant <= next, instant > clock.now() { return }
         task?.cancel()
         instant = next
-        task = Task(executorPreference: executor) { [bell, clock] in
+        task = Task(executorPreference: executor) { [event, clock] in
             do throws(CancellationError) {
                 try await clock.sleep(until: next)
-                bell.ring()
+                event.signal()
             } catch {
                 return
             }

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Synchronization
 
 /// One run of a core, from before its start to after its stop, away from the participants' thread.
 final class CoreRun: Sendable {
@@ -70,7 +71,7 @@ final class CoreRun: Sendable {
         } catch {
             failure = error
         }
-        // Whoever is told to stop has no problem, and somebody waits for the ownership: a sentence takes its time.
+        // A core that is told to stop has no problem to report, and another participant waits for the ownership.
         let problem: Problem? =
             Task.isCancelled
             ? nil
@@ -81,5 +82,37 @@ final class CoreRun: Sendable {
         // A task of its own, because within a cancelled one a core could not wait for anything any more.
         await Task(executorPreference: executor) { await core.stop() }.value
         return problem
+    }
+}
+
+/// The witness's hold of one run of a core; nothing where there is no witness.
+final class WitnessedRun: Sendable {
+    private let witness: (any Witness)?
+    private let hold = Mutex<(any WitnessHold)?>(nil)
+
+    init(by witness: (any Witness)?) {
+        self.witness = witness
+    }
+
+    /// Says that the core runs. Gives the epochs of others that do.
+    func begin(_ epoch: Revision) throws(SharedCoreError) -> [Revision] {
+        guard let witness else { return [] }
+        let begun = try witness.begin(epoch: epoch)
+        hold.withLock { $0 = begun }
+        return begun.others
+    }
+
+    /// The epochs of others that run now.
+    func look() throws(SharedCoreError) -> [Revision] {
+        try hold.withLock { $0 }?.look() ?? []
+    }
+
+    /// Says that the core has stopped.
+    func end() {
+        let held = hold.withLock { hold in
+            defer { hold = nil }
+            return hold
+        }
+        held?.end()
     }
 }

@@ -1,4 +1,4 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// A group's store as a core sees it: every transaction carries the epoch under which the core runs as its first guard,
 /// so nothing that a superseded core writes takes effect.
@@ -44,6 +44,24 @@ struct EpochGuardedStore: SharedStore {
         try await store.sessions()
     }
 
+    func usage() async throws(SharedCoreError) -> StoreUsage? {
+        try await store.usage()
+    }
+
     /// Does nothing: the handle belongs to the participant's application, not to its core.
     func close() async {}
+}
+
+extension Transaction {
+    /// The same for the core that runs under an epoch: it takes effect only while that stands.
+    ///
+    /// Source: contract C4.
+    package func guarded(by epoch: Revision) -> Transaction {
+        let condition = Guard.epoch(OwnershipKey.owner, epoch)
+        guard guards.first != condition else { return self }
+        var guarded = self
+        // In front, so that a superseded core hears that it is, not that another condition does not hold.
+        guarded.guards.insert(condition, at: 0)
+        return guarded
+    }
 }

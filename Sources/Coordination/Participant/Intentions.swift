@@ -19,7 +19,7 @@ package struct Intentions: Sendable {
     /// One call's need for a core.
     package struct Need: Hashable, Sendable {
         package var insists: Bool
-        /// The message that is missing; nil where a core is needed whatever there is.
+        /// The message that is missing; nil where a core is needed in any case.
         package var callID: CallID?
         /// The ownership that fulfils it and that it is over with; nil as long as there is none.
         package var epoch: Revision?
@@ -44,10 +44,10 @@ package struct Intentions: Sendable {
     private let isMain: Bool
     /// How long an Executor's core may run.
     private let budget: Duration
-    /// How long it goes on when nobody waits.
+    /// How long it goes on when no call waits.
     private let linger: Duration
 
-    /// What a Main wants; an Executor's wish comes from those who wait here.
+    /// What a Main wants; an Executor's wish comes from the calls that wait here.
     package private(set) var intent = Wish.nothing(because: .notStarted)
     /// The calls that a core here would help, and whether they insist on one.
     package var needs: [Int: Need] = [:]
@@ -148,8 +148,8 @@ package struct Intentions: Sendable {
         giveWay()
     }
 
-    /// A Main was refused. Where nobody waits for its start, because its core had run and an Executor took its place in
-    /// between, it gives way to the other Main as if that had taken over from it.
+    /// A Main was refused. Where no caller waits for its start, because its core had run and an Executor took its place
+    /// in between, it gives way to the other Main as if that had taken over from it.
     ///
     /// - Returns: Whether it did so now.
     package mutating func notice(_ refusal: Refusal?) -> Bool {
@@ -190,7 +190,7 @@ package struct Intentions: Sendable {
             policyIsDue = until
             return .own
         case .done:
-            // Whoever has not looked since finds an answer, and asks again if not.
+            // A call that has not looked since finds an answer, and asks again if not.
             needs = [:]
             return .nothing(because: .allServed)
         case .spent:

@@ -3,7 +3,7 @@ internal import Mailboxes
 internal import Synchronization
 
 /// One call for a message: what its caller and the task that serves it know of each other. Either has the last word: an
-/// answer that comes before the caller has given up is the caller's, a later one nobody's.
+/// answer that comes before the caller has given up is the caller's, a later one is dropped.
 final class MessageCall: Sendable {
     private enum State {
         case open
@@ -17,9 +17,9 @@ final class MessageCall: Sendable {
     let insisting: Bool
     let number: Int
     /// Wakes the task that serves.
-    let bell = Bell()
+    let serverEvent = AsyncEvent()
     /// Wakes the caller.
-    let news = Bell()
+    let callerEvent = AsyncEvent()
     private let state = Mutex(State.open)
 
     init(for callID: CallID, before deadline: BootInstant, insisting: Bool, as number: Int) {
@@ -32,7 +32,7 @@ final class MessageCall: Sendable {
     /// Whether there is an answer.
     var isSettled: Bool { state.withLock { if case .settled = $0 { true } else { false } } }
 
-    /// Whether nobody waits for an answer any more.
+    /// Whether the caller has given up.
     var isOver: Bool { state.withLock { if case .givenUp = $0 { true } else { false } } }
 
     /// Answers. Gives whether the caller is still there.
@@ -42,7 +42,7 @@ final class MessageCall: Sendable {
             state = .settled(result)
             return true
         }
-        news.ring()
+        callerEvent.signal()
         return isOpen
     }
 
@@ -53,7 +53,7 @@ final class MessageCall: Sendable {
             state = .givenUp
             return nil
         }
-        bell.ring()
+        serverEvent.signal()
         return result
     }
 }

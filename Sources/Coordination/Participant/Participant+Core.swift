@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The core that runs here.
 extension Participant {
-    /// How often a witness looks whether the files of an ending process are closed, and how long that may take: whoever
-    /// has its locks after that is another process.
+    /// How often a witness checks whether the files of an ending process are closed, and how long that may take: locks
+    /// that are held after that belong to another process.
     private static let exitLook = Duration.milliseconds(100)
     private static let longestExit = Duration.seconds(30)
 
@@ -71,7 +71,7 @@ extension Participant {
             trimTimeline()
         }
         publish()
-        bell.ring()
+        wakeUp.signal()
     }
 
     /// Takes in why a core failed. Gives what the timeline tells of it.
@@ -89,7 +89,7 @@ extension Participant {
         } catch {
             note(error)
         }
-        bell.ring()
+        wakeUp.signal()
     }
 
     /// Puts the overlaps on the timeline that a witness saw when a core began: every core that ran then, but for those of
@@ -160,7 +160,7 @@ extension Participant {
 
     // MARK: - An Executor's demand
 
-    /// Follows what anybody waits for, while this participant owns.
+    /// Follows what the group waits for, while this participant owns.
     private func followDemand(under epoch: Revision) async {
         do throws(SharedCoreError) {
             let watch = try await store.watch(Demand.prefixes, from: .snapshot)
@@ -170,13 +170,13 @@ extension Participant {
             while let event = try await watch.next() {
                 guard machine.holding?.epoch == epoch else { return watch.cancel() }
                 demand.apply(event)
-                // Known only now: before the first event, nobody seems to wait.
+                // Known only now: before the first event, no call seems to wait.
                 intentions.demand = demand
-                bell.ring()
+                wakeUp.signal()
             }
         } catch {
             note(error)
-            bell.ring()
+            wakeUp.signal()
         }
     }
 

@@ -5,7 +5,8 @@ internal import Platform
 extension Participant {
     func carryOut(_ directive: Directive) async {
         troubleSince = troubleSince ?? clock.now()
-        // Whoever waits for the end has to know when it is given up: the store may not answer for longer than that.
+        // A caller that waits for the end has to know when it is given up: the store may not answer for longer than
+        // that.
         if stuckAt != nil { publish() }
         do throws(SharedCoreError) {
             try await attempt(directive)

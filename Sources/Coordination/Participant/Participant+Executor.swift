@@ -21,7 +21,7 @@ extension Participant {
         }
     }
 
-    /// Runs the core here for as long as it owns, whoever waits for what.
+    /// Runs the core here for as long as it owns, whether or not any call waits.
     func startCore(reporting: (@Sendable (OwnershipWait) -> Void)?) async throws(CoordinationError) {
         try guardOpen()
         do throws(SharedCoreError) {
@@ -38,14 +38,14 @@ extension Participant {
             forgetNeed(number)
             throw error
         }
-        // Over with this ownership, and at once: whoever asked for it would be challenged otherwise.
+        // The need ends with this ownership, and at once: otherwise it would make the participant ask for the next one.
         guard let epoch = machine.holding?.epoch else { return forgetNeed(number) }
         intentions.needs[number]?.epoch = epoch
     }
 
     private func forgetNeed(_ number: Int) {
         intentions.needs[number] = nil
-        bell.ring()
+        wakeUp.signal()
     }
 
     func finishWork() async {

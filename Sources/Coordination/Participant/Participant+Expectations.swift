@@ -13,8 +13,8 @@ extension Participant {
         if let error = await record(item).value { throw error }
     }
 
-    /// Takes the expectation back, unless another call here waits for the same. Nobody waits for that: it also ends with
-    /// the session, and is no demand after its deadline.
+    /// Takes the expectation back, unless another call here waits for the same. Does not wait for the store: it also
+    /// ends with the session, and is no demand after its deadline.
     func forget(_ item: ItemName, as number: Int) {
         guard expected.forget(item, as: number), end == nil else { return }
         _ = record(item)

@@ -18,7 +18,7 @@ extension Participant {
         // What is asked for anew is tried at once.
         machine.rest = nil
         obstacle = nil
-        bell.ring()
+        wakeUp.signal()
         let caller = newNumber()
         report(to: caller, by: reporting)
         // A Main that runs may come to wait again: its caller is told until it ends.
@@ -70,6 +70,6 @@ extension Participant {
     /// Gives up a Main's wish to own.
     func withdraw(because reason: IdleReason) {
         intentions.withdraw(because: reason)
-        bell.ring()
+        wakeUp.signal()
     }
 }

@@ -5,13 +5,13 @@ internal import Mailboxes
 extension Participant {
     /// How long after the deadline what the last look finds is still taken (contract C7: within 100 ms).
     private static let deadlineGrace = Duration.milliseconds(50)
-    /// How often a message is offered to the store that nobody is there to show.
+    /// How often the store is asked to take back a message that has no caller to show it.
     private static let giveBackInterval = Duration.seconds(1)
 
     /// Waits for the message of a call-id and takes it.
     ///
     /// The way to the message is a task of its own, which goes on without the caller where the store does not answer: a
-    /// deadline and a cancellation hold whatever the store does.
+    /// deadline and a cancellation hold, also when the store does not answer.
     func message(
         for callID: CallID, before deadline: BootInstant, insisting: Bool,
         reporting: (@Sendable (OwnershipWait) -> Void)?
@@ -19,10 +19,10 @@ extension Participant {
         try guardOpen()
         let call = MessageCall(for: callID, before: deadline, insisting: insisting, as: newNumber())
         let ending = newNumber()
-        listeners[ending] = call.news
+        listeners[ending] = call.callerEvent
         report(to: call.number, by: reporting)
         let limit = deadline.advanced(by: Self.deadlineGrace)
-        var alarm = Alarm(ringing: call.news, by: clock, on: executor)
+        var alarm = Alarm(signalling: call.callerEvent, by: clock, on: executor)
         let serving = Task(executorPreference: executor) { await self.serve(call) }
         defer {
             serving.cancel()
@@ -33,7 +33,7 @@ extension Participant {
         }
         while !call.isSettled, end == nil, !Task.isCancelled, clock.now() < limit {
             alarm.set(to: limit)
-            await call.news.wait()
+            await call.callerEvent.wait()
         }
         if let result = call.giveUp() { return try result.get() }
         try guardOpen()
@@ -54,11 +54,11 @@ extension Participant {
 
     /// Nothing is needed or expected for a call any more.
     private func leave(_ call: MessageCall) {
-        if intentions.needs.removeValue(forKey: call.number) != nil { bell.ring() }
+        if intentions.needs.removeValue(forKey: call.number) != nil { wakeUp.signal() }
         forget(ItemName(call.callID.text), as: call.number)
     }
 
-    /// Gives a message back that nobody is there to show, until the store has taken it.
+    /// Gives a message back that has no caller to show it, until the store has taken it.
     private func letGo(of taken: TakenMessage) async {
         while end == nil {
             do throws(SharedCoreError) {
@@ -76,8 +76,8 @@ extension Participant {
         } catch {
             throw failure(error)
         }
-        listeners[call.number] = call.bell
-        var alarm = Alarm(ringing: call.bell, by: clock, on: executor)
+        listeners[call.number] = call.serverEvent
+        var alarm = Alarm(signalling: call.serverEvent, by: clock, on: executor)
         defer {
             listeners[call.number] = nil
             alarm.stop()
@@ -88,7 +88,7 @@ extension Participant {
         do throws(SharedCoreError) {
             // Armed before the first look: nothing that is stored from here on goes unnoticed.
             let watch = try await store.watch([inbox.prefix(of: call.callID)], from: .now)
-            let pump = Task(executorPreference: executor) { await self.ring(call.bell, for: watch) }
+            let pump = Task(executorPreference: executor) { await self.signal(call.serverEvent, for: watch) }
             defer {
                 watch.cancel()
                 pump.cancel()
@@ -150,7 +150,7 @@ extension Participant {
             case .wait(let until, let needsCore):
                 need(needsCore, for: call)
                 alarm.set(to: min(until, lookDue))
-                await call.bell.wait()
+                await call.serverEvent.wait()
                 // A change that has rung came through this handle, with what was stored before.
                 consistency = clock.now() < lookDue ? .causal : .linearizable
             }
@@ -169,12 +169,12 @@ extension Participant {
         }.value
     }
 
-    private func ring(_ bell: Bell, for watch: Watch) async {
+    private func signal(_ event: AsyncEvent, for watch: Watch) async {
         do throws(SharedCoreError) {
-            while try await watch.next() != nil { bell.ring() }
+            while try await watch.next() != nil { event.signal() }
         } catch {
             // The wait hears it from its next look.
-            bell.ring()
+            event.signal()
         }
     }
 
@@ -188,12 +188,12 @@ extension Participant {
         let need = needsCore ? Intentions.Need(insists: false, callID: call.callID) : nil
         guard intentions.needs[call.number] != need else { return }
         intentions.needs[call.number] = need
-        bell.ring()
+        wakeUp.signal()
     }
 
     /// Drops the needs of calls whose messages are there, though their tasks have not looked since.
     ///
-    /// Before a core is started this is asked once more: whoever ran the last one has stored everything before it let go,
+    /// Before a core is started this is asked once more: the last owner has stored everything before it let go,
     /// and on a busy machine the loop may have heard of the end before a call's task heard of its message.
     ///
     /// - Returns: Whether no need is left.
@@ -203,7 +203,7 @@ extension Participant {
             // What was seen of the ownership came through this handle as well, so it is no older.
             guard try await inbox.look(callID, consistency: .causal) != .absent else { continue }
             if intentions.needs[number] == need { intentions.needs[number] = nil }
-            listeners[number]?.ring()
+            listeners[number]?.signal()
         }
         return intentions.needs.isEmpty
     }
@@ -217,7 +217,7 @@ extension Participant {
         if obstacle?.error.code == .forbidden { obstacle = nil }
         let before = state
         intentions.needs[number] = Intentions.Need(insists: true)
-        bell.ring()
+        wakeUp.signal()
         await untilState(before: deadline) { state in
             state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem
                 || state.lossOf != before.lossOf || state.isForbidden

@@ -15,7 +15,7 @@ actor Participant {
     private nonisolated let claim: SessionClaim
     nonisolated let timeline: Timeline
     /// Wakes the loop.
-    nonisolated let bell = Bell()
+    nonisolated let wakeUp = AsyncEvent()
     nonisolated let makeCore: @Sendable () -> any Core
     /// Where it runs: ``ParticipantThread``, but in a simulation.
     nonisolated let executor: any SerialExecutor & TaskExecutor
@@ -24,9 +24,9 @@ actor Participant {
     /// What it wants of ownership.
     var intentions: Intentions
     var lastNumber = 0
-    /// Those who wait for this participant's own state to change.
-    var listeners: [Int: Bell] = [:]
-    /// Those who are told why they wait.
+    /// The callers that wait for this participant's own state to change.
+    var listeners: [Int: AsyncEvent] = [:]
+    /// The callers that are told why they wait.
     private var reporters: [Int: @Sendable (OwnershipWait) -> Void] = [:]
     /// The one of them that was given to the start of the Main that runs.
     var mainReporter: Int?
@@ -91,10 +91,10 @@ actor Participant {
             at: environment.clock.now())
         self.intentions = Intentions(
             isMain: myself.isMain, budget: options.executorBudget, linger: options.coreLinger)
-        self.alarm = Alarm(ringing: bell, by: environment.clock, on: executor)
+        self.alarm = Alarm(signalling: wakeUp, by: environment.clock, on: executor)
     }
 
-    /// Begins to take part; once, whoever asks first.
+    /// Begins to take part, at the first call that needs it.
     func begin() async throws(SharedCoreError) {
         isAsked = true
         try await attend()
@@ -103,8 +103,9 @@ actor Participant {
         Task(executorPreference: executor) { await self.run() }
     }
 
-    /// Follows what stands about ownership, and takes no part in it: what is needed for that the first time, a thread among
-    /// it, is there when this participant is asked for something. Where it cannot be done yet, whoever asks tries again.
+    /// Follows what stands about ownership, and takes no part in it: what is needed for that the first time, a thread
+    /// among it, is there when this participant is asked for something. Where it cannot be done yet, the next call
+    /// tries again.
     nonisolated func prepare() {
         Task(executorPreference: executor) { await self.beginPreparation() }
     }
@@ -126,7 +127,7 @@ actor Participant {
         let task = attending ?? Task(executorPreference: executor) { await self.open() }
         attending = task
         if let error = await task.value {
-            // Somebody who heard it before may have begun anew.
+            // A caller that heard it before may have begun anew.
             if attending == task { attending = nil }
             throw error
         }
@@ -135,7 +136,7 @@ actor Participant {
     /// Makes the group notice its dead for a Main that finds an Executor, before it asks that one. Another Main is refused
     /// by one that owns, and looks at that one first when it is.
     private func meet() async throws(SharedCoreError) {
-        // Whoever is asked before that looks as the wish needs it.
+        // A call before that reads what its wish needs.
         guard !isAsked, end == nil, store.session.role == .main, let owner = machine.view.owner,
             owner.record.role == .executor
         else { return }
@@ -161,7 +162,7 @@ actor Participant {
             Task(executorPreference: executor) { await self.follow(watch) }
             return nil
         } catch {
-            // Whoever waits for it hears of the end, not of what was given up because of it.
+            // Waiting callers hear of the end, not of what was given up because of it.
             return end == nil ? error : nil
         }
     }
@@ -171,7 +172,7 @@ actor Participant {
     func close() async {
         intentions.isClosing = true
         stoppingSince = stoppingSince ?? clock.now()
-        bell.ring()
+        wakeUp.signal()
         guard isRunning else { return finish(with: .closed) }
         // In a task of its own: also a caller that is cancelled wants the core stopped. The loop may be waiting for the
         // store for longer than the bound.
@@ -179,7 +180,7 @@ actor Participant {
         finish(with: .closed)
     }
 
-    /// Lets go of a participant that nobody refers to any more.
+    /// Lets go of a participant that the application has no reference to any more.
     nonisolated func abandon() {
         Task(executorPreference: executor) { await self.close() }
     }
@@ -218,10 +219,10 @@ actor Participant {
 
     /// Returns when the participant's own state fulfils a condition, at `limit`, or when the task is cancelled.
     func untilState(before limit: BootInstant? = nil, _ condition: (ParticipantState) -> Bool) async {
-        let bell = Bell()
+        let wakeUp = AsyncEvent()
         let number = newNumber()
-        listeners[number] = bell
-        var alarm = Alarm(ringing: bell, by: clock, on: executor)
+        listeners[number] = wakeUp
+        var alarm = Alarm(signalling: wakeUp, by: clock, on: executor)
         defer {
             listeners[number] = nil
             alarm.stop()
@@ -234,7 +235,7 @@ actor Participant {
                 alarm.set(to: limit)
             }
             if let stuckAt = state.stuckAt, !state.isStuck { alarm.set(to: stuckAt) }
-            await bell.wait()
+            await wakeUp.wait()
         }
     }
 
@@ -264,7 +265,7 @@ actor Participant {
             if let fault {
                 if coreRun == nil || isStuck { return finish(with: .storeEnded(fault)) }
                 if let stuckAt { alarm.set(to: stuckAt) }
-                await bell.wait()
+                await wakeUp.wait()
                 continue
             }
             if machine.holding == nil, machine.core == nil, !intentions.isClosing { stoppingSince = nil }
@@ -284,12 +285,12 @@ actor Participant {
                 return finish(with: .closed)
             }
             alarm.set(to: min(machine.nextStep, intentions.policyIsDue ?? machine.nextStep))
-            await bell.wait()
+            await wakeUp.wait()
         }
     }
 
     /// Pauses when the same commit is wanted again and again: a store that says yes and does nothing must not keep the
-    /// participants' thread from everybody else.
+    /// participants' thread from all others.
     private func restIfInVain(_ directive: Directive) {
         guard case .commit(let transition) = directive else { return }
         let (guards, stories) = (transition.transaction.guards, transition.stories)
@@ -304,7 +305,7 @@ actor Participant {
         do throws(SharedCoreError) {
             while let event = try await watch.next() {
                 machine.view.apply(event)
-                bell.ring()
+                wakeUp.signal()
             }
             // The watch ends with its handle; a look shows it.
             await lookSoon()
@@ -316,7 +317,7 @@ actor Participant {
             case .unavailable where await isLost(): stop(because: error)
             default: note(error)
             }
-            bell.ring()
+            wakeUp.signal()
         }
     }
 
@@ -332,8 +333,8 @@ actor Participant {
 
     /// Ends the participation because the store cannot be followed any more.
     ///
-    /// The session is still there, and so is the ownership, until whoever hears of the end closes the handle: so the core
-    /// stops first. What a call finds in a record of somebody else's is no such fault.
+    /// The session is still there, and so is the ownership, until the application hears of the end and closes the
+    /// handle: so the core stops first. A damaged record that a call finds is no such fault.
     private func stop(because error: SharedCoreError) {
         guard end == nil, fault == nil else { return }
         fault = error
@@ -342,7 +343,7 @@ actor Participant {
         coreRun?.stop()
     }
 
-    /// Tells those who wait for a change of this participant's own state.
+    /// Wakes the callers that wait for a change of this participant's own state.
     func publish() {
         let state = state
         guard state != published else { return }
@@ -351,7 +352,7 @@ actor Participant {
         }
         published = state
         // In the order in which they came: the same each time.
-        for (_, listener) in listeners.sorted(by: { $0.key < $1.key }) { listener.ring() }
+        for (_, listener) in listeners.sorted(by: { $0.key < $1.key }) { listener.signal() }
     }
 
     /// Takes an error of the store that no caller hears.
@@ -376,6 +377,16 @@ actor Participant {
         alarm.stop()
         publish()
         reporters = [:]
-        bell.ring()
+        wakeUp.signal()
     }
+}
+
+/// The one thread of the process on which all participants run, and nothing else: an owner answers its challenges even
+/// while the application's own tasks hold every thread of the cooperative pool.
+///
+/// It is the executor of their actors, and the one that their tasks prefer. The second matters as much as the first:
+/// without a preference, a task that is resumed goes by way of the pool to its actor.
+enum ParticipantThread {
+    /// The thread, started at its first use.
+    static let shared = ThreadExecutor(thread: "sharedcore")
 }

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// What those who wait for a participant itself may wait for.
+/// The state of a participant, as its callers wait for it.
 struct ParticipantState: Hashable, Sendable {
     let isOver: Bool
     /// Whether it is a Main that means to own.
@@ -27,4 +27,20 @@ struct ParticipantState: Hashable, Sendable {
 
     /// Whether a core works here under an ownership that stands.
     var isCoreRunning: Bool { core?.phase == .running && core?.epoch == holding }
+}
+
+/// Why a participant does nothing any more.
+enum ParticipantEnd: Hashable, Sendable {
+    case closed
+    /// The store says that the session or the handle is over.
+    case storeEnded(SharedCoreError)
+}
+
+/// What the store refuses a participant again and again.
+struct Obstacle: Hashable, Sendable {
+    /// What it said last.
+    let error: SharedCoreError
+    let since: BootInstant
+    /// Whether commits are refused: then only one that succeeds shows that it is over.
+    let isCommit: Bool
 }

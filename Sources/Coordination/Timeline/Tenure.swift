@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// The last ownership that there was, kept when its holder is gone: whoever acquires next can tell exactly how it
+/// The last ownership that there was, kept when its holder is gone: the next owner can tell exactly how it
 /// ended.
 ///
 /// It stands under one key, written by each acquisition and each release. Open, its revision is the epoch; when no owner
@@ -16,7 +16,7 @@ public struct Tenure: Hashable, Sendable {
     /// The revision to guard by when acquiring, so that no other ownership comes in between.
     package let revision: Revision
 
-    /// What the entry under ``key`` says; nil when there never was an owner.
+    /// Reads the entry under ``key``; nil when there never was an owner.
     ///
     /// - Throws: ``SharedCoreError/Code/corrupt`` for bytes that say nothing.
     package init?(_ entry: Entry?) throws(SharedCoreError) {

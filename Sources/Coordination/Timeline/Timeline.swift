@@ -48,8 +48,8 @@ public struct Timeline: Sendable {
         transaction.require(tenure.map { .revision(Tenure.key, $0.revision) } ?? .absent(Tenure.key))
     }
 
-    /// The last ownership that there was, as far as this handle has seen: whoever has seen it end has seen this with it, and
-    /// ``requireUnchanged(_:in:)`` refuses what is too old.
+    /// The last ownership that there was, as far as this handle has seen: a handle that has seen it end has seen this
+    /// with it, and ``requireUnchanged(_:in:)`` refuses what is too old.
     package func tenure() async throws(SharedCoreError) -> Tenure? {
         try Tenure(await store.get(Tenure.key, consistency: .causal))
     }
@@ -58,8 +58,61 @@ public struct Timeline: Sendable {
     private static func key(for session: SessionID) throws(SharedCoreError) -> Key {
         let number = counter.add(1, ordering: .relaxed).newValue
         return try Key(
-            path + "/" + FixedWidth.hexadecimal(session.rawValue) + "-" + FixedWidth.hexadecimal(number))
+            path + "/" + session.rawValue.hexadecimal + "-" + number.hexadecimal)
     }
 
     private static let counter = Atomic<UInt64>(0)
+}
+
+extension Timeline {
+    /// The entries as they stand now.
+    public func history() async throws(SharedCoreError) -> TimelineHistory {
+        TimelineHistory(try await store.list(Self.prefix))
+    }
+
+    /// Begins to deliver entries: first those that stand, then each new one.
+    public func follow() async throws(SharedCoreError) -> TimelineFollower {
+        TimelineFollower(try await store.watch([Self.prefix], from: .snapshot))
+    }
+}
+
+extension Timeline {
+    /// Drops the oldest entries when there are more than ``capacity``, down to half of it, and writes what they added
+    /// up to into the checkpoint, in one transaction. Of several participants that try at once, one succeeds.
+    ///
+    /// - Returns: Whether entries were dropped.
+    @discardableResult
+    package func trim() async throws(SharedCoreError) -> Bool {
+        let snapshot = try await store.list(Self.prefix)
+        // Almost always: then no entry has to be read.
+        guard snapshot.entries.count > capacity, let transaction = trimming(TimelineHistory(snapshot)) else {
+            return false
+        }
+        do throws(SharedCoreError) {
+            _ = try await store.commit(transaction)
+            return true
+        } catch {
+            guard error.guardFailure?.condition.key == Self.checkpointKey else { throw error }
+            return false
+        }
+    }
+
+    /// The transaction that trims a history; nil when it is short enough.
+    func trimming(_ history: TimelineHistory) -> Transaction? {
+        guard history.places.count > capacity else { return nil }
+        let last = history.places[history.places.count - capacity / 2 - 1].revision
+        // The entries of one commit go together.
+        let dropped = history.places.prefix { $0.revision <= last }
+        var ledger = history.checkpoint?.ledger ?? OwnershipLedger()
+        for record in history.records where record.revision <= last { _ = ledger.apply(record) }
+        let checkpoint = TimelineCheckpoint(
+            through: last, droppedCount: (history.checkpoint?.droppedCount ?? 0) + dropped.count, ledger: ledger)
+
+        var transaction = Transaction()
+        transaction.require(
+            history.checkpointRevision.map { .revision(Self.checkpointKey, $0) } ?? .absent(Self.checkpointKey))
+        for place in dropped { transaction.delete(place.key) }
+        transaction.put(Self.checkpointKey, checkpoint.encoded())
+        return transaction
+    }
 }

@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// What is left of the entries that were dropped from a timeline: what they added up to.
+/// The sum of the entries that were dropped from a timeline.
 public struct TimelineCheckpoint: Hashable, Sendable {
     /// The entries up to and with this commit were dropped.
     public let through: Revision

@@ -7,13 +7,13 @@ public struct TimelineEntry: Hashable, Sendable {
     /// The longest reason, in bytes of UTF-8. A longer one is cut at a character.
     public static let maximumReasonByteCount = 512
 
-    /// What happened.
+    /// The kind of event.
     public var kind: Kind
-    /// Who did it.
+    /// The participant that did it.
     public var participant: SessionID
     /// Its process.
     public var pid: Int32
-    /// What it is.
+    /// Its role.
     public var role: SessionRole
     /// Its name for people.
     public var name: String
@@ -71,4 +71,133 @@ public struct TimelineEntry: Hashable, Sendable {
         while cut.utf8.count > maximumReasonByteCount { cut.removeLast() }
         return cut
     }
+}
+
+extension TimelineEntry {
+    /// The kind of event.
+    public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+        /// A Main asked the owner (``TimelineEntry/other``) to hand over within ``TimelineEntry/bound``.
+        case asked = 1
+        /// The participant became the owner; there was none. ``TimelineEntry/previous`` says how that came.
+        case acquired = 2
+        /// The participant became the owner in place of ``TimelineEntry/previous``, and fenced it.
+        case tookOver = 3
+        /// The owner went from one state to another.
+        case stateChanged = 4
+        /// The owner let go.
+        case released = 5
+        /// The process of the owner (``TimelineEntry/other``) was killed, because it had not let go in time.
+        case killed = 7
+        /// The participant learned that it is an owner no more.
+        case fenced = 8
+        /// The participant was refused, because a Main owns (``TimelineEntry/other``) or is about to.
+        case refused = 9
+        /// The core began to run.
+        case coreStarted = 10
+        /// The core has stopped.
+        case coreStopped = 11
+        /// The core did not stop within its bound and was left to itself.
+        case coreGivenUp = 12
+        /// The witness saw another core run (``TimelineEntry/other``), which it should not have.
+        case overlap = 13
+        /// The witness saw a core run (``TimelineEntry/other``) that was fenced or given up.
+        case supersededOverlap = 14
+        /// The owner (``TimelineEntry/other``) was asked to show that it is alive.
+        case challenged = 15
+        /// Something that was set aside; the reason tells.
+        case problem = 17
+    }
+}
+
+extension TimelineEntry {
+    /// One sentence that tells people what happened, without the time.
+    public func describe() -> String {
+        let sentence = "\(who) \(event)"
+        return reason.isEmpty ? sentence + "." : sentence + ": " + reason
+    }
+
+    private var who: String {
+        let title =
+            switch role {
+            case .main: "Main"
+            case .executor: "Executor"
+            default: role.rawValue.isEmpty ? "A participant" : "The \(role.rawValue)"
+            }
+        return name.isEmpty ? "\(title) (pid \(pid))" : "\(title) “\(name)” (pid \(pid))"
+    }
+
+    private var event: String {
+        switch kind {
+        case .asked:
+            "asked \(owner(other)) to hand over" + (bound.map { " within \($0.milliseconds)" } ?? "")
+        case .acquired: "owns the core now, as \(own)" + (previous.map { "; \($0.sentence)" } ?? "")
+        case .tookOver: "took the core over, as \(own)" + (previous.map { "; \($0.sentence)" } ?? "")
+        case .stateChanged: "went from \(state(from)) to \(state(to)), as \(own)"
+        case .released: "released the core, \(own)"
+        case .killed: "killed the process of \(owner(other))"
+        case .fenced: "learned that it owns the core no more, \(own)"
+        case .refused: "was refused" + (other.map { ", epoch \($0) stands" } ?? "")
+        case .coreStarted: "started its core, \(own)"
+        case .coreStopped: "stopped its core, \(own)"
+        case .coreGivenUp: "gave up its core, which did not stop in time, \(own)"
+        case .overlap: "saw the core of \(owner(other)) run at the same time as its own, \(own)"
+        case .supersededOverlap:
+            "saw the superseded core of \(owner(other)) still run beside its own, \(own)"
+        case .challenged: "challenged \(owner(other)) to answer"
+        case .problem: "set something aside"
+        }
+    }
+
+    private var own: String { epoch.map { "epoch \($0)" } ?? "without an epoch" }
+
+    private func owner(_ epoch: Revision?) -> String { epoch.map { "epoch \($0)" } ?? "the owner" }
+
+    private func state(_ state: OwnerState?) -> String { state?.description ?? "nothing" }
+}
+
+extension PreviousOwnership {
+    /// How it ended, for people.
+    fileprivate var sentence: String {
+        switch end {
+        case .released: "epoch \(epoch) was released"
+        case .sessionEnded: "epoch \(epoch) ended with its session"
+        case .unanswered: "epoch \(epoch) did not answer and is fenced"
+        case .deadlinePassed: "epoch \(epoch) did not let go in time and is fenced; its core may still run"
+        case .replaced: "epoch \(epoch) is replaced and fenced"
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: String { "\(clampedNanoseconds / 1_000_000) ms" }
+}
+
+/// The ownership before an acquisition, as the new owner knew it.
+public struct PreviousOwnership: Hashable, Sendable {
+    /// Its epoch.
+    public let epoch: Revision
+    /// How it ended.
+    public let end: OwnershipEnd
+
+    public init(epoch: Revision, end: OwnershipEnd) {
+        self.epoch = epoch
+        self.end = end
+    }
+}
+
+/// How an ownership ended. There are three ways: released, the end of its session, and a take-over for one of three
+/// reasons.
+///
+/// Source: contract C5.
+public enum OwnershipEnd: UInt8, Hashable, Sendable, CaseIterable {
+    /// Its holder released it.
+    case released = 1
+    /// Its holder's session ended: closed, killed, or a restart of the machine.
+    case sessionEnded = 2
+    /// A take-over: a challenge was left unanswered (C6).
+    case unanswered = 3
+    /// A take-over: an Executor had not let go when a Main's deadline had passed (C3).
+    case deadlinePassed = 4
+    /// A take-over: a second Main was told to (C14).
+    case replaced = 5
 }

@@ -1,14 +1,14 @@
-package import CoreAPI
+public import CoreAPI
 
 /// The entries of a timeline as they stood together, the oldest first.
 public struct TimelineHistory: Hashable, Sendable {
     /// The entries that could be read.
     public let records: [TimelineRecord]
-    /// What is left of those that were dropped; nil when none were.
+    /// The checkpoint of the entries that were dropped; nil when none were.
     public let checkpoint: TimelineCheckpoint?
-    /// Entries that cannot be read, were written twice, or not by whom they tell of.
+    /// Entries that cannot be read, were written twice, or were not written by the participant that they are about.
     public let damages: [Violation]
-    /// Where all entries stand, the oldest first.
+    /// The places of all entries, the oldest first.
     let places: [Place]
     /// The last write of the checkpoint.
     let checkpointRevision: Revision?
@@ -58,4 +58,66 @@ public struct TimelineHistory: Hashable, Sendable {
         places = []
         checkpointRevision = nil
     }
+}
+
+extension TimelineHistory {
+    /// The epochs that were taken over from, or whose core was given up: their cores may run on.
+    package var supersededEpochs: Set<Revision> {
+        var epochs = Set(checkpoint?.ledger.superseded ?? [])
+        for record in records {
+            switch record.entry.kind {
+            case .tookOver: if let epoch = record.entry.previous?.epoch { epochs.insert(epoch) }
+            case .coreGivenUp: if let epoch = record.entry.epoch { epochs.insert(epoch) }
+            default: break
+            }
+        }
+        return epochs
+    }
+
+    /// The process that acquired an epoch, without its start time; nil for one that the timeline does not know.
+    package func process(of epoch: Revision) -> ProcessIdentity? {
+        let told = records.first { $0.entry.epoch == epoch }
+        return told?.entry.process ?? checkpoint?.ledger.cores[epoch]?.process
+    }
+}
+
+/// An entry at its place in the order of commits.
+public struct TimelineRecord: Hashable, Sendable {
+    /// The commit that wrote it.
+    public let revision: Revision
+    /// The entry, with an acquisition's epoch filled in.
+    public let entry: TimelineEntry
+
+    package init(revision: Revision, entry: TimelineEntry) {
+        var entry = entry
+        if entry.kind.isAcquisition, entry.epoch == nil { entry.epoch = revision }
+        self.revision = revision
+        self.entry = entry
+    }
+
+    /// Why an entry is no record.
+    struct Damage: Error {
+        let violation: Violation
+    }
+
+    static func read(_ entry: Entry) -> Result<TimelineRecord, Damage> {
+        func damaged(_ sentence: String) -> Result<TimelineRecord, Damage> {
+            .failure(Damage(violation: Violation(.c15, at: entry.revision, sentence)))
+        }
+        guard let told = try? TimelineEntry(decoding: entry.value) else {
+            return damaged("The entry \(entry.key) cannot be read.")
+        }
+        guard entry.revision == entry.creationRevision else {
+            return damaged("The entry \(entry.key) was written a second time.")
+        }
+        guard entry.origin == told.participant else {
+            return damaged("Session \(entry.origin) wrote what session \(told.participant) did.")
+        }
+        return .success(TimelineRecord(revision: entry.creationRevision, entry: told))
+    }
+}
+
+extension TimelineEntry.Kind {
+    /// Whether it creates an ownership.
+    var isAcquisition: Bool { self == .acquired || self == .tookOver }
 }

@@ -1,5 +1,6 @@
 public import CoreAPI
 internal import Platform
+internal import Synchronization
 
 /// The witness for cores of several processes of one machine: a file of which each running core has one byte locked,
 /// the one at the offset of its epoch.
@@ -9,7 +10,7 @@ internal import Platform
 ///
 /// Source: contract C15.
 public struct FileWitness: Witness {
-    /// Where the file is.
+    /// The path of the file.
     public let path: String
 
     /// - Parameter path: The file's path; it is made when the first core begins. Its directory must exist.
@@ -30,5 +31,41 @@ public struct FileWitness: Witness {
         } catch {
             throw SharedCoreError(error)
         }
+    }
+}
+
+/// A core that runs, as the lock of a byte. Letting go of it ends it.
+final class FileWitnessHold: WitnessHold {
+    let others: [Revision]
+    private let file: OpenFile
+    private let byte: Int
+    private let hasEnded: Mutex<Bool>
+
+    /// Locks first and looks second: of two that begin at once, one sees the other at least.
+    init(lock byte: Int, of file: OpenFile) throws(SystemCallError) {
+        self.file = file
+        self.byte = byte
+        // Another core of the same epoch has the byte: it shows among the others, and there is nothing to give back.
+        hasEnded = Mutex(try !file.tryLock(byteAt: byte))
+        others = try Self.running(in: file)
+    }
+
+    func look() throws(SharedCoreError) -> [Revision] {
+        do throws(SystemCallError) {
+            return try Self.running(in: file)
+        } catch {
+            throw SharedCoreError(error)
+        }
+    }
+
+    func end() {
+        hasEnded.withLock { hasEnded in
+            if !hasEnded { file.unlock(byteAt: byte) }
+            hasEnded = true
+        }
+    }
+
+    private static func running(in file: OpenFile) throws(SystemCallError) -> [Revision] {
+        try file.lockedBytes(in: 0..<Int.max).map { Revision(rawValue: UInt64($0)) }
     }
 }

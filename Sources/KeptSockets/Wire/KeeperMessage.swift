@@ -1,4 +1,4 @@
-/// What a keeper says: answers in the order of the requests, and to Main what happens.
+/// A message of a keeper: answers in the order of the requests, and events for Main.
 package enum KeeperMessage: Hashable, Sendable {
     // Answers.
 
@@ -63,5 +63,100 @@ extension Duration {
     package var milliseconds: Int64 {
         max(0, components.seconds.multipliedReportingOverflow(by: 1000).partialValue)
             + max(0, components.attoseconds / 1_000_000_000_000_000)
+    }
+}
+
+/// Why a keeper does not do what it was asked.
+package struct KeeperProblem: Error, Hashable, Sendable {
+    package enum Code: String, Hashable, Sendable {
+        /// The message cannot be understood.
+        case malformed
+        /// The message is longer than what is taken.
+        case tooLong
+        /// A socket must come with the message.
+        case noSocket
+        /// As many sockets are kept as can be.
+        case tooMany
+        /// No socket of the name is kept.
+        case unknown
+        /// Only Main may ask that, and the connection is not Main's.
+        case notMain
+        /// Another process is connected as Main.
+        case busy
+        /// The system refused it.
+        case system
+    }
+
+    package let code: Code
+    package let message: String
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+/// The status of a keeper and of its Main: lines of a key and a value.
+package struct KeeperStatus: Hashable, Sendable {
+    /// The process of the keeper.
+    package var keeper: Int32
+    /// `down`, `waiting`, `running` or `ending`.
+    package var state: String
+    /// The process of Main.
+    package var main: Int32?
+    /// `silent`, `awake`, `asleep` or `woken`, of a Main that runs.
+    package var presence: String?
+    package var calls = 0
+    /// How many times in a row Main has failed.
+    package var failures = 0
+    /// How many times this keeper has started Main.
+    package var starts = 0
+    /// When Main is started again.
+    package var restartIn: Duration?
+    /// The rest of the budget of a wake.
+    package var budgetLeft: Duration?
+    /// How the last Main ended: `exited 1`, `killed 9`, `notStarted` or `unseen`, with the reason of a keeper that killed.
+    package var lastEnd: String?
+    /// The names of the kept sockets.
+    package var kept: [String] = []
+
+    package init(keeper: Int32, state: String) {
+        self.keeper = keeper
+        self.state = state
+    }
+
+    package var text: String {
+        var lines = [
+            "keeper \(keeper)", "state \(state)", "calls \(calls)", "failures \(failures)", "starts \(starts)",
+        ]
+        if let main { lines.append("main \(main)") }
+        if let presence { lines.append("presence \(presence)") }
+        if let restartIn { lines.append("restartIn \(restartIn.milliseconds)") }
+        if let budgetLeft { lines.append("budgetLeft \(budgetLeft.milliseconds)") }
+        if let lastEnd { lines.append("lastEnd \(lastEnd)") }
+        lines += kept.map { "kept \($0)" }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Nil when it is no status. A key that is not known here is passed over.
+    package init?(_ text: String) {
+        var values: [String: String] = [:]
+        var kept: [String] = []
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { return nil }
+            if parts[0] == "kept" { kept.append(parts[1]) } else { values[parts[0]] = parts[1] }
+        }
+        guard let keeper = values["keeper"].flatMap(Int32.init), let state = values["state"] else { return nil }
+        self.init(keeper: keeper, state: state)
+        main = values["main"].flatMap { Int32($0) }
+        presence = values["presence"]
+        calls = values["calls"].flatMap { Int($0) } ?? 0
+        failures = values["failures"].flatMap { Int($0) } ?? 0
+        starts = values["starts"].flatMap { Int($0) } ?? 0
+        restartIn = values["restartIn"].flatMap { Int64($0) }.map { .milliseconds($0) }
+        budgetLeft = values["budgetLeft"].flatMap { Int64($0) }.map { .milliseconds($0) }
+        lastEnd = values["lastEnd"]
+        self.kept = kept
     }
 }

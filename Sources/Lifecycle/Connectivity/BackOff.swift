@@ -18,14 +18,30 @@ public struct BackOff: Hashable, Sendable {
     /// - Returns: How long to wait before the next one.
     public mutating func failed() -> Duration {
         failures += 1
-        var bound = rules.first
-        for _ in 1..<failures where bound < rules.longest { bound *= 2 }
-        bound = min(bound, rules.longest)
+        let bound = rules.first.doubled(failures - 1, upTo: rules.longest)
         return bound / 2 + random.duration(below: bound / 2)
     }
 
     /// Takes note of a success, or of a new reason to try at once.
     public mutating func reset() {
         failures = 0
+    }
+}
+
+/// How long to wait between attempts to connect.
+///
+/// The wait before attempt *n* is drawn evenly from the upper half of `min(longest, first × 2ⁿ⁻¹)`, so that clients which
+/// lost one server do not come back at one moment.
+///
+/// Source: RFC 5626, 4.5 (flow recovery), with shorter times: a user is waiting.
+public struct BackOffRules: Hashable, Sendable {
+    /// The upper bound of the wait after the first failure.
+    public var first: Duration
+    /// The upper bound of every wait.
+    public var longest: Duration
+
+    public init(first: Duration = .seconds(2), longest: Duration = .seconds(300)) {
+        self.first = first
+        self.longest = longest
     }
 }

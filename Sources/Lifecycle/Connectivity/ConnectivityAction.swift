@@ -15,7 +15,7 @@ public enum ConnectivityAction: Hashable, Sendable {
 
     /// Connect to the server; nothing to do where the connection still stands.
     case reconnect
-    /// Make a new socket to the server, whatever became of the old one.
+    /// Make a new socket to the server, also where the old one may still work.
     case openNewSocket
     /// Register.
     case register

@@ -20,3 +20,23 @@ public protocol ConnectivityDelegate: Sendable {
     /// Carries out one action.
     func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityFinding
 }
+
+/// The finding of an action.
+public enum ConnectivityFinding: Hashable, Sendable {
+    /// It is done.
+    case done
+    /// The answer to ``ConnectivityAction/prepareForBackground(interval:)``.
+    case preparation(BackgroundPreparation)
+    /// The answer to ``ConnectivityAction/checkConnectivity``.
+    case connection(ConnectionCheck)
+}
+
+/// How the connection stands after a sleep.
+public enum ConnectionCheck: String, CaseIterable, Hashable, Sendable {
+    /// The server still answers on it.
+    case stands
+    /// There is a network, and the connection must be made anew.
+    case networkOnly
+    /// There is no network.
+    case noNetwork
+}

@@ -1,4 +1,4 @@
-/// What happens to an application and its connection.
+/// An event in the life of an application and its connection.
 ///
 /// Source: contract P2.
 public enum ConnectivityEvent: Hashable, Sendable {
@@ -28,7 +28,7 @@ public enum ConnectivityEvent: Hashable, Sendable {
     case activeCallBegan
     /// One of these calls is over.
     case activeCallEnded
-    /// The time of a wake is over, as whoever enforces it says. The machine watches the time itself, too.
+    /// The time of a wake is over, as the enforcing process says. The machine watches the time itself, too.
     case budgetOver
 
     /// An event without what goes with it.

@@ -61,7 +61,7 @@ public actor ConnectivityRunner {
         underWay?.patience?.cancel()
     }
 
-    /// Where the machine stands.
+    /// The position of the machine.
     public var position: LifePosition { machine.position }
 
     /// Whether the connection to the server was made and registered on.
@@ -70,7 +70,7 @@ public actor ConnectivityRunner {
     /// Whether that connection has its subscriptions, too.
     public var isSubscribed: Bool { machine.isSubscribed }
 
-    /// What decides the levels of services now.
+    /// The situation that decides the levels of services now.
     public var situation: Situation { machine.situation() }
 
     /// How many tasks wait in ``settle()``.

@@ -4,7 +4,7 @@ public import CoreAPI
 ///
 /// Source: contract P2.
 public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertible {
-    /// What came.
+    /// The cause of the transition.
     public enum Cause: Hashable, Sendable {
         /// Something happened.
         case event(ConnectivityEvent)
@@ -18,11 +18,11 @@ public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertibl
 
     /// The row of the table that decided; nil for a cell that is not listed, which changes nothing.
     public let number: TransitionNumber?
-    /// Where the machine stood.
+    /// The position before.
     public let from: LifePosition
-    /// Where it stands now.
+    /// The position after.
     public let to: LifePosition
-    /// What came.
+    /// The cause of the transition.
     public let cause: Cause
     /// When.
     public let at: BootInstant
@@ -42,4 +42,44 @@ public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertibl
         let actions = actions.isEmpty ? "" : " → " + actions.map { "\($0.action)" }.joined(separator: ", ")
         return "\(number.map(String.init(describing:)) ?? "–") \(from) → \(to) by \(cause): \(reason)\(actions)"
     }
+}
+
+/// Where the connectivity machine stands: the application's state and its connectivity.
+///
+/// Source: contract P2.
+public struct LifePosition: Hashable, Sendable, Codable, CustomStringConvertible {
+    /// The state of the application.
+    public var application: ApplicationState
+    /// Whether it has a network.
+    public var connectivity: Connectivity
+
+    public init(_ application: ApplicationState, _ connectivity: Connectivity) {
+        self.application = application
+        self.connectivity = connectivity
+    }
+
+    /// All six.
+    public static let all = ApplicationState.allCases.flatMap { application in
+        Connectivity.allCases.map { LifePosition(application, $0) }
+    }
+
+    public var description: String { "\(application), \(connectivity)" }
+}
+
+/// Whether there is a network to the server, as far as the application knows.
+///
+/// While suspended it is what was known last, and `connected` means that the kept socket stands.
+///
+/// Source: contract P2.
+public enum Connectivity: String, CaseIterable, Hashable, Sendable, Codable {
+    case connected
+    case disconnected
+}
+
+/// An action with its place in the order of all actions of a machine.
+public struct OrderedAction: Hashable, Sendable {
+    /// Its place; rising.
+    public let number: UInt64
+    /// What is to be done.
+    public let action: ConnectivityAction
 }

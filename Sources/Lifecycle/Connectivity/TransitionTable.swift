@@ -23,3 +23,43 @@ public struct TransitionTable: Hashable, Sendable {
         rows.first { $0.applies(to: event, at: position) }
     }
 }
+
+/// One row of the table of transitions: from where, by which event, to where, and what is done.
+///
+/// Source: contract P2.
+public struct TransitionRow: Hashable, Sendable {
+    /// Its number.
+    public var number: TransitionNumber
+    /// The events that it is about; two for a cellular call, which begins and ends.
+    public var events: [ConnectivityEvent.Kind]
+    /// The positions that it begins in.
+    public var from: [LifePosition]
+    /// The application's state afterwards; nil where it does not change.
+    public var application: ApplicationState?
+    /// The connectivity afterwards; nil where it does not change, or where the actions have to find out.
+    public var connectivity: Connectivity?
+    /// What is done, in this order. What follows once its answers are there is in ``ConnectivityMachine``'s hands.
+    public var actions: [ConnectivityAction]
+    /// The source of the row.
+    public var source: RuleSource
+    /// The row in a sentence.
+    public var sentence: String
+
+    /// Whether the row is about an event at a position.
+    public func applies(to event: ConnectivityEvent.Kind, at position: LifePosition) -> Bool {
+        events.contains(event) && from.contains(position)
+    }
+}
+
+/// The number of a row in the table of transitions.
+///
+/// Source: contract P2.
+public enum TransitionNumber: Int, CaseIterable, Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+    case t1 = 1, t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13, t14, t15, t16, t17, t18
+
+    public var description: String { "T\(rawValue)" }
+
+    public static func < (left: TransitionNumber, right: TransitionNumber) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}

@@ -10,3 +10,31 @@ public enum BackgroundPreparation: Hashable, Sendable {
     /// Whether the application may sleep.
     public var isReady: Bool { self == .ready }
 }
+
+/// A reason why an application cannot sleep for an interval.
+///
+/// Source: contract P5.
+public enum BackgroundObstacle: Hashable, Sendable, CustomStringConvertible {
+    /// The registration lapses in less time than the interval. Refresh it and ask again.
+    case lapses(registration: String, in: Duration, interval: Duration)
+    /// The registration is never valid for as long as the interval, however fresh it is.
+    case tooShort(registration: String, lifetime: Duration, interval: Duration)
+    /// The registration has lapsed already.
+    case lapsed(registration: String)
+    /// Ownership and locks could not be given up.
+    case notGivenUp(String)
+    /// The question could not be answered.
+    case unanswered(String)
+
+    public var description: String {
+        switch self {
+        case .lapses(let registration, let rest, let interval):
+            "the registration “\(registration)” lapses in \(rest), before \(interval) have passed: refresh it first"
+        case .tooShort(let registration, let lifetime, let interval):
+            "the registration “\(registration)” is valid for \(lifetime) only and cannot survive \(interval)"
+        case .lapsed(let registration): "the registration “\(registration)” has lapsed"
+        case .notGivenUp(let reason): "ownership and locks could not be given up: \(reason)"
+        case .unanswered(let reason): "nobody could tell: \(reason)"
+        }
+    }
+}

@@ -102,7 +102,7 @@ public actor KeepAlive {
         machine.prepareForBackground(interval: interval, at: clock.now())
     }
 
-    /// What to keep while nobody runs it.
+    /// The state to keep until the next process runs it.
     public var record: KeepAliveRecord { machine.record(on: clock.bootID) }
 
     /// Ends it: nothing is called any more, and what is under way is cancelled. Idempotent.
@@ -152,7 +152,7 @@ public actor KeepAlive {
     }
 
     private func ended(_ name: String, _ number: UInt64, _ failure: String?) {
-        // One that was cut off, or replaced, ends without anybody waiting for it.
+        // A call that was cut off or replaced is no longer waited for.
         guard let call = calls[name], call.number == number else { return }
         let isInTime = machine.finished(handler: name, at: clock.now())
         calls[name] = nil

@@ -1,4 +1,6 @@
-/// What is called once in each interval of the keep-alive: reconnects and refreshes.
+public import CoreAPI
+
+/// A handler that is called once in each interval of the keep-alive, to reconnect and to refresh.
 ///
 /// Source: contract P4.
 public protocol KeepAliveHandler: Sendable {
@@ -13,4 +15,42 @@ public protocol KeepAliveHandler: Sendable {
 extension KeepAliveHandler {
     /// Does nothing.
     public func timeIsNearlyOver(_ run: KeepAliveRun) {}
+}
+
+/// One call of a keep-alive handler: what it is told.
+///
+/// Source: contract P4.
+public struct KeepAliveRun: Hashable, Sendable {
+    /// The handler's name.
+    public let handler: String
+    /// When it was called.
+    public let startedAt: BootInstant
+    /// When it is told that its time is nearly over.
+    public let warnedAt: BootInstant
+    /// When it is cut off.
+    public let endsAt: BootInstant
+    /// How many of its intervals went by without a call, because no process ran.
+    public let missed: Int
+    /// The registrations to refresh.
+    public let toRefresh: [String]
+    /// The registrations that inbound traffic has just proved alive: they need no refresh now.
+    public let provenAlive: [String]
+}
+
+/// How a call of a keep-alive handler went.
+public struct KeepAliveReport: Hashable, Sendable {
+    /// How it ended.
+    public enum Outcome: Hashable, Sendable {
+        /// In time.
+        case finished
+        /// With an error, whose text this is.
+        case failed(String)
+        /// By its budget.
+        case cutOff
+    }
+
+    /// The call.
+    public let run: KeepAliveRun
+    /// How it ended.
+    public let outcome: Outcome
 }

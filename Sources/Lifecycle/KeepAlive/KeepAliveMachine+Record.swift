@@ -1,7 +1,7 @@
 public import CoreAPI
 
 extension KeepAliveMachine {
-    /// What is to be kept while nobody runs the machine.
+    /// The state to keep until the next process runs the machine.
     public func record(on boot: BootID) -> KeepAliveRecord {
         KeepAliveRecord(
             bootID: [boot.high, boot.low],
@@ -42,7 +42,7 @@ extension KeepAliveMachine {
             try add(handler: handler.name, every: interval, at: now)
             if kept == boot {
                 var window = KeepAliveWindow(origin: handler.origin, interval: interval)
-                // Nothing ran in the future, whatever the record says.
+                // A record that names a window of the future is wrong: nothing has run there yet.
                 let ranIn = min(handler.ranIn, window.number(at: now))
                 if handler.origin > Int64(clamping: now.nanoseconds) {
                     window = KeepAliveWindow(endingAt: now, interval: interval)

@@ -5,8 +5,8 @@ public import CoreAPI
 ///
 /// A value without a clock: the time is given with each call. ``step(at:)`` says what is to be done now, and
 /// ``nextStep`` when to ask again. A handler's intervals are equal windows of time; it runs in the last part of each, its
-/// slack, as soon as some handler must run, so that one wake serves several. An interval in which nobody ran is made up
-/// for once, as soon as somebody does.
+/// slack, as soon as some handler must run, so that one wake serves several. An interval without a call is made up
+/// for once, as soon as the machine runs again.
 ///
 /// Source: contract P4, P5.
 public struct KeepAliveMachine: Hashable, Sendable {
@@ -61,7 +61,7 @@ public struct KeepAliveMachine: Hashable, Sendable {
         handlers[name] = nil
     }
 
-    /// What is to be done now, in this order.
+    /// Returns the directives that are due now, in order.
     public mutating func step(at now: BootInstant) -> [KeepAliveDirective] {
         var directives = watchRunning(at: now)
         let waiting = handlerNames.filter { name in
@@ -138,5 +138,61 @@ public struct KeepAliveMachine: Hashable, Sendable {
     ) -> BootInstant? {
         let end = window.end(of: window.number(at: limit) - 1)
         return end > now && end <= limit ? end : nil
+    }
+}
+
+/// One thing that the keep-alive wants done now.
+///
+/// Source: contract P4.
+public enum KeepAliveDirective: Hashable, Sendable {
+    /// Call a handler.
+    case run(KeepAliveRun)
+    /// Tell a handler that its time is nearly over.
+    case warn(handler: String, endsAt: BootInstant)
+    /// End a handler: its time is over.
+    case cutOff(handler: String)
+}
+
+/// The times of the keep-alive.
+///
+/// Source: contract P4; Apple's `setKeepAliveTimeout(_:handler:)`, whose least interval is 600 s.
+public struct KeepAliveRules: Hashable, Sendable {
+    /// The shortest interval that is accepted.
+    public static let minimumInterval = Duration.seconds(600)
+    /// The longest interval that is accepted: a year.
+    public static let maximumInterval = Duration.seconds(365 * 24 * 3600)
+
+    /// How long a handler may run. What still runs then is cut off.
+    public var budget: Duration
+    /// When a handler that still runs is told that its time is nearly over.
+    public var warning: Duration
+    /// What share of its interval a handler may run early, so that it runs together with others: one in so many.
+    public var slackShare: Int
+    /// For how long inbound traffic proves that its registration's connection lives.
+    public var proofLifetime: Duration
+
+    public init(
+        budget: Duration = .seconds(10), warning: Duration = .seconds(8), slackShare: Int = 10,
+        proofLifetime: Duration = .seconds(60)
+    ) {
+        self.budget = budget
+        self.warning = min(warning, budget)
+        self.slackShare = max(1, slackShare)
+        self.proofLifetime = proofLifetime
+    }
+}
+
+/// The rule that names of handlers and registrations keep.
+enum KeepAliveName {
+    static let maximumByteCount = 128
+
+    static func check(_ name: String, of kind: String) throws(LifecycleError) {
+        let bytes = name.utf8
+        guard (1...maximumByteCount).contains(bytes.count), !bytes.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
+            throw LifecycleError(
+                .invalidName,
+                "The name of a \(kind) has 1 to \(maximumByteCount) bytes and no control characters; this one has"
+                    + " \(bytes.count).", at: String(name.prefix(32)))
+        }
     }
 }

@@ -18,7 +18,7 @@ public struct KeepAliveRecords: Sendable {
         self.store = store
     }
 
-    /// What was kept under a name last; nil where nothing was, or nothing that this version understands.
+    /// Returns the last record under a name; nil where there is none that this version understands.
     public func record(of name: String) async throws(SharedCoreError) -> KeepAliveRecord? {
         try await store.get(Self.key(of: name)).flatMap { try? KeepAliveRecord(bytes: $0.value) }
     }
@@ -42,9 +42,9 @@ public struct KeepAliveRecords: Sendable {
         try await store.delete(Self.key(of: name))
     }
 
-    /// What a ``KeepAlive`` is given to save with: keeps the last record, and has it tried again with the next one where
-    /// that fails. It ends when the keep-alive lets go of it. Whoever ends may lose the last record so, and the next one
-    /// goes on where the former one stood; a ``writer(as:)`` can be waited for.
+    /// What a ``KeepAlive`` is given to save with: keeps the last record, and has it tried again with the next one
+    /// where that fails. It ends when the keep-alive lets go of it. A process that ends may lose the last record so,
+    /// and the next one goes on where the former one stood; a ``writer(as:)`` can be waited for.
     public func saving(as name: String) -> @Sendable (KeepAliveRecord) -> Void {
         let writer = writer(as: name)
         return { writer.save($0) }
@@ -57,5 +57,56 @@ public struct KeepAliveRecords: Sendable {
 
     private static func key(of name: String) throws(SharedCoreError) -> Key {
         try Key(path.path + name)
+    }
+}
+
+/// Keeps the records of one keep-alive, in their order, in the background.
+///
+/// ```swift
+/// let writer = records.writer(as: "main")
+/// let keepAlive = try KeepAlive(clock: SystemClock(), save: { writer.save($0) })
+/// // At the end of the process, and before its records are removed:
+/// await keepAlive.close()
+/// try await writer.finish()
+/// ```
+///
+/// Source: contract P4.
+public final class KeepAliveRecordWriter: Sendable {
+    private let records: AsyncStream<KeepAliveRecord>.Continuation
+    private let work: Task<SharedCoreError?, Never>
+
+    init(keep: @escaping @Sendable (KeepAliveRecord) async throws(SharedCoreError) -> Void) {
+        let (records, continuation) = AsyncStream.makeStream(
+            of: KeepAliveRecord.self, bufferingPolicy: .bufferingNewest(1))
+        self.records = continuation
+        work = Task {
+            var problem: SharedCoreError?
+            for await record in records {
+                do throws(SharedCoreError) {
+                    try await keep(record)
+                    problem = nil
+                } catch {
+                    problem = error
+                }
+            }
+            return problem
+        }
+    }
+
+    deinit {
+        records.finish()
+    }
+
+    /// Keeps a record, unless a later one comes first. Returns at once.
+    public func save(_ record: KeepAliveRecord) {
+        records.yield(record)
+    }
+
+    /// Ends it, and returns once nothing more of it reaches the group: the last record is kept.
+    ///
+    /// - Throws: Why the last record could not be kept.
+    public func finish() async throws(SharedCoreError) {
+        records.finish()
+        if let problem = await work.value { throw problem }
     }
 }

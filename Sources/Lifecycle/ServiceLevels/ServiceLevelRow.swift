@@ -4,11 +4,11 @@
 public struct ServiceLevelRow: Hashable, Sendable {
     /// The level while the user looks at the application.
     public var foreground: ServiceLevel
-    /// The level while nobody does.
+    /// The level while the user does not.
     public var background: ServiceLevel
-    /// What goes with it, for people.
+    /// A note on the row, for people.
     public var note: String
-    /// Where the row comes from.
+    /// The source of the row.
     public var source: RuleSource
 
     public init(foreground: ServiceLevel, background: ServiceLevel, note: String, source: RuleSource) {
@@ -50,5 +50,40 @@ public struct ServiceLevelRow: Hashable, Sendable {
         _ source: RuleSource = .documented(.avayaBackgrounding)
     ) -> ServiceLevelRow {
         ServiceLevelRow(foreground: foreground, background: background, note: note, source: source)
+    }
+}
+
+/// The source of a row of a table.
+public enum RuleSource: Hashable, Sendable, CustomStringConvertible {
+    /// The rule of a published document.
+    case documented(Document)
+    /// The sources leave it open; this package decides.
+    case derived
+    /// The application's own configuration.
+    case configured
+
+    /// A published rule.
+    public enum Document: String, CaseIterable, Hashable, Sendable {
+        /// Avaya Client SDK for iOS, "Backgrounding and battery considerations".
+        case avayaBackgrounding
+        /// Apple's rules for voice over IP in the background: the kept socket, `setKeepAliveTimeout(_:handler:)`.
+        case appleVoiceOverIP
+
+        /// How to find it.
+        public var title: String {
+            switch self {
+            case .avayaBackgrounding: "Avaya Client SDK for iOS, “Backgrounding and battery considerations”"
+            case .appleVoiceOverIP:
+                "Apple, voice over IP in the background: kept sockets, setKeepAliveTimeout(_:handler:)"
+            }
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .documented(let document): "documented (\(document.title))"
+        case .derived: "derived"
+        case .configured: "configured"
+        }
     }
 }

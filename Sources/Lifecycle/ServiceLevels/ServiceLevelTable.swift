@@ -74,3 +74,60 @@ public struct ServiceLevelTable: Hashable, Sendable {
         return answer(level, by: .table, isReplaced ? "The configuration says so." : row.note, source)
     }
 }
+
+/// The level of a service in a situation, and why it is so.
+public struct ServiceLevelAnswer: Hashable, Sendable, CustomStringConvertible {
+    /// The rule that decided a level.
+    public enum Rule: String, CaseIterable, Hashable, Sendable {
+        /// The row of the service.
+        case table
+        /// A suspended application has no service.
+        case suspended
+        /// A cellular call takes media away (contract P3).
+        case cellularCall
+        /// Another call has the media.
+        case otherActiveCall
+    }
+
+    /// The service that was asked about.
+    public let service: Service
+    /// In which situation.
+    public let situation: Situation
+    /// The answer.
+    public let level: ServiceLevel
+    /// The rule that decided it.
+    public let rule: Rule
+    /// The source of that rule.
+    public let source: RuleSource
+    /// One or two sentences for people.
+    public let reason: String
+
+    public var description: String { "\(service): \(level). \(reason) [\(rule), \(source)]" }
+}
+
+extension ServiceLevelTable {
+    /// The table with the levels that the configuration of `sharedcore` replaces, as the environment of a process has them
+    /// that its Host or its keeper has started: `SHAREDCORE_SERVICE_LEVELS_PRESENCE_PUBLISH_BACKGROUND` and the like.
+    ///
+    /// - Throws: ``LifecycleError/Code/invalidOverride`` for a level that means nothing.
+    public init(environment: [String: String]) throws(LifecycleError) {
+        var overrides: [ServiceLevelOverride] = []
+        for service in Service.allCases {
+            for application in [ApplicationState.foreground, .background] {
+                let words = [service.rawValue, application.rawValue].map(\.inCapitals).joined(separator: "_")
+                guard let level = environment["SHAREDCORE_SERVICE_LEVELS_" + words], !level.isEmpty else { continue }
+                overrides.append(
+                    try ServiceLevelOverride(
+                        service: service.rawValue, application: application.rawValue, level: level))
+            }
+        }
+        self.init(replacing: overrides)
+    }
+}
+
+extension String {
+    /// `presencePublish` as `PRESENCE_PUBLISH`.
+    fileprivate var inCapitals: String {
+        reduce(into: "") { $0 += ($1.isUppercase && $0.last?.isLowercase == true ? "_" : "") + String($1) }.uppercased()
+    }
+}

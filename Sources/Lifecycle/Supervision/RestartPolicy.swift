@@ -1,3 +1,5 @@
+package import CoreAPI
+
 /// How a Main that failed is brought back (contract P8): the first time at once, then after a delay that doubles, and no
 /// more than so many times in any window of time.
 package struct RestartPolicy: Hashable, Sendable {
@@ -15,11 +17,51 @@ package struct RestartPolicy: Hashable, Sendable {
 
     package init() {}
 
-    /// What the restart after so many failures in a row waits.
+    /// Returns the delay of the restart after so many failures in a row.
     package func delay(afterFailures failures: Int) -> Duration {
-        guard failures > 1 else { return .zero }
-        var delay = firstDelay
-        for _ in 2..<failures where delay < longestDelay { delay += delay }
-        return min(delay, longestDelay)
+        failures > 1 ? firstDelay.doubled(failures - 2, upTo: longestDelay) : .zero
+    }
+}
+
+/// The restarts of a Main so far, and when the next one may be.
+package struct Restarts: Hashable, Sendable {
+    package var policy: RestartPolicy
+    /// How many times in a row it has failed.
+    package private(set) var failures = 0
+    /// When it was restarted, as far as the window reaches back.
+    private var times: [BootInstant] = []
+
+    package init(policy: RestartPolicy) {
+        self.policy = policy
+    }
+
+    /// It failed after it had run for a while.
+    package mutating func failed(after running: Duration) {
+        failures = running >= policy.steadyAfter ? 1 : failures + 1
+    }
+
+    /// When it may be restarted.
+    ///
+    /// - Parameters:
+    ///   - end: When it ended.
+    ///   - hastened: Whether data waits for it: data on a kept socket cuts the delay to its first step, never to
+    ///     nothing, because the data may be what it fails at.
+    package func time(afterEndAt end: BootInstant, hastened: Bool) -> BootInstant {
+        let delay = policy.delay(afterFailures: failures)
+        let time = end.advanced(by: hastened ? min(delay, policy.firstDelay) : delay)
+        guard times.count >= policy.limit else { return time }
+        return max(time, times[times.count - policy.limit].advanced(by: policy.window))
+    }
+
+    /// It was restarted.
+    package mutating func restarted(at now: BootInstant) {
+        times.removeAll { $0.advanced(by: policy.window) <= now }
+        times.append(now)
+    }
+
+    /// A person has taken it in hand: what was before does not count.
+    package mutating func forget() {
+        failures = 0
+        times = []
     }
 }

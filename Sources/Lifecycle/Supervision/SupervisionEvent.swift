@@ -1,11 +1,11 @@
-/// What happens to the supervision of a Main.
+/// An event of the supervision of a Main.
 package enum SupervisionEvent: Hashable, Sendable {
     /// The keeper begins, and no Main is there.
     ///
     /// - isClosed: Whether a Main of this run of the machine was closed by its user, or stopped, and has not been started
     ///   since. After a reboot nothing is closed.
     case begun(isClosed: Bool)
-    /// A Main is there that somebody else has started.
+    /// A Main is there that another keeper has started.
     case adopted
     /// Main's process has ended, or could not be started.
     case ended(MainEnd)
@@ -36,4 +36,50 @@ package enum SupervisionEvent: Hashable, Sendable {
     case dataCame
     /// Time has passed.
     case timePassed
+}
+
+/// How a Main ended.
+package enum MainEnd: Hashable, Sendable {
+    case exited(status: Int32)
+    case killed(signal: Int32)
+    /// It could not be started at all.
+    case notStarted
+    /// It was the child of a keeper that is gone, so its end cannot be known.
+    case unseen
+
+    /// Whether its user closed it. Everything else is a failure (contract P8).
+    package var isClosing: Bool { self == .exited(status: 0) }
+}
+
+/// A directive of the supervision of a Main.
+package enum SupervisionDirective: Hashable, Sendable {
+    /// Start Main.
+    ///
+    /// - inBackground: Whether it is told that it is in the background, so that it builds no user interface (contract
+    ///   P8).
+    case start(inBackground: Bool)
+    /// Ask Main to end.
+    case terminate
+    /// End Main at once.
+    case kill(KillReason)
+    /// Wake Main, which sleeps, and tell it its budget.
+    case wake(budget: Duration)
+    /// Tell Main that its budget is over soon.
+    case warn(left: Duration)
+    /// Remember for as long as the machine runs whether Main is to stay down.
+    case remember(isClosed: Bool)
+    /// Let the kept sockets go: no Main will read them any more.
+    case letSocketsGo
+    /// Supervision is over.
+    case finish
+}
+
+/// Why a Main was killed.
+package enum KillReason: String, Hashable, Sendable {
+    /// It used up what a wake had given it (contract P6).
+    case budget
+    /// It did not say that it lives.
+    case watchdog
+    /// It was asked to end and did not.
+    case stop
 }

@@ -3,7 +3,7 @@ package import CoreAPI
 /// The supervision of one Main: when it is started, woken, warned and killed (contract P6, P7, P8). A value: events and
 /// the time in, directives out.
 ///
-/// The time is that in which the keeper ran: nobody is judged for what a machine slept.
+/// The time is that in which the keeper ran: the sleep of a machine counts against no Main.
 package struct SupervisionMachine: Hashable, Sendable {
     package var options: SupervisionOptions {
         didSet { restarts.policy = options.restart }
@@ -85,4 +85,60 @@ package struct SupervisionMachine: Hashable, Sendable {
         case .unbegun, .down, .running, .ending: return []
         }
     }
+}
+
+/// How a Main is supervised.
+package struct SupervisionOptions: Hashable, Sendable {
+    package var restart = RestartPolicy()
+    /// How long a Main that is awake may say nothing before it is killed; nil when it need not say anything.
+    package var watchdog: Duration?
+    /// How long a Main may run after it was woken by data, or started for it (contract P6).
+    package var wakeBudget = Duration.seconds(10)
+    /// How long after the wake it is told that the budget ends.
+    package var wakeWarning = Duration.seconds(8)
+    /// How long a Main that is asked to end may take.
+    package var stopGrace = Duration.seconds(5)
+
+    package init() {}
+}
+
+/// The state of the supervision of a Main.
+package enum SupervisionState: Hashable, Sendable {
+    /// Nothing has happened yet.
+    case unbegun
+    /// Main is down and stays so until a start is requested.
+    case down
+    /// Main has failed and is started at the instant.
+    case waiting(until: BootInstant, since: BootInstant, hastened: Bool)
+    /// Main runs.
+    case running(since: BootInstant)
+    /// Main was asked to end, and is killed at the instant.
+    case ending(killAt: BootInstant?, then: Next)
+
+    /// The step after the end of a Main that was asked to end.
+    package enum Next: Hashable, Sendable {
+        case stayDown
+        case start(inForeground: Bool)
+        case finish
+    }
+
+    /// Whether a process of Main is there.
+    package var hasMain: Bool {
+        switch self {
+        case .running, .ending: true
+        case .unbegun, .down, .waiting: false
+        }
+    }
+}
+
+/// The presence of a running Main, as it has reported it.
+package enum MainPresence: Hashable, Sendable {
+    /// It has no connection to its keeper.
+    case silent
+    /// It is in use.
+    case awake
+    /// It waits for a wake.
+    case asleep
+    /// It was woken, or started for data, and has until the limit.
+    case woken(warnAt: BootInstant?, limit: BootInstant)
 }

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Synchronization
 
-/// What waits for one observer: one delivery at most, which stands for all posts since the last one that was taken.
+/// The pending delivery of one observer: one at most, which stands for all posts since the last one that was taken.
 ///
 /// Source: contract N3, N6.
 final class DeliverySlot: Sendable {
@@ -19,7 +19,7 @@ final class DeliverySlot: Sendable {
     }
 
     private let state: Mutex<State>
-    private let bell = Bell()
+    private let event = AsyncEvent()
 
     /// - Parameter revision: The last post that no delivery will stand for.
     init(after revision: Revision = .zero) {
@@ -29,10 +29,10 @@ final class DeliverySlot: Sendable {
     /// Adds a delivery to the one that waits.
     func add(_ delivery: NotificationDelivery) {
         put(delivery)
-        ring()
+        signal()
     }
 
-    /// Adds a delivery, and leaves it to ``ring()`` to wake the observer: for a caller that holds a lock.
+    /// Adds a delivery, and leaves it to ``signal()`` to wake the observer: for a caller that holds a lock.
     func put(_ delivery: NotificationDelivery) {
         state.withLock { state in
             guard !state.isEnded else { return }
@@ -41,8 +41,8 @@ final class DeliverySlot: Sendable {
         }
     }
 
-    func ring() {
-        bell.ring()
+    func signal() {
+        event.signal()
     }
 
     /// Nothing comes any more; what waits can still be taken.
@@ -51,7 +51,7 @@ final class DeliverySlot: Sendable {
             if !state.isEnded { state.failure = failure }
             state.isEnded = true
         }
-        bell.ring()
+        event.signal()
     }
 
     /// Ends the observation: what waits is dropped.
@@ -62,7 +62,7 @@ final class DeliverySlot: Sendable {
             state.failure = nil
             state.suspensions = 0
         }
-        bell.ring()
+        event.signal()
     }
 
     func suspend() {
@@ -77,7 +77,7 @@ final class DeliverySlot: Sendable {
             if state.suspensions == 0 { state.isBehind = true }
             return (true, state.suspensions == 0)
         }
-        if isLast { bell.ring() }
+        if isLast { event.signal() }
         return isKnown
     }
 
@@ -130,7 +130,16 @@ final class DeliverySlot: Sendable {
                 continue
             }
             if Task.isCancelled { return nil }
-            await bell.wait()
+            await event.wait()
         }
+    }
+}
+
+extension NotificationDelivery {
+    /// One delivery that stands for this one and all that came after it up to a later one.
+    func followed(by later: NotificationDelivery) -> NotificationDelivery {
+        NotificationDelivery(
+            name: later.name, state: later.state, count: count + later.count, revision: later.revision,
+            origin: later.origin)
     }
 }

@@ -19,12 +19,12 @@ public final class NotificationToken: Sendable {
         notifications.cancel()
     }
 
-    /// What is observed.
+    /// The name that is observed.
     public var name: NotificationName { notifications.name }
 
     /// Ends it: once this has returned, the handler neither starts nor runs. Idempotent.
     ///
-    /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for whoever cancels.
+    /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for the caller.
     /// Handlers may call it as well, for themselves and for each other; then it does not wait: the call that is running is
     /// the last.
     public func cancel() {
@@ -50,7 +50,7 @@ public final class NotificationToken: Sendable {
         try await notifications.check()
     }
 
-    /// What stands under the name now.
+    /// Returns the state under the name now.
     public func state() async throws(SharedCoreError) -> NotificationState {
         try await notifications.state()
     }

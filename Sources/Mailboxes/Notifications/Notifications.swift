@@ -1,16 +1,17 @@
 public import CoreAPI
+internal import Synchronization
 
 /// The posts of one name, as an asynchronous sequence that can be suspended.
 ///
-/// Posts that come while nobody takes them, or while the sequence is suspended, are one delivery, which says how many
-/// it stands for. It has one consumer at a time. Letting go of the last reference cancels it.
+/// Posts that come while no consumer takes them, or while the sequence is suspended, are one delivery, which says how
+/// many it stands for. It has one consumer at a time. Letting go of the last reference cancels it.
 ///
 /// Source: contract N3, N6.
 public final class Notifications: AsyncSequence, Sendable {
     public typealias Element = NotificationDelivery
     public typealias Failure = SharedCoreError
 
-    /// What is observed.
+    /// The name that is observed.
     public var name: NotificationName { checking.name }
 
     private let observation: Observation
@@ -62,7 +63,7 @@ public final class Notifications: AsyncSequence, Sendable {
         try await checking.check()
     }
 
-    /// What stands under the name now.
+    /// Returns the state under the name now.
     public func state() async throws(SharedCoreError) -> NotificationState {
         try await checking.state()
     }
@@ -96,5 +97,36 @@ public final class Notifications: AsyncSequence, Sendable {
         ) async throws(SharedCoreError) -> NotificationDelivery? {
             try await notifications.next()
         }
+    }
+}
+
+/// Tells whether anything was posted since it was asked last, without any event.
+///
+/// Source: contract N5; `notify_check` of notify(3).
+public final class NotificationCheck: Sendable {
+    /// The name that is checked.
+    public let name: NotificationName
+    private let notifier: any CrossProcessNotifier
+    private let lastCount: Mutex<UInt64>
+
+    init(of name: NotificationName, on notifier: any CrossProcessNotifier, since count: UInt64) {
+        self.name = name
+        self.notifier = notifier
+        self.lastCount = Mutex(count)
+    }
+
+    /// Whether the name was posted since the last check, or, at the first one, since this was made.
+    public func check() async throws(SharedCoreError) -> Bool {
+        let count = try await notifier.state(of: name).count
+        // Two checks at once are two checks: one of them comes first.
+        return lastCount.withLock { last in
+            defer { last = max(last, count) }
+            return count > last
+        }
+    }
+
+    /// Returns the state under the name now.
+    public func state() async throws(SharedCoreError) -> NotificationState {
+        try await notifier.state(of: name)
     }
 }

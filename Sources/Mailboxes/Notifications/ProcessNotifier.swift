@@ -23,7 +23,7 @@ final class ProcessNotifier: CrossProcessNotifier {
 
     private let state = Mutex(State())
 
-    /// Who posts: there is no session, and all of them are this process.
+    /// The origin of all posts: there is no session, and all of them are of this process.
     private static let origin = SessionID(rawValue: 0)
 
     func post(_ name: NotificationName, state word: UInt64?) async throws(SharedCoreError) -> Revision {
@@ -40,7 +40,7 @@ final class ProcessNotifier: CrossProcessNotifier {
             for slot in topic.slots.values { slot.put(delivery) }
             return (revision, Array(topic.slots.values))
         }
-        for slot in slots { slot.ring() }
+        for slot in slots { slot.signal() }
         return revision
     }
 

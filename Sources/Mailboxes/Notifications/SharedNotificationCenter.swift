@@ -35,7 +35,7 @@ public final class SharedNotificationCenter: Sendable {
         try await notifier(of: name).post(name, state: state)
     }
 
-    /// What stands under `name` now: the state word, and how often it was posted.
+    /// Returns the state under `name` now: the state word, and how often it was posted.
     public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
         try await notifier(of: name).state(of: name)
     }
@@ -50,7 +50,7 @@ public final class SharedNotificationCenter: Sendable {
     public func notifications(named name: NotificationName) async throws(SharedCoreError) -> Notifications {
         let notifier = notifier(of: name)
         let observation = try await notifier.observe(name)
-        // Armed first: whatever is posted after this state was read is delivered.
+        // Armed first: a post after this state was read is delivered.
         let state = try await notifier.state(of: name)
         let check = NotificationCheck(of: name, on: notifier, since: state.count)
         return Notifications(observation, check, after: state.revision)
@@ -77,5 +77,95 @@ public final class SharedNotificationCenter: Sendable {
 
     private func notifier(of name: NotificationName) -> any CrossProcessNotifier {
         ProcessNotifier.owns(name) ? ProcessNotifier.shared : group
+    }
+}
+
+/// Handlers. Each of these returns armed: a post that begins after the call has returned is delivered. Calls of one
+/// handler never overlap, and posts that come while it runs are one delivery. When the session ends, a handler is just
+/// not called any more; a caller that must know of it takes ``notifications(named:)``, which throws.
+extension SharedNotificationCenter {
+    /// Calls a handler for the posts of `name`, on no particular thread.
+    ///
+    /// - Returns: The registration, which ends when it is let go of.
+    public func addObserver(
+        forName name: NotificationName, using handler: @escaping @Sendable (NotificationDelivery) -> Void
+    ) async throws(SharedCoreError) -> NotificationToken {
+        try await register(name, .anywhere(handler))
+    }
+
+    /// Calls a handler for the posts of `name` on the main actor.
+    ///
+    /// - Returns: The registration, which ends when it is let go of.
+    public func addObserver(
+        forName name: NotificationName, onMain handler: @escaping @MainActor @Sendable (NotificationDelivery) -> Void
+    ) async throws(SharedCoreError) -> NotificationToken {
+        try await register(name, .main(handler))
+    }
+
+    /// Calls a handler for the posts of `name` on an actor.
+    ///
+    /// - Returns: The registration, which ends when it is let go of.
+    public func addObserver<Host: Actor>(
+        forName name: NotificationName, on host: Host,
+        using handler: @escaping @Sendable (isolated Host, NotificationDelivery) -> Void
+    ) async throws(SharedCoreError) -> NotificationToken {
+        try await register(name, .on(host, handler))
+    }
+
+    /// Calls a handler for the posts of `name` for as long as an object lives and ``removeObserver(_:forName:)`` was not
+    /// called for it. The object is not kept alive, and observing ends by itself when it goes away.
+    public func addObserver<Observer: AnyObject & Sendable>(
+        _ observer: Observer, forName name: NotificationName,
+        using handler: @escaping @Sendable (Observer, NotificationDelivery) -> Void
+    ) async throws(SharedCoreError) {
+        let call = Handler<NotificationDelivery>.anywhere { [weak observer, weak self] delivery in
+            if let observer { handler(observer, delivery) } else { self?.sweep() }
+        }
+        keep(try await register(name, call), for: observer)
+    }
+
+    private func register(
+        _ name: NotificationName, _ handler: Handler<NotificationDelivery>
+    ) async throws(SharedCoreError) -> NotificationToken {
+        let notifications = try await notifications(named: name)
+        let gate = HandlerGate()
+        Task { [next = notifications.taking] in
+            while let delivery = try? await next(), await handler.call(delivery, gate) {}
+        }
+        return NotificationToken(notifications, gate)
+    }
+}
+
+/// Which registrations belong to which observer. It keeps no observer alive.
+struct ObserverTable {
+    private struct Record {
+        weak var observer: (any AnyObject & Sendable)?
+        var tokens: [NotificationToken]
+    }
+
+    private var records: [ObjectIdentifier: Record] = [:]
+
+    /// - Returns: The registrations of observers that went away, to be let go of.
+    mutating func keep(_ token: NotificationToken, for observer: any AnyObject & Sendable) -> [NotificationToken] {
+        let gone = sweep()
+        records[ObjectIdentifier(observer), default: Record(observer: observer, tokens: [])].tokens.append(token)
+        return gone
+    }
+
+    mutating func remove(_ observer: AnyObject, forName name: NotificationName?) -> [NotificationToken] {
+        let id = ObjectIdentifier(observer)
+        guard let record = records[id] else { return [] }
+        let removed = record.tokens.filter { name == nil || $0.name == name }
+        records[id]?.tokens.removeAll { name == nil || $0.name == name }
+        if records[id]?.tokens.isEmpty == true { records[id] = nil }
+        return removed
+    }
+
+    /// - Returns: The registrations of observers that went away, to be let go of.
+    mutating func sweep() -> [NotificationToken] {
+        // Another object may have got the address of one that went away: so they go before any is looked for.
+        let gone = records.filter { $0.value.observer == nil }
+        for id in gone.keys { records[id] = nil }
+        return gone.values.flatMap(\.tokens)
     }
 }

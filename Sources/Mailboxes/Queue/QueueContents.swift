@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// What a queue holds at one revision, as a pure value.
+/// The contents of a queue at one revision, as a pure value.
 package struct QueueContents: Hashable, Sendable {
     package let keys: QueueKeys
     /// The items of which anything stands in the store.
@@ -14,16 +14,16 @@ package struct QueueContents: Hashable, Sendable {
         for entry in entries { set(entry, at: entry.key) }
     }
 
-    /// The messages that nobody has in hand, the oldest first.
+    /// The messages that no consumer has in hand, the oldest first.
     package var waiting: [(item: ItemName, message: Entry)] { inOrder { $0.take == nil } }
 
-    /// The messages that somebody has in hand, the oldest first.
+    /// The messages that a consumer has in hand, the oldest first.
     package var taken: [(item: ItemName, message: Entry)] { inOrder { $0.take != nil } }
 
     /// All messages, the oldest first.
     package var inOrder: [Entry] { inOrder { _ in true }.map(\.message) }
 
-    /// The oldest message, in somebody's hand or not.
+    /// The oldest message, in a consumer's hand or not.
     package var oldest: (item: ItemName, message: Entry)? { inOrder { _ in true }.first }
 
     /// The order is that of the commits, and within one commit that of the names, which a sender makes rising.
@@ -46,4 +46,39 @@ package struct QueueContents: Hashable, Sendable {
             items[name] = item.isEmpty ? nil : item
         }
     }
+}
+
+/// The entries of one message of a queue.
+package struct QueueItem: Hashable, Sendable {
+    /// The message, until it is acknowledged, dropped or expired.
+    package var message: Entry?
+    /// The take of the consumer that has it in hand.
+    package var take: Entry?
+    /// The mark that it was acknowledged.
+    package var mark: Entry?
+
+    package init(message: Entry? = nil, take: Entry? = nil, mark: Entry? = nil) {
+        self.message = message
+        self.take = take
+        self.mark = mark
+    }
+
+    package subscript(part: QueueKeys.Part) -> Entry? {
+        get {
+            switch part {
+            case .message: message
+            case .take: take
+            case .mark: mark
+            }
+        }
+        set {
+            switch part {
+            case .message: message = newValue
+            case .take: take = newValue
+            case .mark: mark = newValue
+            }
+        }
+    }
+
+    package var isEmpty: Bool { message == nil && take == nil && mark == nil }
 }

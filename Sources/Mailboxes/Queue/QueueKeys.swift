@@ -1,17 +1,17 @@
 package import CoreAPI
 
-/// Where the parts of a queue stand in the store.
+/// The keys of a queue in the store.
 ///
 /// Everything about one message stands under one path, so that it can be read at one revision and watched by itself:
 ///
 /// | key | what | lives |
 /// |---|---|---|
 /// | `<path>/<item>/m` | the message | until acknowledged, or for the queue's lifetime |
-/// | `<path>/<item>/t` | the take: who has it in hand | with the taker's session |
+/// | `<path>/<item>/t` | the take of the consumer that has it in hand | with the taker's session |
 /// | `<path>/<item>/a` | the mark that it was acknowledged | for the queue's mark lifetime |
 /// | `<path>/%sends` | written by every send of a bounded queue | as long as the queue |
 package struct QueueKeys: Hashable, Sendable {
-    /// What stands under the path of an item.
+    /// The parts of an item.
     package enum Part: String, Hashable, Sendable {
         case message = "m"
         case take = "t"
@@ -50,7 +50,7 @@ package struct QueueKeys: Hashable, Sendable {
         try KeyPrefix(path + "/" + item.text + "/")
     }
 
-    /// What a key of the store is to this queue; nil when it is no part of an item.
+    /// The item and the part that a key belongs to; nil when it is no part of an item.
     package func place(of key: Key) -> (item: ItemName, part: Part)? {
         let name = key.text.utf8
         guard prefix.contains(key), name.count >= path.utf8.count + 4 else { return nil }
@@ -72,5 +72,30 @@ extension QueueKeys.Part {
         case UInt8(ascii: "a"): self = .mark
         default: return nil
         }
+    }
+}
+
+extension QueueKeys {
+    /// The oldest message that no consumer has in hand, among the entries of a snapshot of the queue.
+    ///
+    /// One pass: in the order of keys, the take of a message comes right behind it. Only a message that is older than
+    /// all before has its key looked into.
+    package func oldestWaiting(in entries: [Entry]) -> (item: ItemName, message: Entry)? {
+        var oldest: (item: ItemName, message: Entry)?
+        for (index, entry) in entries.enumerated() where Part(endOf: entry.key) == .message {
+            if index + 1 < entries.count, isTake(entries[index + 1].key, of: entry.key) { continue }
+            if let known = oldest?.message,
+                (known.creationRevision, known.key) < (entry.creationRevision, entry.key)
+            {
+                continue
+            }
+            guard let item = place(of: entry.key)?.item else { continue }
+            oldest = (item, entry)
+        }
+        return oldest
+    }
+
+    private func isTake(_ key: Key, of message: Key) -> Bool {
+        Part(endOf: key) == .take && key.text.utf8.dropLast().elementsEqual(message.text.utf8.dropLast())
     }
 }

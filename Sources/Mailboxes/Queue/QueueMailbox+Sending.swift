@@ -82,3 +82,27 @@ extension QueueMailbox {
         return dropped
     }
 }
+
+/// The receipt of a message that is in its queue.
+public struct SendReceipt: Hashable, Sendable {
+    /// The name under which it is kept.
+    public let item: ItemName
+    /// The commit that stored it.
+    public let revision: Revision
+    /// The messages that had to make room for it.
+    public let dropped: [ItemName]
+
+    package init(item: ItemName, revision: Revision, dropped: [ItemName]) {
+        self.item = item
+        self.revision = revision
+        self.dropped = dropped
+    }
+}
+
+/// The outcome of a send under a name.
+public enum NamedSend: Hashable, Sendable {
+    /// It is in the queue.
+    case sent(SendReceipt)
+    /// One of the same name is in the queue, or was acknowledged and is still remembered. Nothing was stored.
+    case duplicate
+}

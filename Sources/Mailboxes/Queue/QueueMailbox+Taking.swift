@@ -1,7 +1,7 @@
 public import CoreAPI
 
 extension QueueMailbox {
-    /// Takes the oldest message that nobody has in hand; nil when there is none.
+    /// Takes the oldest message that no consumer has in hand; nil when there is none.
     public func take() async throws(SharedCoreError) -> QueueDelivery? {
         while true {
             let entries = try await store.list(keys.prefix).entries
@@ -10,7 +10,7 @@ extension QueueMailbox {
         }
     }
 
-    /// Takes the message of a name; nil when there is none or somebody has it in hand.
+    /// Takes the message of a name; nil when there is none or a consumer has it in hand.
     public func take(_ item: ItemName) async throws(SharedCoreError) -> QueueDelivery? {
         while true {
             let found = try await self.item(item)
@@ -40,8 +40,8 @@ extension QueueMailbox {
         }
     }
 
-    /// Puts a message back where it was, in front of younger ones, for anybody to take. A take that does not stand any
-    /// more is left alone.
+    /// Puts a message back where it was, in front of younger ones, for any consumer to take. A take that does not stand
+    /// any more is left alone.
     public func giveBack(_ delivery: QueueDelivery) async throws(SharedCoreError) {
         var transaction = Transaction()
         try addGiveBack(of: delivery, to: &transaction)
@@ -52,11 +52,103 @@ extension QueueMailbox {
         }
     }
 
-    /// What stands about one item, at one revision.
+    /// The entries of one item, at one revision.
     package func item(
         _ name: ItemName, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> QueueItem {
         let snapshot = try await store.list(keys.prefix(of: name), consistency: consistency)
         return QueueContents(of: snapshot.entries, at: keys).items[name] ?? QueueItem()
     }
+}
+
+/// How one message is taken, also where the answer is lost.
+extension QueueMailbox {
+    /// How often, and how many times, a take is looked for whose answer was lost and whose caller does not wait.
+    private static let searchInterval = Duration.seconds(1)
+    private static let searchCount = 60
+
+    /// Tries to take a message as it was seen; nil when something changed.
+    ///
+    /// A take whose answer is lost may stand, and would keep the message from all consumers: it is looked for, and
+    /// known by its nonce. Where that look fails too, the take is given back as soon as it is found.
+    package func take(_ message: Entry, of item: ItemName) async throws(SharedCoreError) -> QueueDelivery? {
+        let nonce = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
+        var transaction = Transaction()
+        try addTake(of: message, item: item, nonce: nonce, to: &transaction)
+        do throws(SharedCoreError) {
+            let commit = try await store.commit(transaction)
+            return QueueDelivery(of: message, item: item, epoch: commit.revision)
+        } catch {
+            if isOutdated(error) { return nil }
+            guard error.code == .outcomeUnknown else { throw error }
+            return try await search(nonce, for: message, of: item, after: error)
+        }
+    }
+
+    private func search(
+        _ nonce: [UInt8], for message: Entry, of item: ItemName, after lost: SharedCoreError
+    ) async throws(SharedCoreError) -> QueueDelivery? {
+        do throws(SharedCoreError) {
+            if let delivery = try await find(nonce, for: message, of: item) { return delivery }
+        } catch {
+            Task { await giveBackWhenFound(nonce, for: message, of: item) }
+        }
+        throw lost
+    }
+
+    /// The delivery of a take that stands.
+    private func find(
+        _ nonce: [UInt8], for message: Entry, of item: ItemName
+    ) async throws(SharedCoreError) -> QueueDelivery? {
+        guard let take = try await self.item(item).take, take.origin == store.session.id, take.value == nonce else {
+            return nil
+        }
+        return QueueDelivery(of: message, item: item, epoch: take.revision)
+    }
+
+    private func giveBackWhenFound(_ nonce: [UInt8], for message: Entry, of item: ItemName) async {
+        for _ in 0..<Self.searchCount {
+            do throws(SharedCoreError) {
+                if let delivery = try await find(nonce, for: message, of: item) { try await giveBack(delivery) }
+                return
+            } catch {
+                // What a session has taken ends with it.
+                if error.code == .closed || error.code == .sessionEnded { return }
+            }
+            do { try await Task.sleep(for: Self.searchInterval) } catch { return }
+        }
+    }
+}
+
+/// A message in a consumer's hand. No other can take it until it is acknowledged, given back, or the consumer's session
+/// ends.
+public struct QueueDelivery: Hashable, Sendable {
+    /// The name of the message.
+    public let item: ItemName
+    /// The message.
+    public let bytes: [UInt8]
+    /// The commit that stored it.
+    public let sentAt: Revision
+    /// The session that sent it.
+    public let sender: SessionID
+    /// The epoch of the take: an acknowledgement counts only while this take stands.
+    public let epoch: Revision
+
+    /// The delivery of a message whose take was committed as `epoch`.
+    package init(of message: Entry, item: ItemName, epoch: Revision) {
+        self.item = item
+        self.bytes = message.value
+        self.sentAt = message.creationRevision
+        self.sender = message.origin
+        self.epoch = epoch
+    }
+}
+
+/// The outcome of an acknowledgement.
+public enum Acknowledgement: Hashable, Sendable {
+    /// The message is gone and will not be delivered again; the commit that says so.
+    case acknowledged(Revision)
+    /// The take does not stand any more: the message was acknowledged before, given back, dropped by overflow or taken
+    /// by another session after this session's end. Nothing was changed.
+    case superseded
 }

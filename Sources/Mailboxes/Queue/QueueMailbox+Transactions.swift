@@ -44,7 +44,7 @@ extension QueueMailbox {
     }
 
     /// Adds the taking of a message as it was seen; the revision of the commit is the epoch of the take. The
-    /// transaction fails when the message is gone or in somebody's hand.
+    /// transaction fails when the message is gone or in a consumer's hand.
     ///
     /// - Parameter nonce: What tells this take from every other of the same session.
     package func addTake(

@@ -42,7 +42,7 @@ public struct QueueMailbox: Sendable {
         try self.init(store, path: path, options: options, announcing: nil)
     }
 
-    /// - Parameter announcement: What every send posts in its own commit, so that a listener who was passed over can
+    /// - Parameter announcement: What every send posts in its own commit, so that a listener that fell behind can
     ///   count what it missed.
     package init(
         _ store: any SharedStore, path: String, options: QueueOptions, announcing announcement: NotificationName?
@@ -75,4 +75,60 @@ public struct QueueMailbox: Sendable {
         guard let failure = error.guardFailure else { return false }
         return keys.prefix.contains(failure.condition.key)
     }
+}
+
+extension QueueMailbox {
+    /// Begins to take messages, waiting where there is none.
+    ///
+    /// Returns armed: a message that is sent after this call has returned wakes a waiting consumer.
+    public func deliveries() async throws(SharedCoreError) -> QueueDeliveries {
+        QueueDeliveries(of: self, watch: try await watch(from: .snapshot))
+    }
+
+    /// Begins to deliver every change of the queue: messages, takes and acknowledgements, as they stand in the store.
+    public func watch(from start: WatchStart = .snapshot) async throws(SharedCoreError) -> Watch {
+        try await store.watch([keys.prefix], from: start)
+    }
+}
+
+/// How a queue keeps its messages. All users of one queue should use the same options.
+public struct QueueOptions: Hashable, Sendable {
+    /// The behaviour of a send when the queue is full.
+    public enum Overflow: Hashable, Sendable {
+        /// It is refused with ``SharedCoreError/Code/limitExceeded``.
+        case refuse
+        /// The oldest messages make room, those that no consumer has in hand first. The receipt names them.
+        case dropOldest
+    }
+
+    /// The most messages that are kept, those in hand counted; nil for no bound but the store's.
+    public var capacity: Int?
+    /// The behaviour of a send when the queue is full.
+    public var overflow: Overflow
+    /// How long a message is kept when it is not acknowledged.
+    public var lifetime: Lifetime
+    /// How long an acknowledged message's name is remembered, so that the same one is not accepted again; nil for not
+    /// at all.
+    public var markLifetime: Duration?
+
+    public init(
+        capacity: Int? = nil, overflow: Overflow = .refuse, lifetime: Lifetime = .persistent,
+        markLifetime: Duration? = nil
+    ) {
+        self.capacity = capacity
+        self.overflow = overflow
+        self.lifetime = lifetime
+        self.markLifetime = markLifetime
+    }
+}
+
+/// How many messages a queue holds.
+public struct QueueCount: Hashable, Sendable {
+    /// Those that can be taken.
+    public let waiting: Int
+    /// Those that a consumer has in hand.
+    public let taken: Int
+
+    /// All of them.
+    public var total: Int { waiting + taken }
 }

@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// The order of the messages of a queue that nobody has in hand, kept up by what a watch delivers. It holds names only.
+/// The order of a queue's messages that no consumer has in hand, kept up to date by a watch. It holds names only.
 package struct QueueOrder: Sendable {
     private struct Place: Comparable {
         let revision: Revision
@@ -25,8 +25,8 @@ package struct QueueOrder: Sendable {
     /// The oldest message that waits.
     package var first: ItemName? { waiting.first?.item }
 
-    /// Passes over the oldest message, until something changes about it. To be called when taking it was tried: whatever
-    /// came of it, the changes that follow tell.
+    /// Passes over the oldest message, until something changes about it. To be called when taking it was tried: where
+    /// that changed anything, the watch tells.
     package mutating func dropFirst() {
         waiting.removeFirst()
     }

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// Descriptors that are to become readable: each reported once, to whoever polls the set (``add(_:key:)``, ``take()``),
-/// or each time anew, to a thread that waits (``addEdges(of:key:)``, ``wait()``).
+/// Descriptors that are to become readable: each reported once, to the thread that polls the set (``add(_:key:)``,
+/// ``take()``), or each time anew, to a thread that waits (``addEdges(of:key:)``, ``wait()``).
 package final class ReadinessSet: Sendable {
     /// The descriptor to poll for reading.
     package let descriptor: Int32
@@ -36,7 +36,7 @@ package final class ReadinessSet: Sendable {
     /// Waits for the next report, of which any number of threads may do so: each report wakes one of them. Blocks.
     ///
     /// - Returns: The keys of what has become readable, none when a signal came; nil when there is nothing to wait for
-    ///   any more, because somebody has closed the set's descriptor.
+    ///   any more, because the set's descriptor was closed.
     package func wait() -> [UInt64]? {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 16) { keys in
             let count = clinux_wait_ready(descriptor, keys.baseAddress, Int32(keys.count))

@@ -1,10 +1,10 @@
 internal import CLinux
 internal import Glibc
 
-/// An open directory. Names are looked up in it, so it does not matter if somebody renames it or puts something else in
+/// An open directory. Names are looked up in it, so it does not matter if it is renamed or something else is put in
 /// its place.
 package final class Directory: Sendable {
-    /// Where it was opened, for messages.
+    /// The path it was opened by, for messages.
     package let path: String
     /// The system's number for it, valid as long as this object.
     package let descriptor: Int32
@@ -26,7 +26,7 @@ package final class Directory: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// Makes a directory with the given permissions, whatever the process's mask is.
+    /// Makes a directory with the given permissions, less those of the process's mask.
     ///
     /// - Returns: Whether it was made; false when something has that name already.
     package static func create(path: String, permissions: UInt32) throws(SystemCallError) -> Bool {
@@ -39,10 +39,10 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Makes a directory that nobody else has or may enter, for what is needed for a while, and gives its path.
+    /// Makes a directory of its own for temporary files, which no other user may enter, and returns its path.
     ///
     /// - Parameters:
-    ///   - name: What its name begins with, for whoever finds what was left behind.
+    ///   - name: What its name begins with, by which a directory that was left behind is recognised.
     ///   - parent: Where it is made. What is no absolute path stands for the usual place, `/tmp`.
     package static func makeTemporary(_ name: String, in parent: String?) throws(SystemCallError) -> String {
         let base = parent.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
@@ -70,7 +70,7 @@ package final class Directory: Sendable {
         _ = try SystemCall.run("rmdir", at: path) { rmdir(path) }
     }
 
-    /// What the system knows of the directory.
+    /// The system's record of the directory.
     package func status() throws(SystemCallError) -> FileStatus {
         var status = stat()
         _ = try SystemCall.run("fstat", at: path) { fstat(descriptor, &status) }

@@ -1,9 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// What the system knows of a file.
+/// The system's record of a file.
 package struct FileStatus: Hashable, Sendable {
-    /// The file system and the number of the file in it: the file's identity, whatever its names are.
+    /// The file system and the number of the file in it: the file's identity, under any of its names.
     package struct Identity: Hashable, Sendable {
         package let device: UInt64
         package let number: UInt64
@@ -15,9 +15,9 @@ package struct FileStatus: Hashable, Sendable {
     package let owner: UInt32
     /// The group that it belongs to.
     package let group: UInt32
-    /// Who may do what, as the lower twelve bits of the mode.
+    /// The permissions, as the lower twelve bits of the mode.
     package let permissions: UInt32
-    /// Whether the last name of the file is gone. Who has it open can use it, and nobody else can find it.
+    /// Whether the last name of the file is gone. A process that has it open can use it, and no other can find it.
     package let isRemoved: Bool
     /// How many names the file has.
     package let nameCount: Int
@@ -128,5 +128,15 @@ package struct FilePresence: Hashable, Sendable {
             (identity, byteCount, nameCount) = (status.identity, status.byteCount, status.nameCount)
             kind = status.kind
         }
+    }
+}
+
+/// An extended attribute of a file (xattr(7)).
+package enum FileAttribute {
+    /// The attribute as text; nil when there is none, or none that this process may see.
+    package static func text(_ name: String, of path: String) -> String? {
+        var value = [UInt8](repeating: 0, count: 256)
+        let count = clinux_attribute(path, name, &value, value.count)
+        return count < 0 ? nil : String(decoding: value[..<Int(count)], as: UTF8.self)
     }
 }

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// What kind of file system a file is on, by the number that the system has for it.
+/// The kind of a file system, by the number that the system has for it.
 package struct FileSystemKind: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt64
 

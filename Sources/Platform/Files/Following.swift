@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What stands at the end of a path.
+/// The result of following a path.
 package enum Followed<Found> {
     case found(Found)
     /// A symbolic link on the way belongs to a user who is neither this process's nor root, and could lead it anywhere.

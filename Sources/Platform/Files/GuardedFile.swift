@@ -1,7 +1,7 @@
 package import CoreAPI
 
 extension FileStatus {
-    /// What speaks against a file that only certain users may have written, or read.
+    /// An objection to a file that only certain users may have written, or read.
     package enum Objection: Hashable, Sendable {
         /// It is a FIFO, a device, a directory or a socket.
         case notRegular

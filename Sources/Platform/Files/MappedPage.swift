@@ -94,14 +94,15 @@ package final class MappedPage: Sendable {
         clinux_load_half(base + offset)
     }
 
-    /// Changes the lower half of the word at a byte offset and wakes all who sleep at it for a bit of the mask.
+    /// Changes the lower half of the word at a byte offset and wakes all threads that sleep at it for a bit of the
+    /// mask.
     package func wake(at offset: Int, for mask: UInt32) {
         clinux_increment_half(base + offset)
         _ = clinux_wake_at(base + offset, mask)
     }
 
-    /// Sleeps as long as the lower half of the word at a byte offset is what was seen and nobody wakes those who sleep
-    /// there for a bit of the mask. Blocks; a signal may end it early.
+    /// Sleeps as long as the lower half of the word at a byte offset is what was seen and no thread wakes those that
+    /// sleep there for a bit of the mask. Blocks; a signal may end it early.
     package func sleep(at offset: Int, while seen: UInt32, for mask: UInt32) {
         _ = clinux_sleep_at(base + offset, seen, mask)
     }

@@ -3,10 +3,10 @@ internal import Glibc
 
 /// An open file description, closed with its last reference and never given to a program that is started.
 ///
-/// It may be used from any thread: every read and write names its place. Opening never waits, not even for a pipe that
-/// somebody put in a file's place.
+/// It may be used from any thread: every read and write names its place. Opening never waits, not even for a pipe
+/// in the place of a file.
 package final class OpenFile: Sendable {
-    /// Where it was opened, for messages.
+    /// The path it was opened by, for messages.
     package let path: String
     /// The system's number for it, valid as long as this object.
     package let descriptor: Int32
@@ -22,7 +22,7 @@ package final class OpenFile: Sendable {
         try SystemCall.negated("fcntl(F_DUPFD_CLOEXEC)", at: path) { clinux_duplicate(descriptor, 0) }
     }
 
-    /// Opens another descriptor of what somebody else's descriptor means.
+    /// Opens another descriptor of the description that a caller's descriptor means.
     package convenience init(duplicating descriptor: Int32) throws(SystemCallError) {
         let path = "descriptor \(descriptor)"
         self.init(
@@ -34,11 +34,11 @@ package final class OpenFile: Sendable {
     /// hear of it.
     ///
     /// The system closes the files of a dead process from the highest descriptor down, and to close an inotify instance
-    /// takes it some 15 ms: whatever lies below one, and the pidfd, is that much later.
+    /// takes it some 15 ms: the descriptors below one, and the pidfd, are that much later.
     package enum EarlyEnd: Sendable {
-        /// What wakes them.
+        /// The files by which waiting processes are woken.
         case bell
-        /// What they find when they look then: it is closed first.
+        /// The locks that woken processes check then: they are closed first.
         case lock
 
         /// The lowest number that such a file may get.
@@ -128,14 +128,14 @@ package final class OpenFile: Sendable {
     /// The flag by which a program that is started does not inherit a file.
     private static var closing: Int32 { Defect.inheritedFiles.isPresent ? 0 : O_CLOEXEC }
 
-    /// What the system knows of the file.
+    /// The system's record of the file.
     package func status() throws(SystemCallError) -> FileStatus {
         var status = stat()
         _ = try SystemCall.run("fstat", at: path) { fstat(descriptor, &status) }
         return FileStatus(status)
     }
 
-    /// What the system knows of the file without its times; see ``FilePresence``.
+    /// The system's record of the file without its times; see ``FilePresence``.
     package func presence() throws(SystemCallError) -> FilePresence {
         try FilePresence(of: descriptor, "", at: path) { () throws(SystemCallError) in try status() }
     }

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// A pipe between processes.
 package struct Pipe: Sendable {
-    /// Where it is read.
+    /// The end that is read.
     package let output: OpenFile
-    /// Where it is written. The reader sees the end when nobody has this one any more.
+    /// The end that is written. The reader sees the end when no process has this one any more.
     package let input: OpenFile
 
     package init() throws(SystemCallError) {

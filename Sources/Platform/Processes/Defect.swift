@@ -7,7 +7,7 @@ internal import Glibc
 package enum Defect: Hashable, Sendable {
     // MARK: - The order
 
-    /// A record is published whatever the commit word says by now.
+    /// A record is published also when the commit word has changed since.
     case blindPublication
     /// A writer that is frozen under the lock is waited for.
     case endlessPatience
@@ -15,7 +15,7 @@ package enum Defect: Hashable, Sendable {
     case unsealedCompaction
     /// A reader takes the place that it has come to for the published end.
     case cachedTail
-    /// A record is believed whatever its checksum says.
+    /// A record with a wrong checksum is believed.
     case ignoredChecksum
     /// The journal of an earlier run of the machine goes on in this one.
     case ignoredBoot
@@ -43,11 +43,11 @@ package enum Defect: Hashable, Sendable {
     case earlyRing
     /// Bells are opened only when they ring, so that the end of a writer rings none.
     case lateBells
-    /// Who listens is forgotten when the journal is passed over.
+    /// The listeners are forgotten when the journal is passed over.
     case lostInterest
     /// A queue of events that has overflowed is taken for one that has not.
     case overlookedOverflow
-    /// Writers do not wake who sleeps at shared memory.
+    /// Writers do not wake the threads that sleep at shared memory.
     case silentSignals
 
     // MARK: - Sessions
@@ -56,7 +56,7 @@ package enum Defect: Hashable, Sendable {
     case processLocks
     /// Programs that are started inherit the files.
     case inheritedFiles
-    /// Whoever looks whether a lock is held takes it.
+    /// A check whether a lock is held takes it.
     case lockingProbe
     /// The end of a process is not waited for.
     case unawaitedEnds

@@ -1,17 +1,17 @@
 internal import CLinux
 internal import Glibc
 
-/// What a process decides about itself.
+/// Calls by which a process changes or reads its own state.
 package enum OwnProcess {
     /// Has the kernel kill this process when the thread that started it has ended, and with it the process of that
     /// thread. It lasts through ``become(_:_:)``, unless that program runs with rights of its own.
     ///
-    /// - Returns: Whether the parent still is who it should be.
+    /// - Returns: Whether that process still is the parent.
     package static func endsWith(parent: Int32) -> Bool {
         clinux_end_with_parent(parent) == 0
     }
 
-    /// Waits until whoever started this process lets it begin, which a byte on standard input says.
+    /// Waits until the parent process lets this one begin, by a byte on standard input.
     ///
     /// - Returns: Whether it may; not where that process has gone without a word.
     package static func waitForLeave() -> Bool {
@@ -106,7 +106,7 @@ package enum OwnProcess {
         }
     }
 
-    /// What this process was started with, also where it has changed since.
+    /// The signals that this process was started with, also where they have changed since.
     package static var startedSignals: Signals {
         var (ignored, blocked): (UInt64, UInt64) = (0, 0)
         clinux_started_signals(&ignored, &blocked)
@@ -129,4 +129,26 @@ extension [UInt8] {
     var duplicatedCString: UnsafeMutablePointer<CChar>? {
         strdup(map(CChar.init(bitPattern:)) + [0])
     }
+}
+
+/// The program that this process runs.
+package enum OwnProgram {
+    /// Where it was when this was first asked for. Later, another version may have taken its place.
+    ///
+    /// - Throws: What hinders it, such as that there is no /proc.
+    package static var path: String {
+        get throws(SystemCallError) { try found.get() }
+    }
+
+    /// The path of a program that stands beside it.
+    package static func sibling(_ name: String) throws(SystemCallError) -> String {
+        try path.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/" + name
+    }
+
+    private static let found: Result<String, SystemCallError> = {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0 else { return .failure(SystemCallError("readlink", number: errno, at: "/proc/self/exe")) }
+        return .success(String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self))
+    }()
 }

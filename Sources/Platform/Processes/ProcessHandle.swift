@@ -7,7 +7,8 @@ internal import Glibc
 package final class ProcessHandle: Sendable {
     /// The process.
     package let identity: ProcessIdentity
-    /// The descriptor to poll for reading: readable when the process has ended, also when nobody has waited for it yet.
+    /// The descriptor to poll for reading: readable when the process has ended, also before its parent has waited for
+    /// it.
     package let descriptor: Int32
 
     /// Opens the process, then makes sure that it is the one that was meant.
@@ -65,4 +66,42 @@ package final class ProcessHandle: Sendable {
         if result < 0 { throw SystemCallError("pidfd_send_signal", number: -result, at: "process \(identity.pid)") }
         return true
     }
+}
+
+/// The signals that processes of a group send each other.
+package enum ProcessSignal: Sendable {
+    /// Ends the process at once.
+    case kill
+    /// Asks the process to end.
+    case terminate
+    /// Stops the process where it is.
+    case stop
+    /// Lets a stopped process go on.
+    case `continue`
+
+    var rawValue: Int32 {
+        switch self {
+        case .kill: SIGKILL
+        case .terminate: SIGTERM
+        case .stop: SIGSTOP
+        case .continue: SIGCONT
+        }
+    }
+}
+
+/// Why a process could not be opened.
+package enum ProcessUnreachable: Error, Hashable, Sendable {
+    /// It has ended; its number may belong to another process by now.
+    case dead
+    /// Nothing can be said about it from here.
+    case unknown(SystemCallError)
+}
+
+/// A group's handle whose backend can prove by the system which process a session belongs to.
+package protocol SessionProver: Sendable {
+    /// Returns why a process may not be the one that a session belongs to; nil when the system proves that it is.
+    ///
+    /// The answer says something about the process that has the number at this moment: call it while a ``ProcessHandle``
+    /// keeps the number from being used again.
+    func doubt(that process: ProcessIdentity, has session: SessionID) async -> String?
 }

@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// Swift's runtime and libdispatch end the process with SIGILL where they get no descriptor, so it is looked at before.
 package enum SpareDescriptors {
-    /// What is left of the limit (`ulimit -n`); nil where it cannot be told, as without /proc.
+    /// The rest of the limit (`ulimit -n`); nil where it cannot be told, as without /proc.
     package static var count: Int? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }

@@ -7,7 +7,7 @@ package struct StartedProgram: Sendable {
     package let pid: Int32
 
     /// Starts a program in the root directory. It gets no descriptor but its streams, and no signal is blocked in it,
-    /// whatever the calling thread blocks.
+    /// also where the calling thread blocks some.
     ///
     /// - Parameters:
     ///   - path: The program's absolute path.
@@ -43,13 +43,13 @@ package struct StartedProgram: Sendable {
         Glibc.kill(pid, SIGKILL)
     }
 
-    /// Ends at once whoever is left of its process group, where it was started in a session of its own. Only after its end
-    /// and before that was waited for, while the number still means it.
+    /// Ends at once all that is left of its process group, where it was started in a session of its own. Only after its
+    /// end and before that was waited for, while the number still means it.
     package func endGroup() {
         Glibc.kill(-pid, SIGKILL)
     }
 
-    /// Waits for its end and leaves its number to it, so that whoever signals it can be kept out while it is taken back
+    /// Waits for its end and leaves its number to it, so that signals to it can be kept out while it is taken back
     /// by ``waitForEnd()``. Blocks.
     package func waitUntilEnded() {
         while clinux_wait_for_end(pid) == -EINTR {}
@@ -79,4 +79,10 @@ package struct StartedProgram: Sendable {
         return others.map { $0.name + [UInt8(ascii: "=")] + $0.value }
             + variables.sorted { $0.key < $1.key }.map { Array("\($0.key)=\($0.value)".utf8) }
     }
+}
+
+/// How a program ended.
+package enum ProgramEnd: Hashable, Sendable {
+    case exited(status: Int32)
+    case killed(signal: Int32)
 }

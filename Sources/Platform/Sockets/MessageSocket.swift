@@ -4,7 +4,7 @@ internal import Glibc
 /// One end of a connection between two processes of this machine, which keeps messages apart and can carry descriptors.
 /// Nothing of it blocks.
 package final class MessageSocket: Sendable {
-    /// What one look at the connection found.
+    /// The result of one read of the connection.
     package enum Arrival: Sendable {
         /// A message, with the descriptor that came with it.
         case message([UInt8], OpenFile?)
@@ -40,7 +40,7 @@ package final class MessageSocket: Sendable {
     /// The descriptor to poll for reading.
     package var descriptor: Int32 { file.descriptor }
 
-    /// The next connection to one that listens; nil when nobody waits.
+    /// The next connection to one that listens; nil when none waits.
     package func accept() throws(SystemCallError) -> MessageSocket? {
         let result = clinux_accept(descriptor)
         if result == -EAGAIN { return nil }
@@ -48,7 +48,7 @@ package final class MessageSocket: Sendable {
         return MessageSocket(result, path: file.path)
     }
 
-    /// Who made the other end.
+    /// The user and the process that made the other end.
     package func peer() throws(SystemCallError) -> (user: UInt32, process: Int32) {
         var user: uid_t = 0
         var process: pid_t = 0
@@ -79,8 +79,22 @@ package final class MessageSocket: Sendable {
         }
         if result == -EAGAIN { return .nothing }
         if result == -EMSGSIZE { return .tooLong }
-        // An empty message cannot be told from the end, and nobody sends one. A connection that fails has ended.
+        // An empty message cannot be told from the end, and no peer sends one. A connection that fails has ended.
         if carried >= 0 { _ = OpenFile(owning: carried, path: "received") }
         return .end
+    }
+}
+
+/// One message to a socket that another process reads.
+package enum Datagram {
+    /// Sends a datagram.
+    ///
+    /// - Parameters:
+    ///   - address: The socket's path, or its abstract name after an `@`.
+    ///   - seconds: How long to wait where its reader has many to read. Not for 0; else it blocks.
+    package static func send(
+        _ bytes: [UInt8], to address: String, waiting seconds: Int32 = 0
+    ) throws(SystemCallError) {
+        try SystemCall.negated("sendto", at: address) { clinux_send_datagram(address, bytes, bytes.count, seconds) }
     }
 }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// One end of a connection between programs. It never waits.
 package final class StreamConnection: Sendable {
-    /// What came.
+    /// The result of a receive.
     package enum Reception: Hashable, Sendable {
         case bytes([UInt8])
         /// Nothing yet.

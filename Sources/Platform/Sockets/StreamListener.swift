@@ -3,9 +3,9 @@ internal import Glibc
 
 /// A socket that programs connect to. It never waits.
 package final class StreamListener: Sendable {
-    /// The descriptor to poll for reading: readable when somebody connects.
+    /// The descriptor to poll for reading: readable when a client connects.
     package let descriptor: Int32
-    /// Where it listens, for people.
+    /// The address it listens at, for people.
     package let location: String
     /// The port, for one that has a port.
     package let port: UInt16?
@@ -16,14 +16,14 @@ package final class StreamListener: Sendable {
 
     /// Listens at a path, in place of a socket that was left there. Only this user may connect.
     ///
-    /// - Throws: That the address is taken, where somebody listens there or something else than a socket stands there; with
-    ///   EINVAL for a path that begins with `@`, which would be an abstract name.
+    /// - Throws: That the address is taken, where another process listens or something else than a socket stands there;
+    ///   with EINVAL for a path that begins with `@`, which would be an abstract name.
     package init(path: String) throws(SystemCallError) {
         guard !path.hasPrefix("@") else { throw SystemCallError("bind", number: EINVAL, at: path) }
         if let status = try? FileStatus(ofPath: path), status.isSocket {
             let other = clinux_connect_to(path)
             if other >= 0 { Glibc.close(other) }
-            // Nobody has it open any more: only then is it nobody's.
+            // No process has it open any more: only then may it be removed.
             if other == -ECONNREFUSED { unlink(path) }
         }
         descriptor = try SystemCall.negated("bind", at: path) { clinux_listen_at(path) }
@@ -85,7 +85,7 @@ package final class StreamListener: Sendable {
 
     /// The next connection; nil when none waits.
     ///
-    /// - Throws: When the system has no descriptor left. Whoever waits goes on waiting.
+    /// - Throws: When the system has no descriptor left. Waiting clients go on waiting.
     package func accept() throws(SystemCallError) -> StreamConnection? {
         while true {
             let number = clinux_accept(descriptor)

@@ -32,8 +32,8 @@ public enum MainThread {
     /// backend has one, and `SystemClock().sleep(until:)` do not. A core runs on the pool, and so do some of the libraries' own
     /// tasks, as for entries that expire (decision 28): then the timer is there.
     ///
-    /// All of this shares one thread, so what blocks or computes for long belongs on another. Nobody runs the queue of the main
-    /// actor: whoever awaits its code waits for ever.
+    /// All of this shares one thread, so what blocks or computes for long belongs on another. No thread runs the queue
+    /// of the main actor: a task that awaits its code waits for ever.
     ///
     /// - Parameter body: The program. What it returns is the status that the process exits with; what it throws is written to
     ///   standard error, and the process exits with status 1.

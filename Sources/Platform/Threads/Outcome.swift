@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Something that will be known once, and those who wait for it.
+/// A value that becomes known once, and the tasks that wait for it.
 package final class Outcome<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -11,7 +11,7 @@ package final class Outcome<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Makes it known; once. Whoever is in ``whileOpen(_:)`` is waited for, and nobody is let in any more.
+    /// Sets the value, once. Waits for a caller in ``whileOpen(_:)``, and lets no further one in.
     package func settle(_ find: () -> Value) {
         let (waiting, value) = state.withLock { state in
             let value = find()

@@ -10,7 +10,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    /// An executor whose thread somebody lends it: see ``run()``.
+    /// An executor without a thread of its own: the caller of ``run()`` lends it one.
     init() {
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(condition, nil)

@@ -1,5 +1,6 @@
 public import CoreAPI
 internal import Glibc
+internal import Synchronization
 
 /// The machine's own clock: nanoseconds since it started, suspension counted, untouched by the wall clock. It is the same
 /// in every time namespace.
@@ -54,4 +55,94 @@ public struct SystemClock: TimeSource {
         }
         return BootID(high: high, low: low)
     }()
+}
+
+/// The tasks that sleep by ``SystemClock``, and the one thread that wakes them, which lives as long as the process.
+///
+/// The language's own sleep wakes by way of the concurrent pool. An application that holds its threads would keep every
+/// deadline from passing, and a program that runs nothing on the pool would be woken once a second by what watches over it.
+final class Sleepers: Sendable {
+    private struct Sleeper {
+        let instant: BootInstant
+        /// Given whether the time has come; nil until the task waits.
+        var continuation: CheckedContinuation<Bool, Never>?
+    }
+
+    private struct State {
+        var sleepers: [UInt64: Sleeper] = [:]
+        var lastNumber: UInt64 = 0
+        /// When the timer wakes the thread; nil when nothing is set.
+        var wake: BootInstant?
+    }
+
+    /// Nil while the system has no descriptor or no thread left; the next task that sleeps tries again.
+    static var shared: Sleepers? {
+        started.withLock { started in
+            if started == nil { started = try? Sleepers() }
+            return started
+        }
+    }
+
+    private static let started = Mutex<Sleepers?>(nil)
+
+    private let state = Mutex(State())
+    private let timer: IntervalTimer
+
+    private init() throws(SystemCallError) {
+        timer = try IntervalTimer(countsSuspension: true)
+        try OwnedThread.start("sc-clock") { [self] in run() }
+    }
+
+    /// Returns at the instant, or when the task is cancelled.
+    ///
+    /// - Returns: Whether the time has come.
+    func sleep(until instant: BootInstant) async -> Bool {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            state.sleepers[state.lastNumber] = Sleeper(instant: instant)
+            return state.lastNumber
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { wait($0, as: number) }
+        } onCancel: {
+            // It may not wait yet; then it finds its entry gone.
+            state.withLock { $0.sleepers.removeValue(forKey: number) }?.continuation?.resume(returning: false)
+        }
+    }
+
+    private func wait(_ continuation: CheckedContinuation<Bool, Never>, as number: UInt64) {
+        let isKnown = state.withLock { state in
+            guard let instant = state.sleepers[number]?.instant else { return false }
+            state.sleepers[number]?.continuation = continuation
+            if state.wake.map({ instant < $0 }) ?? true { set(to: instant, in: &state) }
+            return true
+        }
+        if !isKnown { continuation.resume(returning: false) }
+    }
+
+    private func set(to instant: BootInstant, in state: inout State) {
+        state.wake = instant
+        timer.set(first: SystemClock().now().duration(to: instant), interval: .zero)
+    }
+
+    private func run() {
+        while true {
+            _ = Poll.wait(for: [timer.descriptor], timeout: nil)
+            timer.clear()
+            let due = state.withLock { takeDue(from: &$0) }
+            for sleeper in due { sleeper.continuation?.resume(returning: true) }
+        }
+    }
+
+    /// Takes out the sleepers whose time has come, the earliest first, and sets the timer for the next.
+    private func takeDue(from state: inout State) -> [Sleeper] {
+        let now = SystemClock().now()
+        let waiting = state.sleepers.filter { $0.value.continuation != nil }
+        let due = waiting.filter { $0.value.instant <= now }
+        for number in due.keys { state.sleepers[number] = nil }
+        state.wake = nil
+        let next = waiting.lazy.map(\.value.instant).filter { $0 > now }.min()
+        if let next { set(to: next, in: &state) }
+        return due.values.sorted { $0.instant < $1.instant }
+    }
 }

@@ -1,11 +1,12 @@
-internal import CoreAPI
+public import CoreAPI
+internal import Mailboxes
 
-/// What happens in one mailbox, for one listener.
+/// The events of one mailbox, for one listener.
 ///
-/// A listener is a place in the order, not a buffer: a slow one costs no memory and holds up nobody; it is told how many
-/// it was passed over. Every message and clearing is either an element or counted in a ``MailboxEvent/lagged(_:)``. It
-/// has one consumer at a time, and ends when it is cancelled or the group is closed. Letting go of the last reference
-/// cancels it.
+/// A listener is a place in the order, not a buffer: a slow one costs no memory and delays no sender; it is told how
+/// many it was passed over. Every message and clearing is either an element or counted in a
+/// ``MailboxEvent/lagged(_:)``. It has one consumer at a time, and ends when it is cancelled or the group is closed.
+/// Letting go of the last reference cancels it.
 ///
 /// Source: contract M3, M4.
 public final class MailboxEvents<Message: Sendable>: AsyncSequence, Sendable {
@@ -74,5 +75,109 @@ public final class MailboxEvents<Message: Sendable>: AsyncSequence, Sendable {
                 }
             }
         }
+    }
+}
+
+/// An event of a mailbox.
+///
+/// Source: contract M3, M4.
+public enum MailboxEvent<Message: Sendable>: Sendable {
+    /// A message was sent. One that equals the message before it is one more.
+    case message(MailboxMessage<Message>)
+    /// What the mailbox held was removed, at a revision and by a session: it was cleared, or the message of a mailbox
+    /// that keeps the last one has expired.
+    case cleared(Revision, by: SessionID)
+    /// A message was sent that cannot be read here. The next one may be good.
+    case undecodable(Undecodable, Revision, by: SessionID)
+    /// The listener was too slow to be told of everything: so many messages and clearings were passed over. The last
+    /// state follows.
+    case lagged(UInt64)
+}
+
+extension MailboxEvent: Equatable where Message: Equatable {}
+
+extension MailboxEvent: Hashable where Message: Hashable {}
+
+/// A message, and where it comes from.
+public struct MailboxMessage<Message: Sendable>: Sendable {
+    /// The message that was sent.
+    public let value: Message
+    /// The commit that stored it.
+    public let revision: Revision
+    /// The session that sent it.
+    public let origin: SessionID
+
+    init(_ value: Message, revision: Revision, origin: SessionID) {
+        self.value = value
+        self.revision = revision
+        self.origin = origin
+    }
+}
+
+extension MailboxMessage: Equatable where Message: Equatable {}
+
+extension MailboxMessage: Hashable where Message: Hashable {}
+
+/// Handlers in place of a loop. Calls of one handler never overlap, and the registration ends when it is let go of. An
+/// error of the store ends it as well; a caller that must know of it writes the loop.
+extension MailboxEvents {
+    /// Calls a handler for each event, on no particular thread.
+    public func handle(using handler: @escaping @Sendable (MailboxEvent<Message>) -> Void) -> MailboxToken {
+        handled(by: .anywhere(handler))
+    }
+
+    /// Calls a handler for each event, on the main actor.
+    public func handle(
+        onMain handler: @escaping @MainActor @Sendable (MailboxEvent<Message>) -> Void
+    ) -> MailboxToken {
+        handled(by: .main(handler))
+    }
+
+    /// Calls a handler for each event, on an actor.
+    public func handle<Host: Actor>(
+        on host: Host, using handler: @escaping @Sendable (isolated Host, MailboxEvent<Message>) -> Void
+    ) -> MailboxToken {
+        handled(by: .on(host, handler))
+    }
+
+    private func handled(by handler: Handler<MailboxEvent<Message>>) -> MailboxToken {
+        let gate = HandlerGate()
+        // It knows the place in the order, not this object, so that letting go of the token ends it.
+        Task { [start] in
+            var events = start
+            while let event = try? await events.next(), await handler.call(event, gate) {}
+        }
+        return MailboxToken(gate) { self.cancel() }
+    }
+}
+
+/// A handler that is called for what happens in one mailbox, until it is cancelled.
+///
+/// Letting go of the last reference cancels it.
+///
+/// Source: contract M4.
+public final class MailboxToken: Sendable {
+    private let gate: HandlerGate
+    private let stop: @Sendable () -> Void
+
+    /// - Parameter stop: Ends the sequence that the handler is called for, and keeps it until then.
+    init(_ gate: HandlerGate, stop: @escaping @Sendable () -> Void) {
+        self.gate = gate
+        self.stop = stop
+    }
+
+    deinit {
+        gate.closeWithoutWaiting()
+        stop()
+    }
+
+    /// Ends it: once this has returned, the handler neither starts nor runs. Idempotent.
+    ///
+    /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for the caller.
+    /// Handlers may call it as well, for themselves and for each other; then it does not wait: the call that is running is
+    /// the last.
+    public func cancel() {
+        gate.close()
+        stop()
     }
 }

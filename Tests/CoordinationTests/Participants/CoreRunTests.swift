@@ -55,3 +55,17 @@ struct CoreRunTests {
         #expect(end.problem?.contains("no witness") == true)
     }
 }
+
+/// The store of the group as a core has it.
+struct EpochGuardedStoreTests {
+    @Test("C4: beside the guard on its writes, a core's store says what the group's store says")
+    func forwards() async throws {
+        let group = try await MemorySpace().open("group", as: SessionDescription(role: .main))
+        try await group.put("key", [1])
+        let store = EpochGuardedStore(store: group, epoch: Revision(rawValue: 7), fenced: {})
+        let usage = try #require(try await store.usage())
+        #expect(try await group.usage() == usage)
+        #expect(store.capabilities == group.capabilities)
+        #expect(try await store.sessions() == group.sessions())
+    }
+}

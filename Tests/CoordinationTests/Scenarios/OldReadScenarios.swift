@@ -74,7 +74,7 @@ struct OldReadScenarios {
 
         clock.advance(by: .milliseconds(100))
         let before = looks.value
-        await participant.ringListeners()
+        await participant.signalListeners()
         try await eventually("it looks early") { looks.value > before }
         try await other.giveBack(taken)
         clock.advance(to: due)
@@ -87,8 +87,8 @@ struct OldReadScenarios {
 
 extension Participant {
     /// As when the state of this participant changes.
-    fileprivate func ringListeners() {
-        for listener in listeners.values { listener.ring() }
+    fileprivate func signalListeners() {
+        for listener in listeners.values { listener.signal() }
     }
 }
 

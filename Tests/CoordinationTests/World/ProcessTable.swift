@@ -1,6 +1,9 @@
 import Coordination
 import CoreAPI
+import CoreAPITesting
+import InMemoryBackend
 import Synchronization
+import TestSupport
 
 /// The processes of a test, for whoever has to kill one.
 final class ProcessTable: ProcessControl {
@@ -47,5 +50,52 @@ final class ProcessTable: ProcessControl {
         guard let found, !found.isDead else { return .gone }
         found.kill()
         return .signalled
+    }
+}
+
+/// A process of the tests: it can be killed and stopped, with the participant and the core in it.
+final class SimulatedProcess: Sendable {
+    let identity: ProcessIdentity
+    private let group = Mutex<MemoryGroup?>(nil)
+    private let dead = Mutex(false)
+
+    init(_ identity: ProcessIdentity) {
+        self.identity = identity
+    }
+
+    var isDead: Bool { dead.withLock { $0 } }
+
+    func attach(_ handle: MemoryGroup) {
+        group.withLock { $0 = handle }
+    }
+
+    func kill() {
+        dead.withLock { $0 = true }
+        group.withLock { $0 }?.simulateKill()
+    }
+
+    func stop() {
+        group.withLock { $0 }?.simulateStop()
+    }
+
+    func `continue`() {
+        group.withLock { $0 }?.simulateContinue()
+    }
+}
+
+/// A witness in front of another that holds up each core on its way, as a stop of its process just there would.
+struct HeldWitness: Witness {
+    let witness: any Witness
+    /// Whether a core has come.
+    let hasCome = Box(false)
+    /// Lets it go on.
+    let mayGoOn = Box(false)
+
+    func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {
+        hasCome.update { $0 = true }
+        // A stopped process holds up its threads, so this one is held up and not its task.
+        // Not for ever: a test that has failed lets nobody go on.
+        waitOnThread(atMost: .seconds(60)) { mayGoOn.value }
+        return try witness.begin(epoch: epoch)
     }
 }

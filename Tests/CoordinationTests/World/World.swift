@@ -5,6 +5,7 @@ import InMemoryBackend
 import Platform
 import SharedCoreTesting
 import TestSupport
+import Testing
 
 /// A group in memory with a server, and the participants that a test puts into it, each in a process of its own.
 final class World: Sendable {
@@ -88,5 +89,52 @@ extension CoordinationOptions {
             stopBound: .seconds(60))
         options.answerBound = .seconds(60)
         return options
+    }
+}
+
+extension World {
+    /// How many calls are known to wait for their message.
+    func waitingCount() async throws -> Int {
+        try await observer().list(".sharedcore/expectations").entries.count
+    }
+}
+
+extension Player<ExecutorParticipant> {
+    /// Waits for a message, for longer than any test lasts.
+    func wait(for callID: String) -> Task<MessageAnswer, any Error> {
+        Task { try await participant.message(forCallID: .of(callID), deadline: .seconds(3600)) }
+    }
+}
+
+/// A participant with its handle and its process.
+struct Player<Participant: Sendable>: Sendable {
+    let participant: Participant
+    let group: MemoryGroup
+    let process: SimulatedProcess
+}
+
+extension InboxMessage {
+    /// A text message with a call-id.
+    static func text(_ callID: String, _ text: String = "hello") throws -> InboxMessage {
+        InboxMessage(
+            callID: try CallID.of(callID),
+            content: .text(from: "sip:a@example.org", to: "sip:b@example.org", text: text))
+    }
+}
+
+extension CallID {
+    static func of(_ text: String) throws -> CallID {
+        try #require(CallID(text))
+    }
+}
+
+extension MessageAnswer {
+    /// The message, where there is one.
+    var message: InboxMessage? {
+        if case .message(let taken) = content { taken.message } else { nil }
+    }
+
+    var taken: TakenMessage? {
+        if case .message(let taken) = content { taken } else { nil }
     }
 }

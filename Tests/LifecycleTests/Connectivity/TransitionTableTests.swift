@@ -1,6 +1,8 @@
-import Lifecycle
+import CoreAPI
 import LifecycleSimulation
 import Testing
+
+@testable import Lifecycle
 
 /// The table of transitions, written down a second time, and every cell of it.
 struct TransitionTableTests {
@@ -46,6 +48,78 @@ struct TransitionTableTests {
         for row in TransitionTable.standard.rows {
             #expect((row.source == .derived) == derived.contains(row.number), "\(row.number)")
             #expect(!row.sentence.isEmpty)
+        }
+    }
+}
+
+/// Every cell of the machine: each event in each position.
+struct ConnectivityCellTests {
+    static let events: [ConnectivityEvent] = [
+        .networkLost, .networkBack, .connectionLost, .toBackground, .toForeground,
+        .suspendedBySystem(interval: .seconds(600)), .dataOnKeptSocket, .keepAlive, .cellularCallBegan,
+        .cellularCallEnded, .killedOrRebooted(finds: .connected),
+        .killedOrRebooted(finds: .disconnected), .activeCallBegan, .activeCallEnded, .budgetOver,
+    ]
+
+    /// Where each row leads, once its answers are good. T15's new socket is registered on, T16's connection stands
+    /// unless it was gone.
+    static func destination(_ number: TransitionNumber, from: LifePosition) -> LifePosition {
+        switch number {
+        case .t1: LifePosition(.foreground, .disconnected)
+        case .t2: LifePosition(.foreground, .connected)
+        case .t3, .t5: LifePosition(.background, .disconnected)
+        case .t4, .t8: LifePosition(.background, .connected)
+        case .t6, .t12, .t15: LifePosition(.suspended, .connected)
+        // Woken for data, and suspended again.
+        case .t11: LifePosition(.suspended, .connected)
+        case .t7, .t13, .t14: LifePosition(.suspended, .disconnected)
+        case .t9, .t16: LifePosition(.foreground, .connected)
+        case .t10: LifePosition(.foreground, .disconnected)
+        case .t17: from
+        case .t18: LifePosition(.background, .connected)
+        }
+    }
+
+    @Test("P2, scenario 34: every event in every position goes where the table says", arguments: LifePosition.all)
+    func everyCell(position: LifePosition) throws {
+        for event in Self.events {
+            var driver = MachineDriver(position.application, position.connectivity)
+            if event == .cellularCallEnded { driver.run(.cellularCallBegan) }
+            if event == .activeCallEnded, position.application != .suspended { driver.run(.activeCallBegan) }
+            let first = driver.feed(event)
+            let listed = ListedCells.all.first { $0.0 == position && $0.1 == event.kind }?.2
+            #expect(first.number == listed, "\(position), \(event): \(first)")
+            #expect(first.from == position)
+            #expect(first.event == event)
+            #expect(!first.reason.isEmpty)
+            driver.carryOutAll()
+
+            if event == .killedOrRebooted(finds: .disconnected) {
+                #expect(driver.machine.position == LifePosition(.background, .disconnected))
+            } else if let listed {
+                #expect(driver.machine.position == Self.destination(listed, from: position), "\(first)")
+            } else if event == .activeCallBegan, position.application == .suspended {
+                // With an active call an application is not suspended.
+                #expect(driver.machine.position == LifePosition(.background, position.connectivity))
+            } else if event == .connectionLost, position == LifePosition(.background, .connected) {
+                #expect(driver.machine.position == position)
+                #expect(first.actions.map(\.action) == TransitionTableTests.actions[.t4], "\(first)")
+            } else {
+                #expect(driver.machine.position == position, "\(first)")
+                #expect(first.actions.isEmpty && first.dropped.isEmpty, "\(first)")
+            }
+        }
+    }
+
+    @Test("P2: what is done first is what the row says, in its order", arguments: TransitionNumber.allCases)
+    func firstActions(number: TransitionNumber) throws {
+        for (position, kind, listed) in ListedCells.all where listed == number {
+            let event = try #require(Self.events.first { $0.kind == kind })
+            var driver = MachineDriver(position.application, position.connectivity)
+            if kind == .cellularCallEnded { driver.run(.cellularCallBegan) }
+            let done = driver.feed(event).actions.map(\.action)
+            let expected = kind == .cellularCallEnded ? [.offerResume] : TransitionTableTests.actions[number]
+            #expect(done == expected, "\(number) from \(position)")
         }
     }
 }

@@ -13,3 +13,44 @@ package struct MachineTransition: Hashable, Sendable, CustomStringConvertible {
     /// The machine, the situation and the move, by name.
     package var description: String { "\(machine): \(machine.fromName(from)) -> \(machine.toName(to))" }
 }
+
+/// The machines whose transitions are counted.
+package enum Machine: UInt8, CaseIterable, Sendable {
+    /// ``OwnershipMachine``: a situation, and the step out of it.
+    case ownership
+    /// ``OwnershipMachine``'s core: a phase and the next one.
+    case core
+    /// ``HandoverWait``: how a deadline is enforced, and what a kill comes to.
+    case handover
+    /// ``Intentions``: a wish and the next one.
+    case wish
+    /// ``CoreRunPolicy``: who waits, and what is decided.
+    case policy
+    /// ``MessageWait``: what the inbox has, and the step.
+    case wait
+    /// The inbox: what it has of a message, and what becomes of an operation.
+    case inbox
+
+    func fromName(_ raw: UInt8) -> String {
+        switch self {
+        case .ownership: "\(Situation(rawValue: raw).map { "\($0)" } ?? "?")"
+        case .core: "\(CorePhase(rawValue: raw).map { "\($0)" } ?? "?")"
+        case .handover: "\(Enforcement(rawValue: raw).map { "\($0)" } ?? "?")"
+        case .wish: "\(WishKind(rawValue: raw).map { "\($0)" } ?? "?")"
+        case .policy: "\(PolicyInput(rawValue: raw).map { "\($0)" } ?? "?")"
+        case .wait:
+            "\(InboxKind(rawValue: raw / 2).map { "\($0)" } ?? "?")" + (raw % 2 == 1 ? ", expected" : "")
+        case .inbox: "\(InboxKind(rawValue: raw).map { "\($0)" } ?? "?")"
+        }
+    }
+
+    func toName(_ raw: UInt8) -> String {
+        switch self {
+        case .ownership: "\(Move(rawValue: raw).map { "\($0)" } ?? "?")"
+        case .core, .handover, .wish: fromName(raw)
+        case .policy: "\(PolicyDecision(rawValue: raw).map { "\($0)" } ?? "?")"
+        case .wait: "\(WaitMove(rawValue: raw).map { "\($0)" } ?? "?")"
+        case .inbox: "\(InboxMove(rawValue: raw).map { "\($0)" } ?? "?")"
+        }
+    }
+}

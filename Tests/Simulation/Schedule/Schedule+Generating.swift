@@ -1,5 +1,5 @@
 internal import Coordination
-internal import CoreAPI
+package import CoreAPI
 
 extension Schedule {
     /// The schedule of a seed: most are short and small, some are long and crowded.
@@ -129,5 +129,23 @@ extension Weather {
             self[keyPath: rate] = random.number(1..<4)
         }
         showsProcesses = !random.once(in: 2)
+    }
+}
+
+/// Draws from seeded chance.
+extension SeededRandom {
+    /// True once in `count` times; never when `count` is zero.
+    package mutating func once(in count: Int) -> Bool {
+        count > 0 && next() % UInt64(count) == 0
+    }
+
+    /// A number from the range.
+    package mutating func number(_ range: Range<Int>) -> Int {
+        range.lowerBound + Int(next() % UInt64(range.count))
+    }
+
+    /// A time from the range, in milliseconds to the microsecond.
+    package mutating func time(_ milliseconds: Range<Int>) -> Int {
+        number(milliseconds.lowerBound * 1000..<milliseconds.upperBound * 1000)
     }
 }

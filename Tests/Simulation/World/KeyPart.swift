@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 
 /// Which part of the group's keys a key belongs to.
@@ -19,4 +20,11 @@ enum KeyPart {
             default: .other
             }
     }
+}
+
+/// The keys under which ownership stands.
+enum OwnershipKeys {
+    static let all = [
+        OwnershipKey.owner, OwnershipKey.handover, OwnershipKey.critical, OwnershipKey.challenge, OwnershipKey.answer,
+    ]
 }

@@ -21,3 +21,56 @@ package enum Directive: Hashable, Sendable {
         if case .commit = self { true } else { false }
     }
 }
+
+/// A commit that changes what stands under ``OwnershipKey/path``, with what the timeline tells about it.
+///
+/// Its guards make it safe, also when the store has changed since the view that it was made from.
+package struct Transition: Hashable, Sendable {
+    /// The conditions and operations, without the timeline's.
+    package var transaction: Transaction
+    /// The entries for the timeline, in the same commit; none where nothing is new.
+    package var stories: [Story]
+
+    /// Whether it makes the participant own.
+    package var acquires: Bool { stories.contains { $0.kind == .acquired || $0.kind == .tookOver } }
+
+    package init(transaction: Transaction, stories: [Story] = []) {
+        self.transaction = transaction
+        self.stories = stories
+    }
+}
+
+/// A timeline entry about a transition, still without its author and its time.
+package struct Story: Hashable, Sendable {
+    package var kind: TimelineEntry.Kind
+    /// The participant's own ownership; nil for an acquisition, whose epoch is its own commit.
+    package var epoch: Revision?
+    /// The ownership of another that this is about.
+    package var other: Revision?
+    package var from: OwnerState?
+    package var to: OwnerState?
+    /// For a take-over: what it took over from, and why.
+    package var previous: PreviousOwnership?
+    /// A time that goes with it.
+    package var bound: Duration?
+    /// One sentence for people.
+    package var reason: String
+    /// When it happened, if that was before it is told.
+    package var at: BootInstant?
+
+    package init(
+        kind: TimelineEntry.Kind, epoch: Revision? = nil, other: Revision? = nil, from: OwnerState? = nil,
+        to: OwnerState? = nil, previous: PreviousOwnership? = nil, bound: Duration? = nil, reason: String,
+        at: BootInstant? = nil
+    ) {
+        self.kind = kind
+        self.epoch = epoch
+        self.other = other
+        self.from = from
+        self.to = to
+        self.previous = previous
+        self.bound = bound
+        self.reason = reason
+        self.at = at
+    }
+}

@@ -11,7 +11,7 @@ extension OwnershipMachine {
         let since: BootInstant
     }
 
-    /// What a waiting participant knows about a holder.
+    /// A waiting participant's knowledge of a holder's life.
     package enum Life: Hashable, Sendable {
         /// Nothing yet: it waits.
         case unknown
@@ -101,7 +101,8 @@ extension OwnershipMachine {
         }
         var bound = reminder
         if challenge.record.first != nil {
-            // A reminder that the store has long refused comes late: whoever hears of the challenge by it has its time too.
+            // A reminder that the store has long refused comes late: a holder that hears of the challenge by it has its
+            // time too.
             let remindedAt = min(watched.remindedAt ?? patience.elapsed, patience.elapsed)
             watched.remindedAt = remindedAt
             bound = max(rules.answerBound, remindedAt + reminder)
@@ -143,4 +144,26 @@ extension OwnershipMachine {
         guard let answer = view.answer, answer.record.claim == challenge.record.claim else { return false }
         return answer.record.challenge >= challenge.record.first ?? challenge.revision
     }
+}
+
+/// A waiting participant's record of the life of a holder.
+package struct WatchedClaim: Hashable, Sendable {
+    /// The claim of the holder.
+    package let claim: Revision
+    /// Where the order stood when the participant began to wait for it: a later answer is a sign of life.
+    package let since: Revision
+    /// Not before this moment is it challenged again.
+    package var nextChallenge: BootInstant
+    /// The last challenge that it answered.
+    package var lastAnswered: Revision?
+    /// How long a challenge has stood unanswered.
+    package var patience: RunningTime?
+    /// How long it had when it was repeated.
+    package var remindedAt: Duration?
+    /// Since when it has.
+    package var unansweredSince: BootInstant?
+    /// Whether its process was seen stopped, after the challenge had stood long enough; nil before it was looked at.
+    package var wasSeenStopped: Bool?
+    /// How long the challenge had stood when its process was looked at last.
+    package var lastExamination = Duration.zero
 }

@@ -48,7 +48,7 @@ extension OwnershipMachine {
     /// It is challenged from half of the deadline on: an ordinary hand-over is over by then, and one that does not answer is
     /// found soon after the deadline.
     ///
-    /// - Returns: ``Life/absent(_:)``, whatever is known of its life, when its time is over.
+    /// - Returns: ``Life/absent(_:)`` when its time is over, also where it has answered.
     private mutating func wait(
         forStopOf owner: Standing<OwnerRecord>, until stopLimit: Duration, in wait: HandoverWait, at now: BootInstant
     ) -> Life {
@@ -180,4 +180,32 @@ extension OwnershipMachine {
     mutating func wait(behind handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
         bury(handover.claim, at: now) ?? wait(for: handover, at: now)
     }
+}
+
+/// A Main's wait for an owner that it has asked.
+package struct HandoverWait: Hashable, Sendable {
+    package enum Enforcement: Hashable, Sendable {
+        case notYet
+        /// The group was made to notice its dead, the owner is not among them.
+        case confirmed
+        /// The signal was sent.
+        case killed
+        /// It cannot be killed, for this reason.
+        case impossible(String)
+    }
+
+    /// The request.
+    package let handover: Revision
+    /// The ownership that is waited for.
+    package let epoch: Revision
+    package var patience: RunningTime
+    /// How long the owner has.
+    package var limit = Duration.zero
+    /// How long it has where it says that its core stops, and answers challenges; nil where it has not said so.
+    package var stopLimit: Duration?
+    /// The owner's omission, for the timeline.
+    package var failure = ""
+    package var enforcement = Enforcement.notYet
+    /// Since when the killed process is waited for.
+    package var afterKill: RunningTime?
 }

@@ -2,7 +2,7 @@ package import CoreAPI
 
 /// How a participant that does not own comes to own.
 extension OwnershipMachine {
-    /// What to do next towards ownership.
+    /// The next step towards ownership.
     package mutating func seek(at now: BootInstant) -> Directive? {
         guard isWaiting, core == nil, refusal == nil else {
             watched = nil
@@ -62,7 +62,7 @@ extension OwnershipMachine {
     }
 
     /// Takes note that the group was made to notice its dead when a claim stood, before this participant wanted anything of
-    /// it. That is not believed for long: nobody has waited for the holder since.
+    /// it. That is not believed for long: no participant has waited for the holder since.
     package mutating func met(_ claim: Revision, at now: BootInstant) {
         if let last = lastBurial, last.claim >= claim { return }
         buried(claim, at: now, holding: rules.lookInterval)
@@ -73,7 +73,7 @@ extension OwnershipMachine {
         lastBurial = (claim, now, time)
     }
 
-    /// Acquires what nobody owns.
+    /// Acquires an ownership that is free.
     private func acquire(at now: BootInstant) -> Directive {
         var transaction = Transaction()
         transaction.require(.absent(OwnershipKey.owner))
@@ -87,7 +87,7 @@ extension OwnershipMachine {
     /// Waits for an owner that need not be asked; a frozen one is superseded.
     private mutating func wait(for owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
         // A Main that has asked decides, at its deadline, what becomes of the owner: it is the one to be waited for. And
-        // there is one challenge at a time: those who challenged the one and the other would write without an end.
+        // there is one challenge at a time: the challengers of the one and of the other would write without an end.
         if let handover = view.handover, handover.session != myself.session { return wait(behind: handover, at: now) }
         let isRefusing = owner.record.role == .main && (myself.isMain || wish == .insist)
         switch life(of: owner.claim, in: owner.record.process, isUrgent: isRefusing, at: now) {
@@ -106,7 +106,7 @@ extension OwnershipMachine {
         }
     }
 
-    /// Waits for a Main that has asked for what nobody owns; the request of a frozen one is removed.
+    /// Waits for a Main whose request stands while there is no owner; the request of a frozen one is removed.
     package mutating func wait(for handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
         let isRefusing = wish == .insist || (myself.isMain && wish == .own)
         switch life(of: handover.claim, in: handover.record.process, isUrgent: isRefusing, at: now) {
@@ -166,7 +166,7 @@ extension OwnershipMachine {
         ]
     }
 
-    /// Nobody acquires past the request of a Main that waits; its own ends with the acquisition.
+    /// No participant acquires past the request of a Main that waits; its own ends with the acquisition.
     private func requireHandover(in transaction: inout Transaction) {
         if let handover = view.handover, handover.session == myself.session {
             transaction.require(.epoch(OwnershipKey.handover, handover.claim))
@@ -182,4 +182,25 @@ extension OwnershipMachine {
             processNamespace: myself.processNamespace)
         transaction.put(OwnershipKey.owner, record.bytes, lifetime: .session)
     }
+}
+
+/// Why a participant cannot own now: a Main that answers does, or is about to.
+package struct Refusal: Hashable, Sendable {
+    /// The owner entry; nil when the other Main still waits for its own hand-over.
+    package let owner: Standing<OwnerRecord>?
+    /// The other Main's session.
+    package let session: SessionID
+    /// Its name for people.
+    package let name: String
+
+    /// Its name in messages for people.
+    package var title: String { name.isEmpty ? "of session \(session)" : "“\(name)”" }
+}
+
+/// The end of an ownership that its holder did not bring about.
+package struct Loss: Hashable, Sendable {
+    /// The epoch that was lost.
+    package let epoch: Revision
+    /// The new owner; nil when there is none.
+    package let successor: Standing<OwnerRecord>?
 }

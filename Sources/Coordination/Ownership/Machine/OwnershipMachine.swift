@@ -13,9 +13,9 @@ package struct OwnershipMachine: Sendable {
     package let rules: OwnershipRules
     package var random: SeededRandom
 
-    /// What stands in the store, as far as it is known.
+    /// The known state of the store.
     package var view = OwnershipView()
-    /// What the participant wants.
+    /// The participant's wish.
     package var wish = Wish.nothing(because: .nothingAsked)
     /// The ownership that this participant holds.
     package private(set) var holding: Holding?
@@ -121,17 +121,17 @@ package struct OwnershipMachine: Sendable {
         holding?.isReleasing = true
     }
 
-    /// Whether somebody else's move is awaited, with a deadline somewhere.
+    /// Whether it waits for another participant, with a deadline somewhere.
     package var isWaiting: Bool { holding == nil && wish.wantsOwnership }
 
     /// How often to look without being woken: a Main that owns may do so for weeks, and each look would be a wake-up;
-    /// everybody else is about to finish (contract C4, C13).
+    /// all others are about to finish (contract C4, C13).
     private var lookInterval: Duration {
         isWaiting || (holding != nil && !myself.isMain) ? rules.lookInterval : rules.idleInterval
     }
 
-    /// Whether a refusal still answers what is wished, and whoever it was for is still there. One that does not would
-    /// keep everybody else who waits here from owning.
+    /// Whether a refusal still answers the present wish, and its caller is still there. One that does not would
+    /// keep all other callers that wait here from owning.
     private func stands(_ refusal: Refusal) -> Bool {
         guard myself.isMain ? wish.wantsOwnership : wish == .insist else { return false }
         if let owner = refusal.owner { return view.owner?.claim == owner.claim }
@@ -151,4 +151,61 @@ package struct OwnershipMachine: Sendable {
             hearing = nil
         }
     }
+}
+
+/// The participant that a machine acts for.
+package struct Participation: Hashable, Sendable {
+    package let session: SessionID
+    package let role: SessionRole
+    package let name: String
+    package let process: ProcessIdentity
+    /// The namespace in which the process has its number; 0 where the number means nothing to other processes.
+    package let processNamespace: UInt64
+
+    package init(
+        session: SessionID, role: SessionRole, name: String, process: ProcessIdentity, processNamespace: UInt64 = 0
+    ) {
+        self.session = session
+        self.role = role
+        self.name = name
+        self.process = process
+        self.processNamespace = processNamespace
+    }
+
+    package var isMain: Bool { role == .main }
+}
+
+/// The times and choices by which ownership changes hands.
+package struct OwnershipRules: Hashable, Sendable {
+    /// How long a Main waits for an owner that it has asked. Source: contract C3.
+    package var handoverDeadline = Duration.milliseconds(500)
+    /// The longest that a critical section's bound can make that wait. Source: contract C3.
+    package var handoverHardMaximum = Duration.seconds(5)
+    /// The treatment of an Executor that has not let go by then.
+    package var onDeadline = HandoverEnforcement.kill
+    /// How long a core may take to stop before it is given up.
+    package var stopBound = Duration.seconds(5)
+
+    /// How long a holder may take to answer a challenge. Source: contract C6.
+    package var answerBound = Duration.milliseconds(500)
+    /// How long one may take that the system sees running: it is not frozen, it only does not get to run.
+    package var busyAnswerBound = Duration.seconds(5)
+    /// How long an answer is believed before the holder is challenged again. Each challenge and each answer wakes all
+    /// that wait.
+    package var answerLifetime = Duration.seconds(2)
+    /// Challengers spread over this time, so that one of a hundred challenges and the others adopt its challenge.
+    package var challengeSpread = Duration.milliseconds(100)
+    /// How often a waiting participant, and an Executor that owns, polls. Source: contract C4, C13.
+    package var lookInterval = Duration.milliseconds(250)
+    /// How often a waiting participant makes sure that the owner's process lives, where no event tells it. It looks at
+    /// every participant, so a hundred that wait look at each other.
+    package var burialInterval = Duration.seconds(5)
+    /// How often an idle participant looks.
+    package var idleInterval = Duration.seconds(10)
+    /// How long after its kill a process may take to be gone, before it is fenced as well.
+    package var killBound = Duration.milliseconds(500)
+    /// How long to leave alone a store that refused a commit.
+    package var retryInterval = Duration.milliseconds(50)
+
+    package init() {}
 }

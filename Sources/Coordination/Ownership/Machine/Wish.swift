@@ -1,8 +1,8 @@
-/// What a participant wants of ownership.
+/// A participant's wish concerning ownership.
 package enum Wish: Hashable, Sendable {
     /// Not to own; an owner stops its core for this reason and releases.
     case nothing(because: IdleReason)
-    /// To own, waiting while somebody else does.
+    /// To own, waiting while another participant does.
     case own
     /// To own or to hear that it cannot: an Executor that insists is refused while a Main owns.
     case insist
@@ -11,5 +11,43 @@ package enum Wish: Hashable, Sendable {
 
     package var wantsOwnership: Bool {
         if case .nothing = self { false } else { true }
+    }
+}
+
+/// Why a participant does not want to own.
+package enum IdleReason: Hashable, Sendable {
+    case nothingAsked
+    case notStarted
+    case closes
+    /// No call here needs a core.
+    case nobodyWaits
+    /// All that was waited for in the group is there.
+    case allServed
+    case budgetUsedUp(Duration)
+    /// Another Main has taken over.
+    case superseded
+    /// Another Main owns.
+    case refused
+    case startCancelled
+    /// The store did not let a Main own.
+    case storeRefuses
+    /// Its core failed, with this problem.
+    case coreFailed(String)
+
+    /// For people: it is told on the timeline.
+    package var sentence: String {
+        switch self {
+        case .nothingAsked: "nothing is asked of it"
+        case .notStarted: "it has not started"
+        case .closes: "its participant closes"
+        case .nobodyWaits: "nobody waits here"
+        case .allServed: "everybody who waited has been served"
+        case .budgetUsedUp(let budget): "its budget of \(budget) is used up"
+        case .superseded: "another Main takes over"
+        case .refused: "another Main owns"
+        case .startCancelled: "its start was cancelled"
+        case .storeRefuses: "the group's store refuses it"
+        case .coreFailed(let problem): problem
+        }
     }
 }

@@ -58,8 +58,8 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// T13, seen at a wake. What is left of its time is used as in T15. Who is awake hears of networks; for who is not, this
-    /// is how the loss of one shows.
+    /// T13, seen at a wake. The rest of its time is used as in T15. An application that is awake hears of networks; for
+    /// one that sleeps, this is how the loss of one shows.
     mutating func connectionGone(_ reason: String) -> Step {
         isRegistered = false
         var step = Step(wake?.number, reason, actions(of: .t15).filter(\.needsNetwork))

@@ -41,12 +41,12 @@ extension ConnectivityMachine {
         case .register:
             return registered()
         case .holdActiveCalls:
-            // Also when the cellular call is over meanwhile: whoever is held is to be offered to resume.
+            // Also when the cellular call is over meanwhile: a call that is held is to be offered to resume.
             holdsForCellularCall = position.application != .suspended
             owesHold = false
             return nil
         case .takeMediaAway:
-            // Also without a hold: whoever has no media is to be offered it again.
+            // Also without a hold: a call without media is to be offered it again.
             holdsForCellularCall = position.application != .suspended
             return nil
         case .offerResume:

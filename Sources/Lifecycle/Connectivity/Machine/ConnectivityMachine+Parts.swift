@@ -1,7 +1,7 @@
 package import CoreAPI
 
 extension ConnectivityMachine {
-    /// What a wake of a suspended application is for.
+    /// A wake of a suspended application.
     package struct Wake: Hashable, Sendable {
         /// The row that began it.
         package let number: TransitionNumber
@@ -19,7 +19,7 @@ extension ConnectivityMachine {
         case connection
     }
 
-    /// What one event leads to.
+    /// The consequences of one event.
     struct Step {
         var number: TransitionNumber?
         var reason: String

@@ -3,8 +3,9 @@ public import CoreAPI
 /// Application state and connectivity as one machine: events and the time in, ordered actions out.
 ///
 /// A value without a clock, without I/O and without chance of its own: the same events at the same times with the same
-/// seed give the same actions. ``handle(_:at:)`` takes an event; what is then to be done stands in ``pending``, in order;
-/// whoever carries it out tells with ``finished(_:_:at:)`` how the first of these went. ``ConnectivityRunner`` does both.
+/// seed give the same actions. ``handle(_:at:)`` takes an event; what is then to be done stands in ``pending``, in
+/// order; the caller carries it out and reports with ``finished(_:_:at:)`` how the first of these went.
+/// ``ConnectivityRunner`` does both.
 ///
 /// The table (``TransitionTable``) decides where an event leads and what is done. The machine adds what a table cannot
 /// say: that an active call puts a suspension off, what an answer leads to, and that what no longer fits is dropped.
@@ -13,9 +14,9 @@ public import CoreAPI
 public struct ConnectivityMachine: Hashable, Sendable {
     /// The table and the choices.
     public let rules: ConnectivityRules
-    /// Where it stands.
+    /// Its position.
     public internal(set) var position: LifePosition
-    /// What is still to be done, in order. The first is the next, or under way.
+    /// The actions still to be done, in order. The first is the next, or under way.
     public package(set) var pending: [OrderedAction] = []
     /// Whether the connection to the server was made and registered on, as far as is known.
     public internal(set) var isRegistered = false
@@ -68,7 +69,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
         self.backOff = BackOff(rules: rules.backOff, seed: seed)
     }
 
-    /// What decides the levels of services now.
+    /// The situation that decides the levels of services now.
     public func situation(hasOtherActiveCall: Bool = false) -> Situation {
         Situation(position.application, hasCellularCall: hasCellularCall, hasOtherActiveCall: hasOtherActiveCall)
     }
@@ -141,5 +142,37 @@ public struct ConnectivityMachine: Hashable, Sendable {
         return ConnectivityTransition(
             number: step.number, from: from, to: position, cause: cause, at: now, actions: ordered,
             dropped: step.dropped, reason: step.reason)
+    }
+}
+
+/// The choices of a connectivity machine.
+public struct ConnectivityRules: Hashable, Sendable {
+    /// The treatment of a suspension that the registrations would not survive.
+    public enum Unprepared: String, CaseIterable, Hashable, Sendable {
+        /// The application stays awake.
+        case stayAwake
+        /// The user is warned and the application sleeps.
+        case warn
+    }
+
+    /// The actions of each transition.
+    package var table = TransitionTable.standard
+    /// The treatment of a suspension that the registrations would not survive.
+    public var unprepared: Unprepared
+    /// How long a wake may last. Source: contract P4, P6.
+    public var budget: Duration
+    /// For how long the application sleeps again after a wake, unless the system has said otherwise before.
+    public var interval: Duration
+    /// How long to wait between attempts to connect.
+    public var backOff: BackOffRules
+
+    public init(
+        unprepared: Unprepared = .stayAwake, budget: Duration = .seconds(10),
+        interval: Duration = .seconds(600), backOff: BackOffRules = BackOffRules()
+    ) {
+        self.unprepared = unprepared
+        self.budget = budget
+        self.interval = interval
+        self.backOff = backOff
     }
 }

@@ -1,0 +1,62 @@
+public import CoreAPI
+
+/// The error of ``MainParticipant`` and ``ExecutorParticipant``.
+///
+/// ``code`` is for programs, ``message`` for people.
+///
+/// Source: contract E1.
+public struct CoordinationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of fault.
+    public let code: Code
+    /// The fault in a sentence, for people.
+    public let message: String
+    /// The owner, where that is the reason.
+    public let owner: GroupOwner?
+    /// The store's error that it came from.
+    public let cause: SharedCoreError?
+
+    public init(_ code: Code, _ message: String, owner: GroupOwner? = nil, cause: SharedCoreError? = nil) {
+        self.code = code
+        self.message = message
+        self.owner = owner
+        self.cause = cause
+    }
+
+    public var description: String {
+        cause.map { "\(code): \(message) (\($0))" } ?? "\(code): \(message)"
+    }
+}
+
+extension CoordinationError {
+    /// The kinds of fault. New ones may be added; treat an unknown one as a failure.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Name: String, Hashable, Sendable {
+            case refused, timeout, fenced, superseded, coreFailed, closed, cancelled, store
+        }
+
+        private let name: Name
+
+        private init(_ name: Name) {
+            self.name = name
+        }
+
+        public var description: String { name.rawValue }
+
+        /// A Main that answers owns, or is about to (contract C2, C14). Nothing was done.
+        public static let refused = Code(.refused)
+        /// The deadline passed before the message came (contract C7).
+        public static let timeout = Code(.timeout)
+        /// A newer epoch took ownership from this participant, or its session is over for the group (contract C4).
+        public static let fenced = Code(.fenced)
+        /// Another Main took over (contract C14).
+        public static let superseded = Code(.superseded)
+        /// The core could not start, or ended by itself.
+        public static let coreFailed = Code(.coreFailed)
+        /// The participant was closed or stopped.
+        public static let closed = Code(.closed)
+        /// The calling task was cancelled.
+        public static let cancelled = Code(.cancelled)
+        /// The group's store failed; see ``CoordinationError/cause``.
+        public static let store = Code(.store)
+    }
+}

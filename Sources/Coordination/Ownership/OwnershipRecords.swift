@@ -1,0 +1,232 @@
+package import CoreAPI
+
+/// The keys of ownership in the store. One path, so that one read gives all of it at one revision.
+package enum OwnershipKey {
+    package static let path: KeyPrefix = ".sharedcore/ownership/"
+
+    /// The owner. Its creation revision is the epoch.
+    package static let owner: Key = ".sharedcore/ownership/owner"
+    /// The request of a Main that waits for ownership. While it stands, only its author acquires.
+    package static let handover: Key = ".sharedcore/ownership/handover"
+    /// The critical section that the owner is in.
+    package static let critical: Key = ".sharedcore/ownership/critical"
+    /// The last challenge to a holder of something that others wait for.
+    package static let challenge: Key = ".sharedcore/ownership/challenge"
+    /// The last answer to a challenge.
+    package static let answer: Key = ".sharedcore/ownership/answer"
+}
+
+/// The owner of the core. Lives with the owner's session.
+package struct OwnerRecord: StoredRecord {
+    package var role: SessionRole
+    package var state: OwnerState
+    package var name: String
+    package var process: ProcessIdentity
+    /// When it acquired.
+    package var since: BootInstant
+    /// The namespace in which the process has its number; 0 where the number means nothing to other processes.
+    package var processNamespace: UInt64 = 0
+
+    /// An owner that can neither answer nor be killed, so a challenge removes it.
+    package static let unreadable = OwnerRecord(
+        role: .tool, state: .running, name: "",
+        process: ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: 0, startTime: 0),
+        since: BootInstant(nanoseconds: 0))
+}
+
+extension OwnerRecord {
+    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
+        role = SessionRole(rawValue: try reader.text())
+        guard let state = OwnerState(rawValue: try reader.byte()) else { throw .malformed }
+        self.state = state
+        name = try reader.text()
+        process = try reader.process()
+        since = try reader.instant()
+        processNamespace = try reader.word()
+    }
+
+    package func write(into writer: inout ByteWriter) {
+        writer.text(role.rawValue)
+        writer.byte(state.rawValue)
+        writer.text(name)
+        writer.process(process)
+        writer.instant(since)
+        writer.word(processNamespace)
+    }
+}
+
+/// A Main's request for ownership. Lives with the session of the Main that asks.
+package struct HandoverRecord: StoredRecord {
+    /// The name of the Main for people.
+    package var name: String
+    /// When it asked.
+    package var askedAt: BootInstant
+    /// How long it waits, without a critical section's bound.
+    package var deadline: Duration
+    /// Whether another Main, too, has to let go.
+    package var takesOverMain: Bool
+    /// Whether the deadline has passed and the owner's process is about to be killed: an owner that lets go after this
+    /// was too late.
+    package var isKilling = false
+    /// The process of the Main, to be looked at where it does not answer; one without a process where that is not
+    /// known.
+    package var process = ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: 0, startTime: 0)
+
+    package static let unreadable = HandoverRecord(
+        name: "", askedAt: BootInstant(nanoseconds: 0), deadline: .zero, takesOverMain: false)
+}
+
+extension HandoverRecord {
+    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
+        name = try reader.text()
+        askedAt = try reader.instant()
+        deadline = try reader.duration()
+        takesOverMain = try reader.flag()
+        isKilling = try reader.flag()
+        process = try reader.process()
+    }
+
+    package func write(into writer: inout ByteWriter) {
+        writer.text(name)
+        writer.instant(askedAt)
+        writer.duration(deadline)
+        writer.flag(takesOverMain)
+        writer.flag(isKilling)
+        writer.process(process)
+    }
+}
+
+/// The question whether a holder can still run.
+package struct ChallengeRecord: StoredRecord {
+    /// The creation revision of what it holds: of the owner entry, or of a request for hand-over.
+    package var claim: Revision
+    /// Where this repeats a challenge, in case its wake-up was lost: the commit of the first. An answer to it counts.
+    package var first: Revision?
+
+    package static let unreadable = ChallengeRecord(claim: .zero)
+}
+
+extension ChallengeRecord {
+    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
+        claim = try reader.revision()
+        first = try reader.optional { reader throws(ByteCodingError) in try reader.revision() }
+    }
+
+    package func write(into writer: inout ByteWriter) {
+        writer.revision(claim)
+        writer.optional(first) { $0.revision($1) }
+    }
+}
+
+/// A holder's proof that it runs. Lives with its session.
+package struct AnswerRecord: StoredRecord {
+    /// The claim that it holds.
+    package var claim: Revision
+    /// The commit of the challenge that it answers.
+    package var challenge: Revision
+
+    package static let unreadable = AnswerRecord(claim: .zero, challenge: .zero)
+}
+
+extension AnswerRecord {
+    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
+        claim = try reader.revision()
+        challenge = try reader.revision()
+    }
+
+    package func write(into writer: inout ByteWriter) {
+        writer.revision(claim)
+        writer.revision(challenge)
+    }
+}
+
+/// A section of an owner's work that a hand-over lets it finish. Lives with the owner's session.
+package struct CriticalRecord: StoredRecord {
+    /// The ownership under which it was entered.
+    package var epoch: Revision
+    /// How long it may hold up a hand-over.
+    package var bound: Duration
+
+    package init(epoch: Revision, bound: Duration) {
+        self.epoch = epoch
+        self.bound = bound
+    }
+
+    package static let unreadable = CriticalRecord(epoch: .zero, bound: .zero)
+}
+
+extension CriticalRecord {
+    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
+        epoch = try reader.revision()
+        bound = try reader.duration()
+    }
+
+    package func write(into writer: inout ByteWriter) {
+        writer.revision(epoch)
+        writer.duration(bound)
+    }
+}
+
+extension CriticalRecord {
+    /// The transaction that enters a section: not while a request is pending, and one at a time.
+    package static func entering(_ epoch: Revision, bound: Duration) -> Transaction {
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.owner, epoch))
+        transaction.require(.absent(OwnershipKey.handover))
+        transaction.require(.absent(OwnershipKey.critical))
+        transaction.put(
+            OwnershipKey.critical, CriticalRecord(epoch: epoch, bound: bound).bytes, lifetime: .session)
+        return transaction
+    }
+
+    /// The transaction that leaves it.
+    package static func leaving(_ epoch: Revision) -> Transaction {
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.owner, epoch))
+        transaction.delete(OwnershipKey.critical)
+        return transaction
+    }
+}
+
+/// All that stands under ``OwnershipKey/path`` at one revision.
+package struct OwnershipView: Hashable, Sendable {
+    package private(set) var revision = Revision.zero
+    package private(set) var owner: Standing<OwnerRecord>?
+    package private(set) var handover: Standing<HandoverRecord>?
+    package private(set) var critical: Standing<CriticalRecord>?
+    package private(set) var challenge: Standing<ChallengeRecord>?
+    package private(set) var answer: Standing<AnswerRecord>?
+
+    package init() {}
+
+    /// Takes in a snapshot of the path. One that is older than what is known changes nothing.
+    package mutating func apply(_ snapshot: Snapshot) {
+        guard snapshot.revision >= revision else { return }
+        self = OwnershipView()
+        revision = snapshot.revision
+        for entry in snapshot.entries { set(entry.key, to: entry) }
+    }
+
+    /// Takes in what a watch of the path delivers. What is known already changes nothing.
+    package mutating func apply(_ event: WatchEvent) {
+        switch event {
+        case .snapshot(let snapshot), .lagged(let snapshot):
+            apply(snapshot)
+        case .changes(let changes):
+            guard changes.revision > revision else { return }
+            revision = changes.revision
+            for change in changes.changes { set(change.key, to: change.new) }
+        }
+    }
+
+    private mutating func set(_ key: Key, to entry: Entry?) {
+        switch key {
+        case OwnershipKey.owner: owner = entry.map(Standing.init)
+        case OwnershipKey.handover: handover = entry.map(Standing.init)
+        case OwnershipKey.critical: critical = entry.map(Standing.init)
+        case OwnershipKey.challenge: challenge = entry.map(Standing.init)
+        case OwnershipKey.answer: answer = entry.map(Standing.init)
+        default: break
+        }
+    }
+}

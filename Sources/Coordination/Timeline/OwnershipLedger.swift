@@ -1,0 +1,166 @@
+package import CoreAPI
+
+/// The sum of a timeline's entries: the owner, the cores that run, the requests and the challenges.
+///
+/// A pure value. The checker reads broken rules off its steps, and a checkpoint keeps it in place of the entries that
+/// were dropped.
+package struct OwnershipLedger: Hashable {
+    /// The owner.
+    package struct Owner: Hashable {
+        let epoch: Revision
+        let participant: SessionID
+        let role: SessionRole
+        var state: OwnerState
+    }
+
+    /// A moment that a later one is measured from.
+    package struct Moment: Hashable {
+        let at: BootInstant
+        let bootID: BootID
+
+        /// The time until an entry; nil when the machine was restarted in between.
+        func elapsed(until entry: TimelineEntry) -> Duration? {
+            bootID == entry.bootID ? at.duration(to: entry.at) : nil
+        }
+    }
+
+    /// That a Main asked for the core, and how long the owner was given.
+    package struct Request: Hashable {
+        let moment: Moment
+        let bound: Duration
+    }
+
+    /// A core that was started: its participant and that one's process.
+    package struct Core: Hashable {
+        package let participant: SessionID
+        /// Without a start time, which no entry tells; nil in a checkpoint that was written before processes were kept.
+        package let process: ProcessIdentity?
+    }
+
+    /// How many of the past's sessions and epochs are remembered.
+    package static let memory = 64
+
+    package var owner: Owner?
+    /// The epoch of the last acquisition.
+    package var lastEpoch: Revision?
+    /// The cores that were started and not stopped, by their epochs.
+    package var cores: [Revision: Core] = [:]
+    /// The epochs that were fenced or given up, so that their cores may run on: the last ones that were, or were seen to run.
+    package var superseded: [Revision] = []
+    /// The sessions of owners that were found to have ended: the last ones.
+    package var endedSessions: [SessionID] = []
+    /// The requests of Mains that do not own yet.
+    package var requests: [SessionID: Request] = [:]
+    /// Since when an epoch has been challenged without an answer.
+    package var challenges: [Revision: Moment] = [:]
+    /// How many times the witness saw two cores run that both had a right to.
+    package var overlaps = 0
+    /// How many times it saw one that had lost its right.
+    package var supersededOverlaps = 0
+
+    package init() {}
+
+    package mutating func supersede(_ epoch: Revision) {
+        superseded.removeAll { $0 == epoch }
+        superseded.append(epoch)
+        superseded.removeFirst(max(0, superseded.count - Self.memory))
+    }
+
+    /// Notes that the session of an owner is over, and with it its core.
+    package mutating func endSession(of owner: Owner) {
+        endedSessions.append(owner.participant)
+        endedSessions.removeFirst(max(0, endedSessions.count - Self.memory))
+        requests[owner.participant] = nil
+        cores = cores.filter { $0.value.participant != owner.participant }
+    }
+}
+
+extension OwnershipLedger {
+    /// The fields in the order of their declaration; dictionaries in the order of their keys.
+    func encode(to writer: inout ByteWriter) {
+        writer.optional(owner) { writer, owner in
+            writer.integer(owner.epoch.rawValue)
+            writer.integer(owner.participant.rawValue)
+            writer.text(owner.role.rawValue)
+            writer.byte(owner.state.rawValue)
+        }
+        writer.optional(lastEpoch) { $0.integer($1.rawValue) }
+        writer.array(cores.sorted { $0.key < $1.key }) { writer, core in
+            writer.integer(core.key.rawValue)
+            writer.integer(core.value.participant.rawValue)
+            writer.optional(core.value.process) { writer, process in
+                writer.word(process.bootID.high)
+                writer.word(process.bootID.low)
+                writer.halfWord(UInt32(bitPattern: process.pid))
+            }
+        }
+        writer.array(superseded) { $0.integer($1.rawValue) }
+        writer.array(endedSessions) { $0.integer($1.rawValue) }
+        writer.array(requests.sorted { $0.key < $1.key }) { writer, request in
+            writer.integer(request.key.rawValue)
+            request.value.moment.encode(to: &writer)
+            writer.integer(request.value.bound.clampedNanoseconds)
+        }
+        writer.array(challenges.sorted { $0.key < $1.key }) { writer, challenge in
+            writer.integer(challenge.key.rawValue)
+            challenge.value.encode(to: &writer)
+        }
+        writer.integer(overlaps)
+        writer.integer(supersededOverlaps)
+    }
+
+    /// - Parameter knowsProcesses: Whether each core is followed by its process, as in a checkpoint of version 2.
+    init(from reader: inout ByteReader, knowsProcesses: Bool) throws(ByteCodingError) {
+        owner = try reader.optional { reader throws(ByteCodingError) in
+            let epoch = Revision(rawValue: try reader.integer())
+            let participant = SessionID(rawValue: try reader.integer())
+            let role = SessionRole(rawValue: try reader.text())
+            guard let state = OwnerState(rawValue: try reader.byte()) else { throw .malformed }
+            return Owner(epoch: epoch, participant: participant, role: role, state: state)
+        }
+        lastEpoch = try reader.optionalRevision()
+        for _ in 0..<(try reader.count()) {
+            let epoch = Revision(rawValue: try reader.integer())
+            let participant = SessionID(rawValue: try reader.integer())
+            let process =
+                knowsProcesses
+                ? try reader.optional { reader throws(ByteCodingError) in
+                    let high = try reader.word()
+                    let bootID = BootID(high: high, low: try reader.word())
+                    return ProcessIdentity(
+                        bootID: bootID, pid: Int32(bitPattern: try reader.halfWord()), startTime: 0)
+                } : nil
+            cores[epoch] = Core(participant: participant, process: process)
+        }
+        superseded = try reader.array { reader throws(ByteCodingError) in Revision(rawValue: try reader.integer()) }
+        endedSessions = try reader.array { reader throws(ByteCodingError) in
+            SessionID(rawValue: try reader.integer())
+        }
+        for _ in 0..<(try reader.count()) {
+            let session = SessionID(rawValue: try reader.integer())
+            let moment = try Moment(from: &reader)
+            requests[session] = Request(
+                moment: moment, bound: .nanoseconds(Int64(clamping: try reader.integer())))
+        }
+        for _ in 0..<(try reader.count()) {
+            let epoch = Revision(rawValue: try reader.integer())
+            challenges[epoch] = try Moment(from: &reader)
+        }
+        overlaps = Int(clamping: try reader.integer())
+        supersededOverlaps = Int(clamping: try reader.integer())
+    }
+}
+
+extension OwnershipLedger.Moment {
+    fileprivate func encode(to writer: inout ByteWriter) {
+        writer.integer(at.nanoseconds)
+        writer.word(bootID.high)
+        writer.word(bootID.low)
+    }
+
+    fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
+        at = BootInstant(nanoseconds: try reader.integer())
+        let high = try reader.word()
+        bootID = BootID(high: high, low: try reader.word())
+    }
+}

@@ -1,0 +1,96 @@
+public import CoreAPI
+
+/// Proves the rules of ownership on a timeline, or says what breaks them.
+///
+/// Pure: the same history gives the same report.
+///
+/// Source: contract C15.
+public enum TimelineChecker {
+    /// Checks a history from its checkpoint on, or from the beginning when nothing was dropped.
+    public static func check(_ history: TimelineHistory) -> CheckReport {
+        var ledger = history.checkpoint?.ledger ?? OwnershipLedger()
+        var violations = history.damages
+        for record in history.records { violations += ledger.apply(record) }
+        violations.sort { $0.revision < $1.revision }
+        return CheckReport(
+            entryCount: history.records.count, violations: violations, overlaps: ledger.overlaps,
+            supersededOverlaps: ledger.supersededOverlaps, unprovedThrough: history.checkpoint?.through)
+    }
+}
+
+/// The result of checking a timeline.
+///
+/// Source: contract C15.
+public struct CheckReport: Hashable, Sendable {
+    /// How many entries were read.
+    public let entryCount: Int
+    /// The rules that are broken, in the order of the commits that show it.
+    public let violations: [Violation]
+    /// How many times the witness saw two cores run that both had a right to; those before the checkpoint counted.
+    public let overlaps: Int
+    /// How many times the witness saw a core run on that was fenced or given up; those before the checkpoint counted.
+    public let supersededOverlaps: Int
+    /// Nothing is proved about commits up to and with this one, because their entries were dropped; nil when the whole
+    /// history was read.
+    public let unprovedThrough: Revision?
+
+    package init(
+        entryCount: Int, violations: [Violation], overlaps: Int, supersededOverlaps: Int, unprovedThrough: Revision?
+    ) {
+        self.entryCount = entryCount
+        self.violations = violations
+        self.overlaps = overlaps
+        self.supersededOverlaps = supersededOverlaps
+        self.unprovedThrough = unprovedThrough
+    }
+
+    /// Whether no rule was broken and no two cores ran that both had a right to.
+    public var isClean: Bool { violations.isEmpty && overlaps == 0 }
+
+    /// The result in one sentence, for people.
+    public func describe() -> String {
+        let extent =
+            unprovedThrough.map { "after revision \($0); what lies before it is unproved" } ?? "the whole history"
+        let rules = violations.isEmpty ? "nothing breaks C1-C6, C14 or C15" : "violations: \(violations.count)"
+        return "\(entryCount) entries, \(extent): \(rules); overlaps: \(overlaps), of superseded cores: "
+            + "\(supersededOverlaps)."
+    }
+}
+
+/// A rule of the contract that a timeline shows to be broken.
+public struct Violation: Hashable, Sendable, CustomStringConvertible {
+    /// The rules that a timeline can prove or disprove.
+    public enum Rule: String, Hashable, Sendable, CaseIterable {
+        /// At most one owner; rising epochs; the states in their order.
+        case c1 = "C1"
+        /// No Executor owns while a Main does.
+        case c2 = "C2"
+        /// A Main is not refused because of an Executor, and asks before it takes.
+        case c3 = "C3"
+        /// Nothing of a superseded owner takes effect.
+        case c4 = "C4"
+        /// Ownership ends in three ways only.
+        case c5 = "C5"
+        /// Only an unanswered challenge shows that an owner is frozen; a Main is never killed.
+        case c6 = "C6"
+        /// A second Main takes over only after it asked.
+        case c14 = "C14"
+        /// The timeline itself: readable, written once, by the participant that it is about.
+        case c15 = "C15"
+    }
+
+    /// The rule.
+    public let rule: Rule
+    /// The commit that shows it.
+    public let revision: Revision
+    /// The fault there in a sentence, for people.
+    public let sentence: String
+
+    public init(_ rule: Rule, at revision: Revision, _ sentence: String) {
+        self.rule = rule
+        self.revision = revision
+        self.sentence = sentence
+    }
+
+    public var description: String { "\(rule.rawValue) at revision \(revision): \(sentence)" }
+}

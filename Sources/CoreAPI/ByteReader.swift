@@ -1,0 +1,117 @@
+/// Reads what ``ByteWriter`` wrote. Nothing is trusted: a count that exceeds what is left is an error, never an
+/// allocation.
+package struct ByteReader: Sendable {
+    private let bytes: ArraySlice<UInt8>
+    /// The index of the next byte to read.
+    package private(set) var position: Int
+
+    package init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        self.position = bytes.startIndex
+    }
+
+    package init(_ bytes: [UInt8]) {
+        self.init(bytes[...])
+    }
+
+    /// How many bytes are left.
+    package var remaining: Int { bytes.endIndex - position }
+
+    package mutating func byte() throws(ByteCodingError) -> UInt8 {
+        guard position < bytes.endIndex else { throw .truncated }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    package mutating func flag() throws(ByteCodingError) -> Bool {
+        switch try byte() {
+        case 0: false
+        case 1: true
+        default: throw .malformed
+        }
+    }
+
+    package mutating func integer() throws(ByteCodingError) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            let next = try byte()
+            let part = UInt64(next & 0x7f)
+            guard shift < 63 || (shift == 63 && part <= 1) else { throw .malformed }
+            value |= part << shift
+            if next < 0x80 {
+                guard part != 0 || shift == 0 else { throw .malformed }
+                return value
+            }
+            shift += 7
+        }
+    }
+
+    /// An integer that counts things of which each takes at least one of the bytes that are left.
+    package mutating func count() throws(ByteCodingError) -> Int {
+        let value = try integer()
+        guard value <= UInt64(remaining) else { throw .truncated }
+        return Int(value)
+    }
+
+    package mutating func word() throws(ByteCodingError) -> UInt64 {
+        guard remaining >= 8 else { throw .truncated }
+        var value: UInt64 = 0
+        for offset in 0..<8 { value |= UInt64(bytes[position + offset]) << UInt64(offset * 8) }
+        position += 8
+        return value
+    }
+
+    package mutating func halfWord() throws(ByteCodingError) -> UInt32 {
+        guard remaining >= 4 else { throw .truncated }
+        var value: UInt32 = 0
+        for offset in 0..<4 { value |= UInt32(bytes[position + offset]) << UInt32(offset * 8) }
+        position += 4
+        return value
+    }
+
+    package mutating func data() throws(ByteCodingError) -> [UInt8] {
+        Array(try slice())
+    }
+
+    /// The bytes of a counted value without a copy.
+    package mutating func slice() throws(ByteCodingError) -> ArraySlice<UInt8> {
+        let count = try count()
+        defer { position += count }
+        return bytes[position..<position + count]
+    }
+
+    package mutating func text() throws(ByteCodingError) -> String {
+        let slice = try slice()
+        guard let text = String(validating: slice, as: UTF8.self) else { throw .malformed }
+        return text
+    }
+
+    package mutating func optional<Value>(
+        _ read: (inout ByteReader) throws(ByteCodingError) -> Value
+    ) throws(ByteCodingError) -> Value? {
+        try flag() ? try read(&self) : nil
+    }
+
+    package mutating func array<Value>(
+        _ read: (inout ByteReader) throws(ByteCodingError) -> Value
+    ) throws(ByteCodingError) -> [Value] {
+        let count = try count()
+        var values: [Value] = []
+        for _ in 0..<count { values.append(try read(&self)) }
+        return values
+    }
+
+    /// Refuses bytes after the end of what was read.
+    package func finish() throws(ByteCodingError) {
+        guard remaining == 0 else { throw .malformed }
+    }
+}
+
+/// Why bytes could not be read.
+package enum ByteCodingError: Error, Hashable, Sendable {
+    /// They end before what they announce.
+    case truncated
+    /// They are not what a writer makes.
+    case malformed
+}

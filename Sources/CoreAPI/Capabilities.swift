@@ -1,0 +1,143 @@
+/// The promises of an open group.
+public struct Capabilities: Hashable, Sendable {
+    /// The backend's name, for people.
+    public let backend: String
+    /// The promises that it keeps.
+    public let features: Set<Capability>
+    /// The failures that a commit survives.
+    public let durability: Durability
+    /// The sizes that it accepts.
+    public let limits: Limits
+    /// How a participant that waits is woken.
+    public let wakeUp: WakeUp
+
+    public init(
+        backend: String, features: Set<Capability>, durability: Durability, limits: Limits, wakeUp: WakeUp = .direct
+    ) {
+        self.backend = backend
+        self.features = features
+        self.durability = durability
+        self.limits = limits
+        self.wakeUp = wakeUp
+    }
+
+    /// Refuses what cannot be kept, for a backend to call when a group is opened.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unsupported``, naming every requirement that is not met.
+    public func satisfy(_ requirements: Requirements) throws(SharedCoreError) {
+        var missing = requirements.features.subtracting(features).map(\.rawValue).sorted()
+        if let required = requirements.durability, durability < required {
+            missing.append("durability \(required.rawValue)")
+        }
+        guard missing.isEmpty else {
+            throw SharedCoreError(
+                .unsupported, "The backend \(backend) does not promise: \(missing.joined(separator: ", ")).",
+                at: backend)
+        }
+    }
+}
+
+/// A promise of the contract that not every backend can keep.
+public struct Capability: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// Several processes can be in one group.
+    public static let multipleProcesses = Capability(rawValue: "multipleProcesses")
+    /// The death of a process of this machine is noticed at once, not when a lease runs out (L1).
+    public static let promptDeathNotice = Capability(rawValue: "promptDeathNotice")
+    /// A process stopped at any instruction delays no other for more than 250 ms (S15).
+    public static let stoppedWritersTolerated = Capability(rawValue: "stoppedWritersTolerated")
+    /// Reads reflect every commit that had returned anywhere (S4).
+    public static let linearizableReads = Capability(rawValue: "linearizableReads")
+    /// A watch can resume from a revision (W2).
+    public static let resumableWatches = Capability(rawValue: "resumableWatches")
+    /// A change carries what stood there before (W1).
+    public static let previousValues = Capability(rawValue: "previousValues")
+    /// A retry of a numbered request gives the first result (S12).
+    public static let deduplicatedRequests = Capability(rawValue: "deduplicatedRequests")
+
+    /// Ends of sessions, releases and take-overs succeed on a full disk (S10). With files, only where a file system
+    /// keeps the space that it has reserved for a file.
+    public static let endingsOnFullDisk = Capability(rawValue: "endingsOnFullDisk")
+
+    public let rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public var description: String { rawValue }
+}
+
+/// The failures that a commit survives once it has returned.
+///
+/// Source: contract S10.
+public enum Durability: String, Hashable, Sendable, Comparable, CaseIterable {
+    /// Nothing beyond this process's memory.
+    case memory
+    /// The death of any process.
+    case process
+    /// The loss of power.
+    case disk
+
+    public static func < (left: Durability, right: Durability) -> Bool {
+        func rank(_ durability: Durability) -> Int {
+            switch durability {
+            case .memory: 0
+            case .process: 1
+            case .disk: 2
+            }
+        }
+        return rank(left) < rank(right)
+    }
+}
+
+/// The sizes that a store accepts, in bytes. What is larger is refused with ``SharedCoreError/Code/limitExceeded``.
+///
+/// Source: contract S10.
+public struct Limits: Hashable, Sendable {
+    /// The largest value.
+    public var valueByteCount: Int
+    /// The largest sum of keys and values in one transaction.
+    public var transactionByteCount: Int
+    /// The largest sum of keys and values in the store.
+    public var storeByteCount: Int
+
+    public init(
+        valueByteCount: Int = 1 << 20, transactionByteCount: Int = 4 << 20, storeByteCount: Int = 64 << 20
+    ) {
+        self.valueByteCount = valueByteCount
+        self.transactionByteCount = transactionByteCount
+        self.storeByteCount = storeByteCount
+    }
+}
+
+/// How a participant that waits learns that there is more to read. The order is the truth; this only says how it is
+/// pointed out, and what that gives up.
+///
+/// Source: contract N9.
+public enum WakeUp: Hashable, Sendable {
+    /// By a call within the process: nothing gets lost.
+    case direct
+    /// By the system's events on files. A poster that is killed before it has woken any observer is noticed at once.
+    case fileEvents
+    /// By a word of memory that the processes share and sleep at. A poster that is killed before it has woken any
+    /// observer is noticed within 10 s, or within 250 ms by a participant that waits with a deadline.
+    case sharedMemory
+    /// By no signal: the participant polls, so it knows that much later.
+    case looking(every: Duration)
+}
+
+/// A caller's requirements of a group. A backend that cannot meet them refuses at open.
+public struct Requirements: Hashable, Sendable {
+    /// No requirement beyond the contract's common part.
+    public static let none = Requirements()
+
+    /// The promises that the caller relies on.
+    public var features: Set<Capability>
+    /// The least that a commit must survive.
+    public var durability: Durability?
+
+    public init(features: Set<Capability> = [], durability: Durability? = nil) {
+        self.features = features
+        self.durability = durability
+    }
+}

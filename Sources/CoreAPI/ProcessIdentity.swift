@@ -1,0 +1,42 @@
+/// One process of one run of one machine. A bare process id is used again; this is not.
+///
+/// Source: contract L2.
+public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
+    /// The run of the machine.
+    public let bootID: BootID
+    /// The process id.
+    public let pid: Int32
+    /// When the process started, in clock ticks since the machine did; 0 where that cannot be known.
+    public let startTime: UInt64
+
+    public init(bootID: BootID, pid: Int32, startTime: UInt64) {
+        self.bootID = bootID
+        self.pid = pid
+        self.startTime = startTime
+    }
+
+    public var description: String { String(pid) }
+}
+
+/// The identity of one run of a machine, from its start to its stop: 16 bytes.
+public struct BootID: Hashable, Sendable, CustomStringConvertible {
+    /// The first eight bytes, big-endian.
+    public let high: UInt64
+    /// The last eight bytes, big-endian.
+    public let low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    public var description: String { high.hexadecimal + low.hexadecimal }
+}
+
+extension UInt64 {
+    /// The number as 16 hexadecimal digits: the order of such texts is the order of the numbers.
+    package var hexadecimal: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}

@@ -1,0 +1,92 @@
+/// One participant of a group: an open handle with its own life.
+///
+/// What lives with a session (``Lifetime/session``) is gone when it ends: when it is closed, when its process dies, or,
+/// over a network, when its lease runs out.
+///
+/// Source: contract L1, L2.
+public struct Session: Hashable, Sendable {
+    /// Its identity in the group.
+    public let id: SessionID
+    /// The process that it belongs to.
+    public let process: ProcessIdentity
+    /// Its role.
+    public let role: SessionRole
+    /// Its name for people, at most 128 bytes.
+    public let name: String
+    /// When it began, by the clock of the machine's run.
+    public let openedAt: BootInstant
+
+    public init(id: SessionID, process: ProcessIdentity, role: SessionRole, name: String, openedAt: BootInstant) {
+        self.id = id
+        self.process = process
+        self.role = role
+        self.name = name
+        self.openedAt = openedAt
+    }
+}
+
+/// The identity of one participation in a group, never used twice in it: the revision at which the session began.
+public struct SessionID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    public let rawValue: UInt64
+
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    public var description: String { String(rawValue) }
+
+    public static func < (left: SessionID, right: SessionID) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// The role of a participant in its application, for people and for the rules of ownership.
+public struct SessionRole: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The long-lived process of the application.
+    public static let main = SessionRole(rawValue: "main")
+    /// A short-lived process that a push woke.
+    public static let executor = SessionRole(rawValue: "executor")
+    /// Anything that only looks or writes: a command, a monitor.
+    public static let tool = SessionRole(rawValue: "tool")
+
+    public let rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public var description: String { rawValue }
+}
+
+/// A participant's description of itself, given when it opens a group.
+public struct SessionDescription: Hashable, Sendable {
+    /// The longest name and the longest role, in bytes of UTF-8. A longer one is cut at a character.
+    public static let maximumNameByteCount = 128
+
+    /// Its role.
+    public var role: SessionRole {
+        didSet { role = SessionRole(rawValue: Self.cut(role.rawValue)) }
+    }
+    /// Its name for people.
+    public var name: String {
+        didSet { name = Self.cut(name) }
+    }
+
+    public init(role: SessionRole = .tool, name: String = "") {
+        self.role = SessionRole(rawValue: Self.cut(role.rawValue))
+        self.name = Self.cut(name)
+    }
+
+    /// Returns as many characters of a text as a name may have.
+    package static func cut(_ text: String) -> String {
+        guard text.utf8.count > maximumNameByteCount else { return text }
+        // From the front: a text from outside may be longer by far than what is kept of it.
+        var end = text.startIndex
+        while end < text.endIndex {
+            let next = text.index(after: end)
+            if text.utf8.distance(from: text.startIndex, to: next) > maximumNameByteCount { break }
+            end = next
+        }
+        return String(text[..<end])
+    }
+}

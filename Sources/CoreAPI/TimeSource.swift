@@ -1,0 +1,53 @@
+/// The clock that a group lives by: a parameter, so that tests decide what time it is.
+public protocol TimeSource: Sendable {
+    /// The run of the machine that ``now()`` counts in.
+    var bootID: BootID { get }
+
+    /// The present instant. Never goes back within a run.
+    func now() -> BootInstant
+
+    /// Returns at `instant` or soon after it, never before.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    func sleep(until instant: BootInstant) async throws(CancellationError)
+}
+
+/// A moment of one run of a machine: nanoseconds since it started, suspension counted.
+///
+/// All processes of a run share this clock, and no change of the wall clock moves it.
+public struct BootInstant: Hashable, Comparable, Sendable {
+    /// Nanoseconds since the machine started.
+    public let nanoseconds: UInt64
+
+    public init(nanoseconds: UInt64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The instant after `duration`; a sum that cannot be represented ends at the last instant.
+    public func advanced(by duration: Duration) -> BootInstant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.clampedNanoseconds)
+        return BootInstant(nanoseconds: overflow ? .max : sum)
+    }
+
+    /// The time from this instant to a later one; zero when `other` is not later.
+    public func duration(to other: BootInstant) -> Duration {
+        guard other.nanoseconds > nanoseconds else { return .zero }
+        return .nanoseconds(Int64(clamping: other.nanoseconds - nanoseconds))
+    }
+
+    public static func < (left: BootInstant, right: BootInstant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+}
+
+extension Duration {
+    /// The duration in whole nanoseconds, from zero to what 64 bits hold.
+    public var clampedNanoseconds: UInt64 {
+        guard self > .zero else { return 0 }
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return .max }
+        let (sum, carried) = scaled.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
+        return carried ? .max : sum
+    }
+}

@@ -1,0 +1,121 @@
+/// Conditions and operations that take effect together or not at all, as one revision.
+///
+/// The guards are judged where the order is agreed, so nothing comes between them and the operations. Operations apply
+/// in their order; a later one sees what an earlier one did.
+///
+/// ```swift
+/// var transaction = Transaction()
+/// transaction.require(.absent("leader"))
+/// transaction.put("leader", Array("me".utf8), lifetime: .session)
+/// let commit = try await store.commit(transaction)
+/// ```
+///
+/// Source: contract S5.
+public struct Transaction: Hashable, Sendable {
+    /// The conditions that must hold.
+    public var guards: [Guard]
+    /// The operations that take effect if the guards hold.
+    public var operations: [Operation]
+    /// The caller's number for this request, which makes a retry safe.
+    ///
+    /// A store that has applied a number of this session gives the first result again instead of applying it twice,
+    /// before it looks at the guards. Numbers of one session rise. Leave it nil where a retry is not intended.
+    ///
+    /// Source: contract S12.
+    public var requestNumber: UInt64?
+
+    public init(guards: [Guard] = [], operations: [Operation] = [], requestNumber: UInt64? = nil) {
+        self.guards = guards
+        self.operations = operations
+        self.requestNumber = requestNumber
+    }
+
+    /// Adds a condition.
+    public mutating func require(_ condition: Guard) {
+        guards.append(condition)
+    }
+
+    /// Adds an operation that sets the value of a key.
+    public mutating func put(_ key: Key, _ value: [UInt8], lifetime: Lifetime = .persistent) {
+        operations.append(.put(key, value, lifetime))
+    }
+
+    /// Adds an operation that removes a key; an absent one is no error.
+    public mutating func delete(_ key: Key) {
+        operations.append(.delete(key))
+    }
+
+    /// Adds an operation that removes every key that `prefix` selects.
+    public mutating func deleteAll(under prefix: KeyPrefix) {
+        operations.append(.deletePrefix(prefix))
+    }
+
+    /// Adds a notification. A nil `state` leaves the name's state word as it is.
+    public mutating func post(_ name: NotificationName, state: UInt64? = nil) {
+        operations.append(.post(name, state: state))
+    }
+}
+
+extension Transaction {
+    /// A condition on what stands in the store at the moment of the commit.
+    public enum Guard: Hashable, Sendable {
+        /// Nothing stands under the key.
+        case absent(Key)
+        /// Something stands under the key.
+        case exists(Key)
+        /// The entry was last written by this revision.
+        case revision(Key, Revision)
+        /// The entry was created by this revision, and may have been written since: its holder's epoch still stands.
+        case epoch(Key, Revision)
+
+        /// The key that the condition is about.
+        public var key: Key {
+            switch self {
+            case .absent(let key), .exists(let key), .revision(let key, _), .epoch(let key, _): key
+            }
+        }
+    }
+}
+
+extension Transaction {
+    /// One step of a transaction.
+    public enum Operation: Hashable, Sendable {
+        /// Sets the value and the lifetime of a key.
+        case put(Key, [UInt8], Lifetime)
+        /// Removes a key.
+        case delete(Key)
+        /// Removes every key that the prefix selects.
+        case deletePrefix(KeyPrefix)
+        /// Counts one more post of a name and, when given, sets its state word.
+        case post(NotificationName, state: UInt64?)
+    }
+}
+
+/// The result of a transaction that took effect.
+public struct Commit: Hashable, Sendable {
+    /// The revision at which the transaction stands. For one that changed nothing, the revision of the store then.
+    public let revision: Revision
+    /// Whether anything changed: false when all that was asked for was to delete what was not there.
+    public let changed: Bool
+
+    public init(revision: Revision, changed: Bool) {
+        self.revision = revision
+        self.changed = changed
+    }
+}
+
+/// Which condition of a transaction did not hold, and what stood there instead.
+public struct GuardFailure: Hashable, Sendable {
+    /// The position of the first guard that failed.
+    public let index: Int
+    /// The guard that failed.
+    public let condition: Transaction.Guard
+    /// The entry under the guard's key at that moment; nil when there is none.
+    public let found: Entry?
+
+    public init(index: Int, condition: Transaction.Guard, found: Entry?) {
+        self.index = index
+        self.condition = condition
+        self.found = found
+    }
+}

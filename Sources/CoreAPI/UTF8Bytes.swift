@@ -1,0 +1,80 @@
+/// Equality, order and hash of strings by their bytes. `String` itself compares by canonical equivalence, under which
+/// two different keys could be one.
+package enum UTF8Bytes {
+    package static func equal(_ left: String, _ right: String) -> Bool {
+        let fast = left.utf8.withContiguousStorageIfAvailable { leftBytes in
+            right.utf8.withContiguousStorageIfAvailable { rightBytes in
+                equal(UnsafeRawBufferPointer(leftBytes), UnsafeRawBufferPointer(rightBytes))
+            }
+        }
+        if let result = fast ?? nil { return result }
+        return left.utf8.elementsEqual(right.utf8)
+    }
+
+    /// Eight bytes at a time: keys are compared at every look at a store.
+    private static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        guard left.count == right.count else { return false }
+        var offset = 0
+        while offset + 8 <= left.count {
+            guard
+                left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                    == right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            else { return false }
+            offset += 8
+        }
+        while offset < left.count {
+            guard left[offset] == right[offset] else { return false }
+            offset += 1
+        }
+        return true
+    }
+
+    static func precedes(_ left: String, _ right: String) -> Bool {
+        let fast = left.utf8.withContiguousStorageIfAvailable { leftBytes in
+            right.utf8.withContiguousStorageIfAvailable { rightBytes in
+                precedes(UnsafeRawBufferPointer(leftBytes), UnsafeRawBufferPointer(rightBytes))
+            }
+        }
+        if let result = fast ?? nil { return result }
+        return left.utf8.lexicographicallyPrecedes(right.utf8)
+    }
+
+    /// Eight bytes at a time as well, the first of them the most significant: the first list of a process sorts all
+    /// keys, and most have a long path in common.
+    private static func precedes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        let count = min(left.count, right.count)
+        var offset = 0
+        while offset + 8 <= count {
+            let leftWord = UInt64(bigEndian: left.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            let rightWord = UInt64(bigEndian: right.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            if leftWord != rightWord { return leftWord < rightWord }
+            offset += 8
+        }
+        while offset < count {
+            if left[offset] != right[offset] { return left[offset] < right[offset] }
+            offset += 1
+        }
+        return left.count < right.count
+    }
+
+    static func hasPrefix(_ text: String, _ prefix: String) -> Bool {
+        let fast = text.utf8.withContiguousStorageIfAvailable { bytes in
+            prefix.utf8.withContiguousStorageIfAvailable { prefixBytes in
+                bytes.count >= prefixBytes.count
+                    && equal(
+                        UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<prefixBytes.count]),
+                        UnsafeRawBufferPointer(prefixBytes))
+            }
+        }
+        if let result = fast ?? nil { return result }
+        return text.utf8.starts(with: prefix.utf8)
+    }
+
+    package static func hash(_ text: String, into hasher: inout Hasher) {
+        let done: Void? = text.utf8.withContiguousStorageIfAvailable { bytes in
+            hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
+        }
+        if done == nil { for byte in text.utf8 { hasher.combine(byte) } }
+        hasher.combine(text.utf8.count)
+    }
+}

@@ -1,0 +1,136 @@
+public import CoreAPI
+
+/// Watches over what one Executor uses: events and time in, directives out.
+///
+/// It is told once that its time is nearly over and killed when it is; it is killed at once when it has more memory than it
+/// may. When its host stops, it is told at once and has as long as after any warning, but never longer than its own time.
+///
+/// Source: contract P11.
+public struct ExecutorBudget: Sendable {
+    /// The kind of event.
+    public enum Event: Hashable, Sendable {
+        /// Time has passed.
+        case time
+        /// It has this much memory of its own, in bytes.
+        case memory(UInt64)
+        /// Its host stops.
+        case stop
+    }
+
+    /// What is to be done.
+    public enum Directive: Hashable, Sendable {
+        /// Ask it to end.
+        case warn(BudgetReason)
+        /// End it.
+        case kill(BudgetReason)
+    }
+
+    /// Its limits.
+    public let limits: ExecutorLimits
+    /// Why it was asked to end, when it was.
+    public private(set) var warning: BudgetReason?
+    /// Why it was killed, when it was.
+    public private(set) var killing: BudgetReason?
+
+    private let warningAt: BootInstant
+    private var killingAt: BootInstant
+    private var killingReason = BudgetReason.time
+
+    public init(_ limits: ExecutorLimits, startedAt start: BootInstant) {
+        self.limits = limits
+        warningAt = start.advanced(by: limits.warning)
+        killingAt = start.advanced(by: limits.budget)
+    }
+
+    /// When the next directive is due if nothing else happens; nil when there is none any more.
+    public var next: BootInstant? {
+        guard killing == nil else { return nil }
+        return warning == nil ? min(warningAt, killingAt) : killingAt
+    }
+
+    /// Takes note of what happened, and tells what to do, in this order.
+    public mutating func hear(_ event: Event, at now: BootInstant) -> [Directive] {
+        guard killing == nil else { return [] }
+        var directives: [Directive] = []
+        switch event {
+        case .time: break
+        case .memory(let count):
+            guard let limit = limits.memory, count > limit else { break }
+            killing = .memory(count)
+            return [.kill(.memory(count))]
+        case .stop:
+            let end = now.advanced(by: limits.grace)
+            if end < killingAt {
+                killingAt = end
+                killingReason = .stop
+            }
+            if warning == nil {
+                warning = .stop
+                directives.append(.warn(.stop))
+            }
+        }
+        if warning == nil, now >= warningAt {
+            warning = .time
+            directives.append(.warn(.time))
+        }
+        if now >= killingAt {
+            killing = killingReason
+            directives.append(.kill(killingReason))
+        }
+        return directives
+    }
+}
+
+/// The limits of an Executor.
+///
+/// Source: contract P11; the numbers are those of a notification extension of iOS.
+public struct ExecutorLimits: Hashable, Sendable {
+    /// How long it runs before it is told that its time is nearly over.
+    public let warning: Duration
+    /// How long it runs before it is killed.
+    public let budget: Duration
+    /// The most memory of its own, in bytes; nil for no limit.
+    public let memory: UInt64?
+
+    /// - Parameters:
+    ///   - warning: How long it runs before it is told; at most `budget`.
+    ///   - budget: How long it runs before it is killed.
+    ///   - memory: The most memory of its own, in bytes; nil for no limit.
+    public init(
+        warning: Duration = .seconds(25), budget: Duration = .seconds(30), memory: UInt64? = 24 << 20
+    ) {
+        self.warning = min(warning, budget)
+        self.budget = budget
+        self.memory = memory
+    }
+
+    /// How long it has from being told to being killed.
+    public var grace: Duration { budget - warning }
+}
+
+/// Why an Executor is told to end, or is killed.
+public enum BudgetReason: Hashable, Sendable, CustomStringConvertible {
+    /// Its time is over, or nearly.
+    case time
+    /// It has more memory than it may; this much, in bytes.
+    case memory(UInt64)
+    /// Its host ends.
+    case stop
+
+    /// One word, for programs.
+    public var word: String {
+        switch self {
+        case .time: "time"
+        case .memory: "memory"
+        case .stop: "stop"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .time: "its time was over"
+        case .memory(let count): "it had \((count + (1 << 20) - 1) >> 20) MiB of memory"
+        case .stop: "the host stopped"
+        }
+    }
+}

@@ -1,0 +1,77 @@
+/// Whether this machine is connected to other networks, and by what or why not.
+///
+/// Connected means that there is a default route of the main table through an interface that is up and carries packets, and
+/// that it has an address from which they can come. Whether a server behind it answers is for the one who asks it.
+public struct NetworkState: Hashable, Sendable, CustomStringConvertible {
+    /// The ways out, the one that is taken first first; none while the machine is not connected.
+    public let exits: [NetworkExit]
+    /// Why the machine is not connected; nil while it is.
+    public let outage: NetworkOutage?
+
+    /// - Parameter exits: One or more.
+    public init(exits: [NetworkExit]) {
+        self.exits = exits
+        outage = exits.isEmpty ? .defaultRoute : nil
+    }
+
+    public init(_ outage: NetworkOutage) {
+        exits = []
+        self.outage = outage
+    }
+
+    public var isConnected: Bool { outage == nil }
+
+    /// Whether packets can leave from an address. A connection from one that is gone is dead, although the machine may be
+    /// connected by another.
+    public func canSend(from address: IPAddress) -> Bool {
+        exits.contains { $0.addresses.contains(address) }
+    }
+
+    public var description: String {
+        outage.map { "disconnected: \($0)" }
+            ?? "connected through " + exits.map(\.description).joined(separator: ", ")
+    }
+}
+
+/// A way by which packets leave for other networks.
+public struct NetworkExit: Hashable, Sendable, CustomStringConvertible {
+    /// The name of the interface, such as `eth0`.
+    public let interface: String
+    public let family: IPAddress.Family
+    /// The router; nil where all destinations are behind the interface itself.
+    public let gateway: IPAddress?
+    /// The addresses that packets may come from, in a fixed order.
+    public let addresses: [IPAddress]
+
+    public init(interface: String, family: IPAddress.Family, gateway: IPAddress?, addresses: [IPAddress]) {
+        self.interface = interface
+        self.family = family
+        self.gateway = gateway
+        self.addresses = addresses
+    }
+
+    public var description: String {
+        "\(interface) (\(addresses.map(\.description).joined(separator: ", ")))" + (gateway.map { " by \($0)" } ?? "")
+    }
+}
+
+/// Why a machine is not connected: what is missing first, on the way from the cable to the router.
+public enum NetworkOutage: Hashable, Sendable, CustomStringConvertible {
+    /// There is no interface but the one to the machine itself.
+    case interface
+    /// No interface is up and carries packets.
+    case carrier
+    /// No interface that carries packets has an address that is valid beyond its link.
+    case address
+    /// No route leads to everywhere through an interface that has all that.
+    case defaultRoute
+
+    public var description: String {
+        switch self {
+        case .interface: "there is no interface to a network"
+        case .carrier: "no interface is up and carries packets"
+        case .address: "no interface that carries packets has an address"
+        case .defaultRoute: "no default route leads out"
+        }
+    }
+}

@@ -1,0 +1,183 @@
+package import CoreAPI
+package import Platform
+
+/// Follows the kernel's reports and knows when to ask for all again: messages and time in, requests and states out.
+///
+/// Reports are a hint, what the kernel gives when it is asked is the truth. It asks at the start, after reports were lost,
+/// and after every change with which the kernel may have taken away more than it says.
+package struct NetworkTracker: Sendable {
+    package enum Directive: Hashable, Sendable {
+        /// Ask the kernel for all of a kind.
+        case ask(RouteSocket.Kind, sequence: UInt32)
+        /// The state is this now; the first one comes with the end of the first answer.
+        case tell(NetworkState)
+        /// The kernel gives nothing here, with this error number.
+        case giveUp(Int32)
+    }
+
+    /// An answer that is coming in.
+    private struct Asking {
+        var kind: RouteSocket.Kind
+        var sequence: UInt32
+        /// When it is given up.
+        var limit: BootInstant
+        var picture = NetworkPicture()
+        var isInterrupted = false
+    }
+
+    private enum Phase {
+        case standing
+        case asking(Asking)
+        case pausing(until: BootInstant)
+    }
+
+    /// The times that it lives by.
+    package struct Times: Hashable, Sendable {
+        /// How long a state must stand still before it is told.
+        package var quiet = Duration.milliseconds(250)
+        /// After which time without quiet it is told all the same.
+        package var longest = Duration.seconds(1)
+        /// Between the end of one answer and the next request.
+        package var pause = Duration.milliseconds(100)
+        /// How long an answer may stay away.
+        package var patience = Duration.seconds(5)
+
+        package init() {}
+    }
+
+    private let times: Times
+    private var phase = Phase.standing
+    private var picture = NetworkPicture()
+    private var settling: Settling<NetworkState>?
+    private var mustAskAgain = false
+    private var lastSequence: UInt32 = 0
+    /// How often reports were lost.
+    package private(set) var losses = 0
+
+    package init(times: Times = Times()) {
+        self.times = times
+    }
+
+    /// When to call ``timePassed(at:)``; nil while only the kernel can bring news.
+    package var deadline: BootInstant? {
+        let next: BootInstant? =
+            switch phase {
+            case .standing: nil
+            case .asking(let asking): asking.limit
+            case .pausing(let until): until
+            }
+        return [next, settling?.deadline].compactMap { $0 }.min()
+    }
+
+    /// Begins to follow. The socket must hear of changes already.
+    package mutating func start(at now: BootInstant) -> [Directive] {
+        [ask(for: .links, Asking(kind: .links, sequence: 0, limit: now), at: now)]
+    }
+
+    /// Takes a message in.
+    package mutating func receive(_ message: RouteMessage, at now: BootInstant) -> [Directive] {
+        guard let sequence = message.answers else {
+            switch message.content {
+            case .changes(let changes): apply(changes, at: now)
+            case .lost: lose(at: now)
+            case .ended, .refused: break
+            }
+            return told(at: now)
+        }
+        // An answer to what is not asked any more says nothing.
+        guard case .asking(var asking) = phase, asking.sequence == sequence else { return [] }
+        asking.isInterrupted = asking.isInterrupted || message.isInterrupted
+        switch message.content {
+        case .changes(let changes):
+            for change in changes { _ = asking.picture.apply(change) }
+            phase = .asking(asking)
+        case .lost:
+            phase = .asking(asking)
+            lose(at: now)
+        case .refused(let number):
+            // A process that has never got an answer may not have one. A later refusal passes.
+            guard settling != nil else { return [.giveUp(number)] }
+            mustAskAgain = true
+            phase = .pausing(until: now.advanced(by: times.patience))
+        case .ended:
+            return end(asking, at: now) + told(at: now)
+        }
+        return told(at: now)
+    }
+
+    /// The kernel dropped reports.
+    package mutating func overflow(at now: BootInstant) -> [Directive] {
+        lose(at: now)
+        return told(at: now)
+    }
+
+    /// Looks whether something is due.
+    package mutating func timePassed(at now: BootInstant) -> [Directive] {
+        var directives = told(at: now)
+        switch phase {
+        case .standing: break
+        case .asking(let asking):
+            if asking.limit <= now { directives += start(at: now) }
+        case .pausing(let until):
+            if until <= now {
+                phase = .standing
+                if mustAskAgain { directives += start(at: now) }
+            }
+        }
+        return directives
+    }
+
+    private mutating func lose(at now: BootInstant) {
+        losses += 1
+        askAgain(at: now)
+    }
+
+    private mutating func askAgain(at now: BootInstant) {
+        mustAskAgain = true
+        // A request on its way may have been answered in part; the next one begins after it, and after a pause.
+        if case .standing = phase { phase = .pausing(until: now) }
+    }
+
+    private mutating func apply(_ changes: [NetworkChange], at now: BootInstant) {
+        var mayBeMore = false
+        for change in changes where picture.apply(change) { mayBeMore = true }
+        if case .asking(var asking) = phase {
+            for change in changes where asking.picture.apply(change) { mayBeMore = true }
+            phase = .asking(asking)
+        }
+        settling?.move(to: picture.state, at: now)
+        if mayBeMore { askAgain(at: now) }
+    }
+
+    private mutating func ask(for kind: RouteSocket.Kind, _ asking: Asking, at now: BootInstant) -> Directive {
+        if kind == .links { mustAskAgain = false }
+        lastSequence = lastSequence == .max ? 1 : lastSequence + 1
+        var asking = asking
+        asking.kind = kind
+        asking.sequence = lastSequence
+        asking.limit = now.advanced(by: times.patience)
+        phase = .asking(asking)
+        return .ask(kind, sequence: lastSequence)
+    }
+
+    private mutating func end(_ asking: Asking, at now: BootInstant) -> [Directive] {
+        switch asking.kind {
+        case .links: return [ask(for: .addresses, asking, at: now)]
+        case .addresses: return [ask(for: .routes, asking, at: now)]
+        case .routes: break
+        }
+        if asking.isInterrupted { mustAskAgain = true }
+        phase = .pausing(until: now.advanced(by: times.pause))
+        picture = asking.picture
+        if settling != nil {
+            settling?.move(to: picture.state, at: now)
+            return []
+        }
+        settling = Settling(picture.state, quiet: times.quiet, longest: times.longest)
+        return [.tell(picture.state)]
+    }
+
+    private mutating func told(at now: BootInstant) -> [Directive] {
+        settling?.take(at: now).map { [.tell($0)] } ?? []
+    }
+}

@@ -1,0 +1,81 @@
+/// One message of the kernel, as far as it is of interest here.
+///
+/// Source: netlink(7), rtnetlink(7); the numbers are those of linux/netlink.h and linux/rtnetlink.h.
+package struct RouteMessage: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
+        /// The things that are there or have changed. Nothing when the message is about other things.
+        case changes([NetworkChange])
+        /// All that was asked for has come.
+        case ended
+        /// What was asked for is not given; the error number.
+        case refused(Int32)
+        /// The kernel says that messages were lost.
+        case lost
+    }
+
+    package var content: Content
+    /// The number of the request that this answers; nil for a report of its own accord.
+    package var answers: UInt32?
+    /// Whether something changed in the middle of the answer, so that it may not be whole.
+    package var isInterrupted: Bool
+
+    package init(_ content: Content, answers: UInt32? = nil, isInterrupted: Bool = false) {
+        self.content = content
+        self.answers = answers
+        self.isInterrupted = isInterrupted
+    }
+}
+
+extension RouteMessage {
+    /// Reads the messages of a datagram. What is no whole message ends them, and what is of no interest is left out.
+    package static func read(_ datagram: [UInt8]) -> [RouteMessage] {
+        var messages: [RouteMessage] = []
+        var rest = KernelBytes(datagram[...])
+        while let length: UInt32 = rest.number(at: 0), length >= headerLength,
+            let body = rest.part(from: headerLength, count: Int(length) - headerLength)
+        {
+            if let message = read(rest, body) { messages.append(message) }
+            rest = rest.rest(from: KernelBytes.aligned(Int(length)))
+        }
+        return messages
+    }
+
+    private static let headerLength = 16
+
+    private static func read(_ header: KernelBytes, _ body: KernelBytes) -> RouteMessage? {
+        guard let type: UInt16 = header.number(at: 4), let flags: UInt16 = header.number(at: 6),
+            let sequence: UInt32 = header.number(at: 8), let content = content(type, flags, body)
+        else { return nil }
+        // A report that another process's request caused carries that request's number, but is not in several parts.
+        let isAnswer = flags & 0x2 != 0 || type == 2
+        return RouteMessage(content, answers: isAnswer ? sequence : nil, isInterrupted: flags & 0x10 != 0)
+    }
+
+    private static func content(_ type: UInt16, _ flags: UInt16, _ body: KernelBytes) -> Content? {
+        switch type {
+        // NLMSG_ERROR (which with 0 says that all is well), NLMSG_DONE (the same) and NLMSG_OVERRUN
+        case 2: return failure(body).map { .refused($0) }
+        case 3: return failure(body).map { .refused($0) } ?? .ended
+        case 4: return .lost
+        // RTM_NEWLINK, RTM_DELLINK
+        case 16: return .changes(NetworkChange.link(body).map { [.link($0)] } ?? [])
+        case 17: return .changes(NetworkChange.link(body).map { [.linkGone($0.index)] } ?? [])
+        // RTM_NEWADDR, RTM_DELADDR
+        case 20: return .changes(NetworkChange.address(body).map { [.address($0)] } ?? [])
+        case 21: return .changes(NetworkChange.address(body).map { [.addressGone($0)] } ?? [])
+        // RTM_NEWROUTE, where NLM_F_REPLACE says that another one is gone; RTM_DELROUTE
+        case 24:
+            let routes = NetworkChange.defaultRoutes(body)
+            let isReplacing = flags & 0x100 != 0 && flags & 0x2 == 0 && !routes.isEmpty
+            return .changes(isReplacing ? [.routesReplaced(routes)] : routes.map { .route($0) })
+        case 25: return .changes(NetworkChange.defaultRoutes(body).map { .routeGone($0) })
+        default: return nil
+        }
+    }
+
+    /// The number of the error, where it is one: it stands there negated.
+    private static func failure(_ body: KernelBytes) -> Int32? {
+        guard let negated: Int32 = body.number(at: 0), negated.signum() == -1 else { return nil }
+        return Int32(clamping: negated.magnitude)
+    }
+}

@@ -1,0 +1,104 @@
+internal import CLinux
+internal import Glibc
+
+/// Locks of single bytes. They belong to the open file description: the kernel takes them back when its last descriptor
+/// is closed, by any end of the process, and nothing else that the process closes matters. One description gives
+/// no exclusion between its own threads.
+extension OpenFile {
+    /// Takes the lock of a byte when it is free. Needs a file that is open for writing.
+    ///
+    /// - Returns: Whether this description has the lock now.
+    package func tryLock(byteAt offset: Int) throws(SystemCallError) -> Bool {
+        if Defect.processLocks.isPresent { return changeProcessLock(F_WRLCK, at: offset) }
+        let result = clinux_lock_byte(descriptor, Int64(offset))
+        if result == -EAGAIN { return false }
+        if result < 0 { throw SystemCallError("fcntl(F_OFD_SETLK)", number: -result, at: path) }
+        return true
+    }
+
+    /// Gives the lock of a byte back. It can only fail for a descriptor that is not open, which this one always is.
+    package func unlock(byteAt offset: Int) {
+        if Defect.processLocks.isPresent { _ = changeProcessLock(F_UNLCK, at: offset) }
+        let result = clinux_unlock_byte(descriptor, Int64(offset))
+        precondition(result == 0 || result == -ENOLCK, "A lock of an open file can always be given back: \(path)")
+    }
+
+    /// Whether another description has the byte locked. Takes nothing and no process sees it, so it also works on the
+    /// file of a process that is stopped. A description never sees its own locks: ask through another one.
+    package func isLocked(byteAt offset: Int) throws(SystemCallError) -> Bool {
+        try SystemCall.negated("fcntl(F_OFD_GETLK)", at: path) { clinux_probe_byte(descriptor, Int64(offset)) } == 1
+    }
+}
+
+extension OpenFile {
+    /// The bytes of a range that other descriptions have locked one by one, in rising order.
+    ///
+    /// The kernel names one locked byte of a range, and not the first; so each one found divides the range, and the
+    /// parts are asked again. A lock that is taken or given back meanwhile may or may not be among them.
+    package func lockedBytes(in range: Range<Int>) throws(SystemCallError) -> [Int] {
+        var found: [Int] = []
+        var rest = [range]
+        while let part = rest.popLast() {
+            guard !part.isEmpty, let byte = try lockedByte(in: part) else { continue }
+            found.append(byte)
+            rest.append(part.lowerBound..<byte)
+            rest.append(byte + 1..<part.upperBound)
+        }
+        return found.sorted()
+    }
+
+    /// Any byte of a range that another description has locked; nil when none is.
+    package func lockedByte(in range: Range<Int>) throws(SystemCallError) -> Int? {
+        var found: Int64 = 0
+        let isLocked = try SystemCall.negated("fcntl(F_OFD_GETLK)", at: path) {
+            clinux_find_locked_byte(descriptor, Int64(range.lowerBound), Int64(range.count), &found)
+        }
+        // A lock may be longer than a byte and begin before the range.
+        return isLocked == 1 ? max(range.lowerBound, Int(found)) : nil
+    }
+
+    /// Whether any process has the file open for writing. Needs a file that is open for reading only, of this user.
+    ///
+    /// - Throws: Where the file system cannot tell, an error of `fcntl(F_SETLEASE)`.
+    package func hasWriters() throws(SystemCallError) -> Bool {
+        try SystemCall.negated("fcntl(F_SETLEASE)", at: path) { clinux_probe_writers(descriptor) } == 1
+    }
+}
+
+/// The lock of a whole file that belongs to a process and to the program that it becomes, but to none of its children:
+/// it ends with the process, also when other files are open. A process that closes any descriptor of the file gives it
+/// back, so only a process that opens the file once may use it.
+extension OpenFile {
+    /// Takes the lock, and leaves the file open in the program that this process becomes.
+    ///
+    /// - Returns: Whether this process has it now.
+    package func tryLockForProgram() throws(SystemCallError) -> Bool {
+        let result = clinux_lock_for_process(descriptor)
+        if result == -EAGAIN { return false }
+        if result < 0 { throw SystemCallError("fcntl(F_SETLK)", number: -result, at: path) }
+        try SystemCall.negated("fcntl(F_SETFD)", at: path) { clinux_let_inherit(descriptor) }
+        return true
+    }
+
+    /// The number of the process that has the lock; nil when none has.
+    package func programLockHolder() throws(SystemCallError) -> Int32? {
+        let holder = try SystemCall.negated("fcntl(F_GETLK)", at: path) { clinux_lock_holder(descriptor) }
+        return holder > 0 ? holder : nil
+    }
+}
+
+/// The defect ``Defect/processLocks``: locks that belong to the process and not to the open file description, so that
+/// any descriptor of the file that the process closes gives them back.
+extension OpenFile {
+    /// Takes the lock of a byte or gives it back.
+    ///
+    /// - Returns: Whether the system did.
+    func changeProcessLock(_ type: Int32, at offset: Int) -> Bool {
+        #if FAIL_POINTS
+            var range = flock(l_type: Int16(type), l_whence: Int16(SEEK_SET), l_start: offset, l_len: 1, l_pid: 0)
+            return fcntl(descriptor, F_SETLK, &range) == 0
+        #else
+            return false
+        #endif
+    }
+}

@@ -1,0 +1,25 @@
+internal import CoreAPI
+
+/// Where the sockets of a group are, by a name that every process makes of the group's directory.
+package enum RuntimeDirectory {
+    /// The directory for the sockets of a group: one of its own in the directory that the system gives the user for such
+    /// things, else the group's directory.
+    ///
+    /// - Parameters:
+    ///   - groupDirectory: The absolute path of the group's directory.
+    ///   - runtimeDirectory: What `XDG_RUNTIME_DIR` says; it counts as unset where it is no absolute path.
+    package static func path(ofGroup groupDirectory: String, runtimeDirectory: String?) -> String {
+        guard let runtimeDirectory, runtimeDirectory.hasPrefix("/") else { return groupDirectory }
+        let place = runtimeDirectory.hasSuffix("/") ? runtimeDirectory : runtimeDirectory + "/"
+        return "\(place)sharedcore/\(hash(of: groupDirectory))"
+    }
+
+    /// The FNV-1a hash of a text, 64 bits in hexadecimal: the same in every process.
+    ///
+    /// Source: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
+    private static func hash(of text: String) -> String {
+        text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
+            (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+        }.hexadecimal
+    }
+}

@@ -1,0 +1,87 @@
+internal import CoreAPI
+internal import InMemoryBackend
+internal import Synchronization
+internal import TestInstruments
+
+/// Where the code of one simulated process runs: the thread of its group, unless the process is frozen or dead.
+///
+/// It is what there is of a process as long as its code runs, also without a reference to its ``SimulatedProcess``:
+/// code that kills the process finds it here.
+///
+/// What a dead process still had to do is never done. Its tasks are kept for good, since a task cannot be ended from outside.
+final class ProcessExecutor: SerialExecutor, TaskExecutor {
+    private enum Condition {
+        case alive, frozen, dead
+    }
+
+    private struct State {
+        var condition = Condition.alive
+        var held: [UnownedJob] = []
+    }
+
+    /// All that were killed, of all groups: no two processes have the same identity.
+    private static let killed = Mutex<Set<ProcessIdentity>>([])
+
+    /// Its life, which ends with it.
+    let life = SimulatedLife()
+    private let thread: SimulationThread
+    private let handle: MemoryGroup?
+    private let state = Mutex(State())
+
+    /// - Parameter handle: The process's handle, which is killed and stopped with it.
+    init(on thread: SimulationThread, handle: MemoryGroup? = nil) {
+        self.thread = thread
+        self.handle = handle
+    }
+
+    var isFrozen: Bool { state.withLock { $0.condition == .frozen } }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        submit(UnownedJob(job))
+    }
+
+    func freeze() {
+        state.withLock { if $0.condition == .alive { $0.condition = .frozen } }
+        handle?.simulateStop()
+    }
+
+    func thaw() {
+        handle?.simulateContinue()
+        let held = state.withLock { state -> [UnownedJob] in
+            guard state.condition == .frozen else { return [] }
+            state.condition = .alive
+            defer { state.held = [] }
+            return state.held
+        }
+        for job in held { submit(job) }
+    }
+
+    func kill() {
+        state.withLock { $0.condition = .dead }
+        if let handle { Self.killed.withLock { _ = $0.insert(handle.session.process) } }
+        // First what the system takes from it: a process that hears of the session's end may read at once.
+        life.end()
+        handle?.simulateKill()
+    }
+
+    static func wasKilled(_ process: ProcessIdentity) -> Bool {
+        killed.withLock { $0.contains(process) }
+    }
+
+    private func submit(_ job: UnownedJob) {
+        guard mayRun(job) else { return }
+        thread.submit { [self] in
+            // It may have been frozen or killed since.
+            guard mayRun(job) else { return }
+            job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+        }
+    }
+
+    /// Whether a job may run now; if not, it is kept.
+    private func mayRun(_ job: UnownedJob) -> Bool {
+        state.withLock { state in
+            if state.condition != .alive { state.held.append(job) }
+            return state.condition == .alive
+        }
+    }
+}

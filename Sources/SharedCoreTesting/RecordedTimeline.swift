@@ -1,0 +1,91 @@
+public import Coordination
+internal import CoreAPI
+
+/// The timeline of a simulated group's ownership, up to the moment at which it was read.
+public struct RecordedTimeline: Sendable, CustomStringConvertible {
+    /// The entries, the oldest first.
+    public let entries: [TimelineEntry]
+    /// The checker's report on them.
+    public let report: CheckReport
+    /// How many older entries were dropped.
+    private let droppedCount: Int
+
+    init(_ history: TimelineHistory) {
+        entries = history.records.map(\.entry)
+        report = TimelineChecker.check(history)
+        droppedCount = history.checkpoint?.droppedCount ?? 0
+    }
+
+    /// Expects that these entries stand there in this order, each with the name of its participant. Others may stand between
+    /// them.
+    ///
+    /// ```swift
+    /// try timeline.expect(("app", .acquired), ("push", .challenged), ("push", .tookOver))
+    /// ```
+    ///
+    /// - Throws: ``TimelineMismatch`` with the first that is missing.
+    public func expect(
+        _ first: (name: String, kind: TimelineEntry.Kind), _ others: (name: String, kind: TimelineEntry.Kind)...
+    ) throws {
+        let steps = [first] + others
+        var rest = entries[...]
+        for (number, step) in steps.enumerated() {
+            guard let found = rest.firstIndex(where: { $0.name == step.name && $0.kind == step.kind }) else {
+                let place = number == 0 ? "" : " after “\(steps[number - 1].name)” \(steps[number - 1].kind)"
+                throw mismatch("“\(step.name)” \(step.kind) is missing\(place)")
+            }
+            rest = rest[(found + 1)...]
+        }
+    }
+
+    /// Expects that no entry is of these kinds.
+    ///
+    /// - Throws: ``TimelineMismatch`` with the first that is, and where entries were dropped, which may have been: give the
+    ///   group's ``SimulatedGroup/options`` a larger `timelineCapacity`.
+    public func expectNone(of first: TimelineEntry.Kind, _ others: TimelineEntry.Kind...) throws {
+        let kinds = [first] + others
+        guard droppedCount == 0 else {
+            throw mismatch("\(droppedCount) entries were dropped: nobody knows of what kinds")
+        }
+        for entry in entries where kinds.contains(entry.kind) { throw mismatch(entry.describe()) }
+    }
+
+    /// Expects that the rules of ownership hold, and that no two cores ran that both had a right to.
+    ///
+    /// - Throws: ``TimelineMismatch`` with what is broken.
+    public func expectRulesHold() throws {
+        guard !report.isClean else { return }
+        throw mismatch(([report.describe()] + report.violations.map(\.description)).joined(separator: "\n"))
+    }
+
+    /// The entries in sentences, each with its time in seconds after the first.
+    public var description: String {
+        guard let first = entries.first else { return "Nothing happened to the ownership." }
+        return entries.map { entry in
+            let milliseconds = first.at.duration(to: entry.at).clampedNanoseconds / 1_000_000
+            let fraction = String(1000 + milliseconds % 1000).dropFirst()
+            return "\(milliseconds / 1000).\(fraction) \(entry.describe())"
+        }.joined(separator: "\n")
+    }
+
+    private func mismatch(_ problem: String) -> TimelineMismatch {
+        TimelineMismatch(problem: problem, timeline: description)
+    }
+}
+
+extension SimulatedGroup {
+    /// The timeline of the ownership so far.
+    public func timeline() async throws -> RecordedTimeline {
+        RecordedTimeline(try await Timeline(observer()).history())
+    }
+}
+
+/// A timeline does not tell what a test expects.
+public struct TimelineMismatch: Error, CustomStringConvertible {
+    /// The entry that is missing, or that should not be there.
+    public let problem: String
+    /// The timeline in sentences.
+    public let timeline: String
+
+    public var description: String { problem + "\n" + timeline }
+}

@@ -1,0 +1,162 @@
+public import Coordination
+internal import CoreAPI
+internal import Synchronization
+internal import TestInstruments
+
+/// A core that does what a test says: it hands over what its server receives, acknowledges it there when it is stored, and
+/// hangs or fails where its script has it so.
+public struct ScriptedCore: Core {
+    private let server: ScriptedServer
+    private let script: CoreScript
+    /// The context of its start; its stop is not given it again.
+    private let context = Box<CoreContext?>(nil)
+
+    public init(_ server: ScriptedServer, script: CoreScript = CoreScript()) {
+        self.server = server
+        self.script = script
+    }
+
+    public func start(in context: CoreContext) async throws {
+        self.context.update { $0 = context }
+        try await script.pass(.start, in: context)
+    }
+
+    public func iterate(in context: CoreContext) async throws {
+        try await script.pass(.fetch, in: context)
+        while true {
+            try Task.checkCancellation()
+            let version = server.version
+            for message in server.pending {
+                try await context.deliver(message)
+                try await script.pass(.acknowledge, in: context)
+                server.acknowledge(message.callID)
+            }
+            if script.endsByItself, server.pending.isEmpty { return }
+            await server.news(after: version)
+        }
+    }
+
+    public func stop() async {
+        guard let context = context.value else { return }
+        do {
+            try await script.pass(.stop, in: context)
+        } catch {
+            // A core's stop throws nothing.
+            await context.report("\(error)")
+        }
+    }
+}
+
+/// The misbehaviour of a ``ScriptedCore``: none, until a test sets some.
+///
+/// One script is for the cores of one process, or of as many as are to do the same.
+public final class CoreScript: Sendable {
+    private struct Waiting {
+        let continuation: CheckedContinuation<Void, Never>
+        /// The core's process.
+        let process: ProcessIdentity
+    }
+
+    private struct State {
+        var hanging: Set<CoreMoment> = []
+        var waiting: [CoreMoment: [Waiting]] = [:]
+        var failures: [CoreMoment: CoreFailure] = [:]
+        var actions: [CoreMoment: @Sendable (CoreContext) async throws -> Void] = [:]
+        var endsByItself = false
+        var startCount = 0
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    /// From now on a core that comes to a moment stays there, also when it is told to stop, until ``goOn(at:)``.
+    public func hang(at moment: CoreMoment) {
+        state.withLock { _ = $0.hanging.insert(moment) }
+    }
+
+    /// Lets the cores go on that hang at a moment, and those that come to it later.
+    public func goOn(at moment: CoreMoment) {
+        let waiting = state.withLock { state in
+            state.hanging.remove(moment)
+            return state.waiting.removeValue(forKey: moment) ?? []
+        }
+        for core in waiting { core.continuation.resume() }
+    }
+
+    /// Whether a core hangs at a moment now. One whose process was killed does nothing any more, nor does it hang.
+    public func isHanging(at moment: CoreMoment) -> Bool {
+        state.withLock { $0.waiting[moment]?.contains { !ProcessExecutor.wasKilled($0.process) } ?? false }
+    }
+
+    /// From now on a core that comes to a moment fails there; with nil, no more. A stop cannot fail:
+    /// there the reason is put on the timeline, as a problem.
+    public func fail(at moment: CoreMoment, because reason: String?) {
+        state.withLock { $0.failures[moment] = reason.map(CoreFailure.init) }
+    }
+
+    /// From now on a core that comes to a moment does this; what it throws is the core's failure, or at
+    /// its stop a problem on the timeline.
+    ///
+    /// ```swift
+    /// script.act(at: .start) { try await $0.enterCriticalSection(bound: .seconds(2)) }
+    /// ```
+    public func act(at moment: CoreMoment, _ action: @escaping @Sendable (CoreContext) async throws -> Void) {
+        state.withLock { $0.actions[moment] = action }
+    }
+
+    /// From now on a core ends by itself when its server has nothing more for it.
+    public func endByItself() {
+        state.withLock { $0.endsByItself = true }
+    }
+
+    /// How many cores have come to their start.
+    public var startCount: Int { state.withLock(\.startCount) }
+
+    var endsByItself: Bool { state.withLock(\.endsByItself) }
+
+    /// A core comes to a moment. First it acts, then it hangs, then it fails.
+    func pass(_ moment: CoreMoment, in context: CoreContext) async throws {
+        let action = state.withLock { state in
+            if moment == .start { state.startCount += 1 }
+            return state.actions[moment]
+        }
+        if let action { try await action(context) }
+        await withCheckedContinuation { continuation in
+            let hangs = state.withLock { state in
+                let hangs = state.hanging.contains(moment)
+                if hangs {
+                    state.waiting[moment, default: []].append(
+                        Waiting(continuation: continuation, process: context.store.session.process))
+                }
+                return hangs
+            }
+            if !hangs { continuation.resume() }
+        }
+        if let failure = state.withLock({ $0.failures[moment] }) { throw failure }
+    }
+}
+
+/// A moment in the life of a scripted core at which a test can make it misbehave.
+public enum CoreMoment: Hashable, Sendable, CaseIterable {
+    /// In its start, before that returns.
+    case start
+    /// Before it asks its server for the first time.
+    case fetch
+    /// Between the storing of a message and its acknowledgement to the server.
+    case acknowledge
+    /// In its stop, before that returns.
+    case stop
+}
+
+/// The error of a scripted core that is told to fail.
+public struct CoreFailure: Error, Hashable, CustomStringConvertible {
+    /// The reason that the test gave.
+    public let reason: String
+
+    public init(_ reason: String) {
+        self.reason = reason
+    }
+
+    public var description: String { reason }
+}

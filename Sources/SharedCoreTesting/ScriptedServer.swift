@@ -1,0 +1,99 @@
+public import Coordination
+public import CoreAPI
+internal import Synchronization
+
+/// The server side of scripted cores: it keeps each message until a core has acknowledged it.
+public final class ScriptedServer: Sendable {
+    private struct State {
+        var pending: [InboxMessage] = []
+        var acknowledged: [CallID] = []
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastNumber = 0
+        var version = 0
+    }
+
+    private let thread: SimulationThread?
+    private let state = Mutex(State())
+
+    public convenience init() {
+        self.init(on: nil)
+    }
+
+    /// - Parameter thread: Where it wakes its cores, all before the first of them runs.
+    init(on thread: SimulationThread?) {
+        self.thread = thread
+    }
+
+    /// The messages that no core has acknowledged.
+    public var pending: [InboxMessage] { state.withLock(\.pending) }
+
+    /// The call-ids that were acknowledged, in their order.
+    public var acknowledged: [CallID] { state.withLock(\.acknowledged) }
+
+    /// How often something came.
+    public var version: Int { state.withLock(\.version) }
+
+    /// A message comes from the network.
+    public func receive(_ message: InboxMessage) {
+        let waiting = state.withLock { state in
+            state.pending.append(message)
+            state.version += 1
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+        // In the order in which they came to wait: the same story each time.
+        let wake = { @Sendable in
+            for (_, continuation) in waiting.sorted(by: { $0.key < $1.key }) { continuation.resume() }
+        }
+        if let thread { thread.submit(wake) } else { wake() }
+    }
+
+    /// A text comes from the network.
+    ///
+    /// - Throws: `SharedCoreError.Code.invalidArgument` for a call-id of nothing.
+    public func receive(
+        _ text: String, as callID: String, from sender: String = "somebody", to recipient: String = "me"
+    ) throws(SharedCoreError) {
+        receive(
+            InboxMessage(
+                callID: try CallID(checking: callID), content: .text(from: sender, to: recipient, text: text)))
+    }
+
+    /// A core has stored a message.
+    public func acknowledge(_ callID: CallID) {
+        state.withLock { state in
+            state.pending.removeAll { $0.callID == callID }
+            state.acknowledged.append(callID)
+        }
+    }
+
+    /// Returns when there is more than there was at `version`, or when the task is cancelled.
+    public func news(after version: Int) async {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.version > version || Task.isCancelled { return true }
+                    state.waiting[number] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+        }
+    }
+}
+
+extension CallID {
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a text of nothing.
+    init(checking text: String) throws(SharedCoreError) {
+        guard let callID = CallID(text) else {
+            throw SharedCoreError(.invalidArgument, "A call-id is any text but the empty one.", at: "test")
+        }
+        self = callID
+    }
+}

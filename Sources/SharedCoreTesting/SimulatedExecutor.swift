@@ -1,0 +1,70 @@
+public import Coordination
+internal import CoreAPI
+
+/// A process of a simulated group with an Executor in it.
+public final class SimulatedExecutor: SimulatedParticipant {
+    public let process: SimulatedProcess
+    /// The participant of the application. Call it in its process, with ``SimulatedProcess/run(_:)``: a call from the
+    /// test lets no time pass, and never returns once the process is killed.
+    public let participant: ExecutorParticipant
+
+    init(_ participant: ExecutorParticipant, in process: SimulatedProcess) {
+        self.participant = participant
+        self.process = process
+    }
+
+    /// Begins to wait for the message of a call-id, as a push makes it.
+    ///
+    /// - Parameters:
+    ///   - callID: What the push announced.
+    ///   - deadline: How long it waits, in the group's time.
+    public func message(forCallID callID: String, deadline: Duration) -> SimulatedRun<MessageAnswer> {
+        process.run { [participant] in
+            try await participant.message(forCallID: CallID(checking: callID), deadline: deadline)
+        }
+    }
+
+    /// Says that the message of an answer was shown.
+    ///
+    /// - Returns: Whether it was still this Executor's; false also where there was nothing to show.
+    @discardableResult
+    public func acknowledge(_ answer: MessageAnswer) async throws -> Bool {
+        guard case .message(let taken) = answer.content else { return false }
+        return try await process.run { [participant] in try await participant.acknowledge(taken) }.value
+    }
+
+    /// Lets time pass until it has nothing left to do: its core, if it runs, has served all calls and stopped.
+    public func finish() async throws {
+        try await process.run { [participant] in await participant.finish() }.value
+    }
+}
+
+extension SimulatedGroup {
+    /// A process with an Executor that runs a scripted core of the group's ``server`` when it has to.
+    public func executor(_ name: String, script: CoreScript = CoreScript()) async throws -> SimulatedExecutor {
+        try await executor(name) { [server] in ScriptedCore(server, script: script) }
+    }
+
+    /// A process with an Executor.
+    ///
+    /// - Parameters:
+    ///   - name: Its name, on the timeline too.
+    ///   - core: Makes the core for each ownership.
+    public func executor(
+        _ name: String, core: @escaping @Sendable () -> any Core
+    ) async throws -> SimulatedExecutor {
+        let process = try await process(.executor, name)
+        return SimulatedExecutor(
+            try ExecutorParticipant(
+                of: process.group, options: options, environment: process.environment, core: core),
+            in: process)
+    }
+}
+
+extension MessageAnswer {
+    /// The text that there is to show; nil when there is none.
+    public var text: String? {
+        guard case .message(let taken) = content, case .text(_, _, let text) = taken.message.content else { return nil }
+        return text
+    }
+}

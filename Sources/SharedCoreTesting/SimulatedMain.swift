@@ -1,0 +1,73 @@
+public import Coordination
+internal import CoreAPI
+
+/// A process of a simulated group with a Main in it.
+public final class SimulatedMain: SimulatedParticipant {
+    public let process: SimulatedProcess
+    /// The participant of the application. Call it in its process, with ``SimulatedProcess/run(_:)``: a call from the
+    /// test lets no time pass, and never returns once the process is killed.
+    public let participant: MainParticipant
+
+    init(_ participant: MainParticipant, in process: SimulatedProcess) {
+        self.participant = participant
+        self.process = process
+    }
+
+    /// Starts it, and lets time pass until it owns and its core runs.
+    ///
+    /// - Throws: What `MainParticipant.start(takingOver:reporting:)` throws.
+    public func start(takingOver: Bool = false) async throws {
+        try await starting(takingOver: takingOver).value
+    }
+
+    /// Begins to start it.
+    public func starting(takingOver: Bool = false) -> SimulatedRun<Void> {
+        process.run { [participant] in try await participant.start(takingOver: takingOver) }
+    }
+
+    /// Stops it, and lets time pass until it has released.
+    public func stop() async throws {
+        try await process.run { [participant] in await participant.stop() }.value
+    }
+}
+
+extension SimulatedGroup {
+    /// A process with a Main that runs a scripted core of the group's ``server``.
+    public func main(_ name: String, script: CoreScript = CoreScript()) async throws -> SimulatedMain {
+        try await main(name) { [server] in ScriptedCore(server, script: script) }
+    }
+
+    /// A process with a Main.
+    ///
+    /// - Parameters:
+    ///   - name: Its name, on the timeline too.
+    ///   - core: Makes the core for each ownership.
+    public func main(
+        _ name: String, core: @escaping @Sendable () -> any Core
+    ) async throws -> SimulatedMain {
+        let process = try await process(.main, name)
+        return SimulatedMain(
+            try MainParticipant(of: process.group, options: options, environment: process.environment, core: core),
+            in: process)
+    }
+}
+
+/// A process of a simulated group with its participant.
+public protocol SimulatedParticipant: Sendable {
+    /// The process.
+    var process: SimulatedProcess { get }
+}
+
+extension SimulatedParticipant {
+    /// Its name.
+    public var name: String { process.name }
+
+    /// Kills its process: ``SimulatedProcess/kill()``.
+    public func kill() async { await process.kill() }
+
+    /// Freezes its process: ``SimulatedProcess/freeze()``.
+    public func freeze() async { await process.freeze() }
+
+    /// Lets its process go on.
+    public func thaw() async { await process.thaw() }
+}

@@ -1,0 +1,137 @@
+public import Coordination
+public import CoreAPI
+internal import InMemoryBackend
+internal import TestInstruments
+
+/// A process of a simulated group: a handle with its own session, and an executor that its code runs on.
+///
+/// It can be killed and frozen as the system does it to a real one. Give what you test its ``group`` and its
+/// ``environment``, and start it with ``run(_:)``:
+///
+/// ```swift
+/// let app = try await group.process(.main, "app")
+/// let program = app.run { try await MyApplication(group: app.group, environment: app.environment).run() }
+/// ```
+public final class SimulatedProcess: Sendable {
+    /// Its name.
+    public let name: String
+    /// Which process its session belongs to. No real process has such an id.
+    public let identity: ProcessIdentity
+    /// The machine as the process sees it: the clock of the group, its processes, its witness, and the executor.
+    public let environment: CoordinationEnvironment
+
+    let simulation: SimulatedGroup
+    private let handle: MemoryGroup
+    let executor: ProcessExecutor
+
+    init(
+        _ name: String, _ identity: ProcessIdentity, _ handle: MemoryGroup, in simulation: SimulatedGroup, seed: UInt64
+    ) {
+        self.name = name
+        self.identity = identity
+        self.handle = handle
+        self.simulation = simulation
+        executor = ProcessExecutor(on: simulation.thread, handle: handle)
+        var environment = CoordinationEnvironment(
+            clock: simulation.clock, processes: SimulatedProcessControl(of: simulation),
+            witness: SimulatedWitness(witness: simulation.witness, life: executor.life), seed: seed)
+        environment.executor = executor
+        self.environment = environment
+    }
+
+    /// Its handle of the group. Call it in the process: while that is frozen, a call from the test waits for ``thaw()``.
+    public var group: any SharedGroup { handle }
+
+    /// Whether it was killed.
+    public var isDead: Bool { executor.life.isOver }
+
+    /// Whether it is frozen.
+    public var isFrozen: Bool { executor.isFrozen }
+
+    /// Begins to run code in the process. What it awaits goes on in the process, except in a `Task` of its own.
+    ///
+    /// It must not block: it has the thread of the whole group.
+    @discardableResult
+    public func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> SimulatedRun<Value> {
+        let run = SimulatedRun<Value>(of: name, in: simulation)
+        let task = Task(executorPreference: executor) { [executor] in
+            do {
+                run.end(with: .success(try await body()))
+            } catch {
+                run.end(with: .failure(error))
+            }
+            // As long as the code runs, the process can be found.
+            withExtendedLifetime(executor) {}
+        }
+        run.canBeCancelled(by: task)
+        executor.life.atEnd { [name] in run.end(with: .failure(ProcessKilled(name: name))) }
+        return run
+    }
+
+    /// Kills it, as SIGKILL does: its code goes no step further, its session ends, and the others hear of it.
+    ///
+    /// It comes when every process waits, so that it is the same story each time: what was begun just before has come as far
+    /// as it could without time passing. A process that does not come to wait within `Patience.usual` is killed anywhere.
+    public func kill() async {
+        await whenIdle { $0.kill() }
+    }
+
+    /// Freezes it, as SIGSTOP does: its code goes no step further until ``thaw()``, and its session stands.
+    ///
+    /// It comes when every process waits, as ``kill()`` does.
+    public func freeze() async {
+        await whenIdle { $0.freeze() }
+    }
+
+    /// Lets it go on after ``freeze()``, with what came meanwhile. Returns when every process waits again.
+    public func thaw() async {
+        await whenIdle { $0.thaw() }
+    }
+
+    private func whenIdle(_ change: @escaping @Sendable (ProcessExecutor) -> Void) async {
+        // Where a process does it, nothing else runs.
+        guard !simulation.thread.isCurrent else { return change(executor) }
+        do {
+            try await simulation.thread.whenIdle { [executor] in change(executor) }
+        } catch {
+            // Another process blocks, or the test is cancelled: the change is made all the same.
+            change(executor)
+        }
+    }
+}
+
+/// The processes of a simulated group, as a participant sees and kills them.
+struct SimulatedProcessControl: ProcessControl {
+    private let find: @Sendable (ProcessIdentity) -> ProcessExecutor?
+
+    init(of simulation: SimulatedGroup) {
+        find = { [weak simulation] identity in simulation?.executor(of: identity) }
+    }
+
+    func isStopped(_ process: ProcessIdentity) async -> Bool? {
+        find(process)?.isFrozen
+    }
+
+    func isExiting(_ process: ProcessIdentity) async -> Bool {
+        find(process)?.life.isOver ?? true
+    }
+
+    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillOutcome {
+        guard let found = find(process), !found.life.isOver else { return .gone }
+        // The caller is a process of the group: nothing else runs now.
+        found.kill()
+        return .signalled
+    }
+}
+
+/// The group's witness as one process has it: what a killed process held is given back, as the system does.
+struct SimulatedWitness: Witness {
+    let witness: MemoryWitness
+    let life: SimulatedLife
+
+    func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {
+        let hold = witness.begin(epoch: epoch)
+        life.atEnd { hold.end() }
+        return hold
+    }
+}

@@ -1,0 +1,67 @@
+internal import Synchronization
+
+/// Code that runs in a simulated process.
+public final class SimulatedRun<Value: Sendable>: Sendable {
+    private struct State {
+        var result: Result<Value, any Error>?
+        var task: Task<Void, Never>?
+    }
+
+    private let name: String
+    private let simulation: SimulatedGroup
+    private let state = Mutex(State())
+
+    init(of name: String, in simulation: SimulatedGroup) {
+        self.name = name
+        self.simulation = simulation
+    }
+
+    /// The result; nil while it runs.
+    public var result: Result<Value, any Error>? { state.withLock(\.result) }
+
+    /// Whether it has ended.
+    public var isOver: Bool { result != nil }
+
+    /// The value that it returns. Lets time pass, no longer than it takes, and returns when every process waits.
+    ///
+    /// - Throws: What the code throws; ``ProcessKilled`` when its process was killed; ``SimulationStalled`` when it does not
+    ///   end within ten minutes of the group's time.
+    public var value: Value {
+        get async throws { try await value(within: .seconds(600)) }
+    }
+
+    /// Returns the value that it returns within a limit. Lets time pass, no longer than it takes.
+    ///
+    /// - Parameter limit: The longest, in the group's time.
+    /// - Throws: What ``value`` throws; ``SimulationStalled`` at the limit.
+    public func value(within limit: Duration) async throws -> Value {
+        try await simulation.advance(until: "what “\(name)” runs ends", within: limit) { isOver }
+        guard let result else { throw CancellationError() }
+        return try result.get()
+    }
+
+    /// Cancels its task.
+    public func cancel() {
+        state.withLock(\.task)?.cancel()
+    }
+
+    func canBeCancelled(by task: Task<Void, Never>) {
+        state.withLock { $0.task = task }
+    }
+
+    /// The first result stands.
+    func end(with result: Result<Value, any Error>) {
+        state.withLock { state in
+            if state.result == nil { state.result = result }
+            state.task = nil
+        }
+    }
+}
+
+/// The error of code whose process was killed.
+public struct ProcessKilled: Error, Hashable, CustomStringConvertible {
+    /// The name of the process.
+    public let name: String
+
+    public var description: String { "The process “\(name)” was killed." }
+}

@@ -1,0 +1,104 @@
+internal import Glibc
+internal import Platform
+internal import Synchronization
+internal import TestInstruments
+
+/// Where everything runs that the processes of a simulated group do, one job after another. It knows when nothing runs
+/// any more: a task that is suspended then waits for the clock, for the test, or for the world outside.
+final class SimulationThread: Sendable {
+    private struct State {
+        /// The jobs that were given and have not ended.
+        var jobCount = 0
+        /// The thread that runs one; nil while none runs.
+        var current: pthread_t?
+        var waiting: [Int: CheckedContinuation<Bool, Never>] = [:]
+        var lastNumber = 0
+    }
+
+    private let thread = SerialThread(name: "simulation")
+    private let state = Mutex(State())
+
+    /// Runs a job after all that were given before.
+    func submit(_ job: @escaping @Sendable () -> Void) {
+        state.withLock { $0.jobCount += 1 }
+        thread.submit { [self] in
+            state.withLock { $0.current = pthread_self() }
+            job()
+            jobEnded()
+        }
+    }
+
+    /// Whether the caller is one of its jobs.
+    var isCurrent: Bool {
+        state.withLock { $0.current.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+    }
+
+    private func jobEnded() {
+        let waiting = state.withLock { state -> [Int: CheckedContinuation<Bool, Never>] in
+            state.jobCount -= 1
+            state.current = nil
+            guard state.jobCount == 0 else { return [:] }
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+        for continuation in waiting.values { continuation.resume(returning: true) }
+    }
+
+    /// Runs a body here at a moment at which nothing else runs, and returns when nothing runs again. Each task that it
+    /// wakes has its place in the row before the first of them runs, so the same body wakes them in the same order each
+    /// time.
+    func whenIdle<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async throws -> Value {
+        while true {
+            try await untilIdle()
+            let result = Box<Value?>(nil)
+            submit { [self] in
+                // Another thread may have submitted a job since.
+                guard state.withLock({ $0.jobCount == 1 }) else { return }
+                let value = body()
+                result.update { $0 = value }
+            }
+            try await untilIdle()
+            if let value = result.value { return value }
+        }
+    }
+
+    /// Returns when nothing runs.
+    ///
+    /// - Throws: ``ConditionNotMet`` when something runs on for longer than the limit, in the time of the real world.
+    func untilIdle(within limit: Duration = Patience.usual) async throws {
+        try Task.checkCancellation()
+        let number = state.withLock { state -> Int? in
+            guard state.jobCount > 0 else { return nil }
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        guard let number else { return }
+        let timer = Task {
+            try await ContinuousClock().sleep(for: limit)
+            giveUp(number)
+        }
+        defer { timer.cancel() }
+        let isIdle = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isIdle = state.withLock { state in
+                    if state.jobCount > 0, !Task.isCancelled {
+                        state.waiting[number] = continuation
+                        return false
+                    }
+                    return true
+                }
+                if isIdle { continuation.resume(returning: true) }
+            }
+        } onCancel: {
+            giveUp(number)
+        }
+        try Task.checkCancellation()
+        if !isIdle {
+            throw ConditionNotMet(expectation: "no process of the group runs: a core or a run blocks", limit: limit)
+        }
+    }
+
+    private func giveUp(_ number: Int) {
+        state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: false)
+    }
+}

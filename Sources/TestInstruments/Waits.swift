@@ -1,0 +1,110 @@
+internal import Synchronization
+
+/// Waits until a condition holds.
+///
+/// The condition is looked at again and again, with pauses that grow from 1 to 20 ms, so it must be cheap and have no
+/// effect.
+///
+/// - Throws: ``ConditionNotMet`` when it does not hold within `limit`, and what the condition throws.
+public func eventually(
+    _ expectation: @autoclosure () -> String, within limit: Duration = Patience.usual,
+    _ condition: () async throws -> Bool
+) async throws {
+    let clock = ContinuousClock()
+    let deadline = clock.now.advanced(by: limit)
+    var pause = Duration.milliseconds(1)
+    while try await !condition() {
+        guard clock.now < deadline else { throw ConditionNotMet(expectation: expectation(), limit: limit) }
+        try await clock.sleep(for: pause)
+        pause = min(pause * 2, .milliseconds(20))
+    }
+}
+
+/// Gives the result of an operation that must end within a limit, even when the operation hangs and ignores its
+/// cancellation: the test then fails instead of standing still.
+///
+/// - Throws: ``ConditionNotMet`` at the limit, else what the operation throws.
+public func within<Value: Sendable>(
+    _ limit: Duration = Patience.usual, _ expectation: String,
+    _ operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    let result = OneResult<Value>()
+    let work = Task {
+        do { result.set(.success(try await operation())) } catch { result.set(.failure(error)) }
+    }
+    let timer = Task {
+        try await ContinuousClock().sleep(for: limit)
+        result.set(.failure(ConditionNotMet(expectation: expectation, limit: limit)))
+    }
+    defer {
+        timer.cancel()
+        work.cancel()
+    }
+    return try await withTaskCancellationHandler {
+        try await result.value().get()
+    } onCancel: {
+        work.cancel()
+    }
+}
+
+/// The first of several results.
+final class OneResult<Value: Sendable>: Sendable {
+    private enum State {
+        case empty
+        case waiting(CheckedContinuation<Result<Value, any Error>, Never>)
+        case set(Result<Value, any Error>)
+    }
+
+    private let state = Mutex(State.empty)
+
+    func set(_ result: Result<Value, any Error>) {
+        let waiter: CheckedContinuation<Result<Value, any Error>, Never>? = state.withLock { state in
+            switch state {
+            case .empty:
+                state = .set(result)
+                return nil
+            case .waiting(let continuation):
+                state = .set(result)
+                return continuation
+            case .set:
+                return nil
+            }
+        }
+        waiter?.resume(returning: result)
+    }
+
+    func value() async -> Result<Value, any Error> {
+        await withCheckedContinuation { continuation in
+            let present: Result<Value, any Error>? = state.withLock { state in
+                if case .set(let result) = state { return result }
+                state = .waiting(continuation)
+                return nil
+            }
+            if let present { continuation.resume(returning: present) }
+        }
+    }
+}
+
+/// A test waited for something that did not come.
+public struct ConditionNotMet: Error, CustomStringConvertible {
+    /// The condition that was waited for.
+    public let expectation: String
+    /// For how long.
+    public let limit: Duration
+
+    public init(expectation: String, limit: Duration) {
+        self.expectation = expectation
+        self.limit = limit
+    }
+
+    public var description: String { "This did not happen within \(limit): \(expectation)" }
+}
+
+/// How long a case waits for what must come: long enough for a slow and busy machine, since only a failing case waits it
+/// out.
+public enum Patience {
+    /// The usual limit of this task and its children. A test that expects failures lowers it.
+    @TaskLocal public static var usual: Duration = .seconds(30)
+    /// The limit for something that does a lot of work.
+    public static let long: Duration = .seconds(240)
+}

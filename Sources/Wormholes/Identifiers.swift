@@ -1,0 +1,108 @@
+public import CoreAPI
+public import Mailboxes
+
+/// A mailbox that keeps the last message of one type: a new one replaces the one before.
+///
+/// Two identifiers with equal names are one mailbox, so all who use it declare the same type and codec.
+///
+/// ```swift
+/// extension MailboxID where Message == Position {
+///     static let position = MailboxID("car/position")
+/// }
+/// ```
+///
+/// Source: contract M1.
+public struct MailboxID<Message: Sendable>: Sendable {
+    /// Any text. Names may look like paths; they are never taken for any.
+    public let name: String
+    /// How long a message is kept.
+    public let lifetime: Lifetime
+    let type: MessageType<Message>
+
+    /// Names a mailbox.
+    ///
+    /// - Parameters:
+    ///   - name: Any text.
+    ///   - codec: How messages become bytes.
+    ///   - schema: The version of the message's type. A reader that knows a lower one does not try to read the message.
+    ///   - lifetime: How long a message is kept when it is not cleared.
+    public init(
+        _ name: String, codec: MessageCodec<Message>, schema: UInt32 = 1, lifetime: Lifetime = .persistent
+    ) {
+        self.name = name
+        self.lifetime = lifetime
+        self.type = MessageType(codec: codec, schema: schema)
+    }
+}
+
+extension MailboxID where Message: Codable {
+    /// Names a mailbox of messages that are written as JSON.
+    public init(_ name: String, schema: UInt32 = 1, lifetime: Lifetime = .persistent) {
+        self.init(name, codec: .json, schema: schema, lifetime: lifetime)
+    }
+}
+
+/// A mailbox that keeps all messages of one type, in their order, until each is acknowledged.
+///
+/// Two identifiers with equal names are one queue, so all who use it declare the same type, codec and options.
+///
+/// Source: contract M1, M6.
+public struct QueueID<Message: Sendable>: Sendable {
+    /// Any text. Names may look like paths; they are never taken for any.
+    public let name: String
+    /// How messages are kept: how many, how long, and what a send does when there is no room.
+    public let options: QueueOptions
+    let type: MessageType<Message>
+
+    /// Names a queue.
+    ///
+    /// - Parameters:
+    ///   - name: Any text.
+    ///   - codec: How messages become bytes.
+    ///   - schema: The version of the message's type. A reader that knows a lower one does not try to read the message.
+    ///   - options: How messages are kept.
+    public init(
+        _ name: String, codec: MessageCodec<Message>, schema: UInt32 = 1, options: QueueOptions = QueueOptions()
+    ) {
+        self.name = name
+        self.options = options
+        self.type = MessageType(codec: codec, schema: schema)
+    }
+}
+
+extension QueueID where Message: Codable {
+    /// Names a queue of messages that are written as JSON.
+    public init(_ name: String, schema: UInt32 = 1, options: QueueOptions = QueueOptions()) {
+        self.init(name, codec: .json, schema: schema, options: options)
+    }
+}
+
+/// Something that can be asked for: a queue of requests, each of which gets one reply.
+public struct RequestID<Request: Sendable, Reply: Sendable>: Sendable {
+    /// Any text.
+    public let name: String
+    let request: MessageType<Request>
+    let reply: MessageType<Reply>
+
+    /// Names what can be asked for.
+    ///
+    /// - Parameters:
+    ///   - name: Any text.
+    ///   - codec: How requests become bytes.
+    ///   - replyCodec: How replies do.
+    ///   - schema: The version of both types.
+    public init(
+        _ name: String, codec: MessageCodec<Request>, replyCodec: MessageCodec<Reply>, schema: UInt32 = 1
+    ) {
+        self.name = name
+        self.request = MessageType(codec: codec, schema: schema)
+        self.reply = MessageType(codec: replyCodec, schema: schema)
+    }
+}
+
+extension RequestID where Request: Codable, Reply: Codable {
+    /// Names what can be asked for in JSON.
+    public init(_ name: String, schema: UInt32 = 1) {
+        self.init(name, codec: .json, replyCodec: .json, schema: schema)
+    }
+}

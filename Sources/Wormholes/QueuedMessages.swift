@@ -1,0 +1,117 @@
+public import CoreAPI
+public import Mailboxes
+
+/// The messages of a queue as one consumer takes them.
+///
+/// It ends when it is cancelled or the group is closed, and throws when the session ends. It has one consumer at a time;
+/// several sequences of one queue share its messages between them.
+///
+/// Source: contract M6.
+public final class QueuedMessages<Message: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = QueuedMessage<Message>
+    public typealias Failure = WormholeError
+
+    private let deliveries: QueueDeliveries
+    private let mailbox: QueueMailbox
+    private let type: MessageType<Message>
+
+    init(_ deliveries: QueueDeliveries, of mailbox: QueueMailbox, as type: MessageType<Message>) {
+        self.deliveries = deliveries
+        self.mailbox = mailbox
+        self.type = type
+    }
+
+    /// Ends the sequence. Messages in hand stay there. Idempotent.
+    public func cancel() {
+        deliveries.cancel()
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(deliveries: deliveries.makeAsyncIterator(), mailbox: mailbox, type: type)
+    }
+
+    /// Takes messages from the queue.
+    public struct Iterator: AsyncIteratorProtocol {
+        var deliveries: QueueDeliveries.Iterator
+        let mailbox: QueueMailbox
+        let type: MessageType<Message>
+
+        public mutating func next() async throws(WormholeError) -> QueuedMessage<Message>? {
+            try await take()
+        }
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(WormholeError) -> QueuedMessage<Message>? {
+            try await take()
+        }
+
+        private nonisolated(nonsending) mutating func take() async throws(WormholeError) -> QueuedMessage<Message>? {
+            do throws(SharedCoreError) {
+                return try await deliveries.next().map { QueuedMessage($0, of: mailbox, as: type) }
+            } catch {
+                throw WormholeError(error)
+            }
+        }
+    }
+}
+
+/// A message in a consumer's hand: no other can take it until it is acknowledged or given back, or the session ends.
+///
+/// Source: contract M6.
+public struct QueuedMessage<Message: Sendable>: Sendable {
+    /// What was sent, or why it cannot be read here. One that cannot be read must be dealt with as well: acknowledged to
+    /// be rid of it, or given back for a consumer that can.
+    public let content: Result<Message, Undecodable>
+    private let delivery: QueueDelivery
+    private let mailbox: QueueMailbox
+
+    init(_ delivery: QueueDelivery, of mailbox: QueueMailbox, as type: MessageType<Message>) {
+        content = type.message(in: delivery.bytes)
+        self.delivery = delivery
+        self.mailbox = mailbox
+    }
+
+    /// The message that was sent.
+    ///
+    /// - Throws: ``WormholeError/Code/undecodable`` when it cannot be read here.
+    public var message: Message {
+        get throws(WormholeError) {
+            switch content {
+            case .success(let message): message
+            case .failure(let problem): throw WormholeError(problem)
+            }
+        }
+    }
+
+    /// The name of the message in its queue.
+    public var item: ItemName { delivery.item }
+
+    /// The commit that stored it.
+    public var revision: Revision { delivery.sentAt }
+
+    /// The session that sent it.
+    public var origin: SessionID { delivery.sender }
+
+    /// Says that it is dealt with: it is gone, and is never delivered again. Acknowledging twice does no harm.
+    @discardableResult
+    public func acknowledge() async throws(WormholeError) -> Acknowledgement {
+        try await inStore { () async throws(SharedCoreError) in try await mailbox.acknowledge(delivery) }
+    }
+
+    /// Adds the acknowledgement to a transaction that does what the message asks for, so that both take effect or
+    /// neither: then it is done once, also when processes are killed. The transaction fails when the message is no
+    /// longer in hand.
+    public func addAcknowledgement(to transaction: inout Transaction) throws(WormholeError) {
+        do throws(SharedCoreError) {
+            try mailbox.addAcknowledgement(of: delivery, to: &transaction)
+        } catch {
+            throw WormholeError(error)
+        }
+    }
+
+    /// Puts it back where it was, in front of younger ones, for any consumer to take.
+    public func giveBack() async throws(WormholeError) {
+        try await inStore { () async throws(SharedCoreError) in try await mailbox.giveBack(delivery) }
+    }
+}

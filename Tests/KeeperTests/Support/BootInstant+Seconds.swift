@@ -1,6 +1,0 @@
-internal import CoreAPI
-
-/// An instant so many seconds after the beginning of a story.
-func at(_ seconds: Double) -> BootInstant {
-    BootInstant(nanoseconds: 1_000_000_000_000 + UInt64(seconds * 1_000_000_000))
-}

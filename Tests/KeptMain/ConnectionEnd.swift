@@ -1,2 +1,0 @@
-/// The server has closed the connection, or it failed.
-struct ConnectionEnd: Error {}

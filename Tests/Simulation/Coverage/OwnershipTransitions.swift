@@ -1,0 +1,173 @@
+internal import Coordination
+internal import CoreAPI
+
+/// What an ownership machine is in before a step.
+enum Situation: UInt8 {
+    /// It does not own and does not want to.
+    case idle
+    case refused, resting
+    /// It wants to own, and nobody does; or another's request for hand-over stands.
+    case free, behindRequest
+    /// It waits for an owner.
+    case behindExecutor, behindMain
+    /// It has asked the owner; or its own request stands and nobody owns.
+    case asking, askedNobody
+    /// The deadline of its request has passed.
+    case confirmed, killed, cannotKill
+    /// It owns, and its core is so far.
+    case owning, starting, running, stopping, ended, releasing
+    /// A core runs whose ownership is gone.
+    case fencedRunning, fencedStopping, fencedEnded
+    /// A core runs on after it was let go, or does not belong to what is held now.
+    case other
+
+    init(of machine: OwnershipMachine, at now: BootInstant) {
+        let owner = machine.view.owner
+        let isOwner = owner?.session == machine.myself.session
+        if let core = machine.core, !isOwner || core.epoch != owner?.claim {
+            self =
+                switch core.phase {
+                case .starting, .running: .fencedRunning
+                case .stopping: .fencedStopping
+                case .ended: .fencedEnded
+                }
+        } else if isOwner {
+            if machine.holding?.ending != nil {
+                self = .releasing
+            } else {
+                self =
+                    switch machine.core?.phase {
+                    case nil: .owning
+                    case .starting: .starting
+                    case .running: .running
+                    case .stopping: .stopping
+                    case .ended: .ended
+                    }
+            }
+        } else {
+            self.init(seeking: machine, at: now)
+        }
+    }
+
+    private init(seeking machine: OwnershipMachine, at now: BootInstant) {
+        guard machine.wish.wantsOwnership else {
+            self = .idle
+            return
+        }
+        let owner = machine.view.owner
+        let isAsking = machine.view.handover?.session == machine.myself.session
+        if machine.refusal != nil {
+            self = .refused
+        } else if let rest = machine.rest, now < rest.until {
+            self = .resting
+        } else if isAsking {
+            guard owner != nil else {
+                self = .askedNobody
+                return
+            }
+            switch machine.handoverWait?.enforcement {
+            case nil, .notYet: self = .asking
+            case .confirmed: self = .confirmed
+            case .killed: self = .killed
+            case .impossible: self = .cannotKill
+            }
+        } else if let owner {
+            self = owner.record.role == .main ? .behindMain : .behindExecutor
+        } else {
+            self = machine.view.handover == nil ? .free : .behindRequest
+        }
+    }
+}
+
+/// What an ownership machine does in a step.
+enum Move: UInt8 {
+    case waits
+    case looks, buries
+    case starts, stops
+    case examines, kills
+    case acquires
+    case takesOverUnanswered, takesOverLate, replaces
+    case asks, withdraws, removesRequest, announcesKill
+    case challenges, challengesAgain, answers
+    case publishesRunning, publishesStopping
+    case releases, givesUp
+    case tellsStopped, tellsGivenUp
+
+    init(_ directive: Directive?, by machine: OwnershipMachine) {
+        switch directive {
+        case nil: self = .waits
+        case .look: self = .looks
+        case .bury: self = .buries
+        case .startCore: self = .starts
+        case .stopCore: self = .stops
+        case .examine: self = .examines
+        case .kill: self = .kills
+        case .commit(let transition): self.init(transition, by: machine)
+        }
+    }
+
+    private init(_ transition: Transition, by machine: OwnershipMachine) {
+        guard let story = transition.stories.last else {
+            self.init(untold: transition.transaction)
+            return
+        }
+        switch story.kind {
+        case .acquired: self = .acquires
+        case .tookOver:
+            self =
+                switch story.previous?.end {
+                case .unanswered: .takesOverUnanswered
+                case .replaced: .replaces
+                default: .takesOverLate
+                }
+        case .asked: self = .asks
+        case .killed: self = .announcesKill
+        case .stateChanged: self = story.to == .running ? .publishesRunning : .publishesStopping
+        case .released: self = transition.stories.first?.kind == .coreGivenUp ? .givesUp : .releases
+        case .coreGivenUp: self = .tellsGivenUp
+        case .coreStopped: self = .tellsStopped
+        default:
+            self = machine.view.handover?.session == machine.myself.session ? .withdraws : .removesRequest
+        }
+    }
+
+    private init(untold transaction: Transaction) {
+        guard case .put(let key, let value, _) = transaction.operations.first, key == OwnershipKey.challenge else {
+            self = .answers
+            return
+        }
+        self = ChallengeRecord(bytes: value).first == nil ? .challenges : .challengesAgain
+    }
+}
+
+/// The phases of a core, as an ownership machine knows them.
+enum CorePhase: UInt8 {
+    case none, starting, running, stopping, ended
+
+    init(_ core: LocalCore?) {
+        self =
+            switch core?.phase {
+            case nil: .none
+            case .starting: .starting
+            case .running: .running
+            case .stopping: .stopping
+            case .ended: .ended
+            }
+    }
+}
+
+/// How far the enforcement of a deadline is.
+enum Enforcement: UInt8 {
+    case notAsked, notYet, confirmed, killed, impossible
+
+    init(_ machine: OwnershipMachine) {
+        self =
+            switch machine.handoverWait?.enforcement {
+            case nil: .notAsked
+            case .notYet: .notYet
+            case .confirmed: .confirmed
+            case .killed: .killed
+            case .impossible: .impossible
+            }
+    }
+}

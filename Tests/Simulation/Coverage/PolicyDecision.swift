@@ -1,4 +1,0 @@
-/// What is decided about a core that runs for others.
-enum PolicyDecision: UInt8 {
-    case run, done, spent
-}
