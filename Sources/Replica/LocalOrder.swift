@@ -22,10 +22,8 @@ package protocol LocalOrder: AnyObject, Sendable {
     /// promised when ``Recorded/settle`` has returned. Requests are recorded in the order in which they are given.
     func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded
 
-    /// Checks whether a transaction has to wait for a compaction.
-    ///
-    /// - Returns: A function that compacts and may take long; nil when the transaction need not wait.
-    func roomMaking(for transaction: Transaction) -> (@Sendable () async -> Void)?
+    /// Returns how the order makes room for a transaction by compacting; nil where it has no such need, as for an ending.
+    func room(for transaction: Transaction) -> OrderRoom?
 
     /// Records the end of every session that is known here to be dead.
     func endDead() async throws(SharedCoreError)
@@ -36,9 +34,22 @@ package protocol LocalOrder: AnyObject, Sendable {
 }
 
 extension LocalOrder {
-    package func roomMaking(for transaction: Transaction) -> (@Sendable () async -> Void)? { nil }
+    package func room(for transaction: Transaction) -> OrderRoom? { nil }
 
     package func setServing(_ isServing: Bool) {}
+}
+
+/// How an order makes room for content. Both functions compact and may take long.
+package struct OrderRoom: Sendable {
+    /// Makes room before the content is recorded; nil when it need not wait.
+    package let make: (@Sendable () async -> Void)?
+    /// Makes room after the content was refused as `storageFull`, and returns whether it is to be tried once more.
+    package let regain: @Sendable () async -> Bool
+
+    package init(make: (@Sendable () async -> Void)?, regain: @escaping @Sendable () async -> Bool) {
+        self.make = make
+        self.regain = regain
+    }
 }
 
 /// What became of a request.

@@ -45,6 +45,24 @@ extension ZMQTests {
             await service.stop()
         }
 
+        @Test("S10: content that a full disk refuses is tried again when a compaction brings room, else refused")
+        func regainedRoom() async throws {
+            let stage = try HubStage()
+            let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
+            let service = try HubService(
+                order: order,
+                options: HubOptions(group: "group", storage: .memory(MemorySpace()), endpoints: [stage.endpoint]))
+            _ = try await service.start()
+            let client = try await stage.client()
+            order.fill(canRegain: true)
+            #expect(try await client.put("k", [1]).changed)
+            order.fill(canRegain: false)
+            await #expect { try await client.put("k", [2]) } throws: { ($0 as? SharedCoreError)?.code == .storageFull }
+            #expect(try await client.get("k")?.value == [1])
+            await client.close()
+            await service.stop()
+        }
+
         @Test("a flood at one endpoint does not keep those out who come to another")
         func fairness() async throws {
             let stage = try HubStage()

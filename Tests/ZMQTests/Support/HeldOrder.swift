@@ -4,11 +4,13 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// An order in memory that can be told to let requests wait, as a disk does that is slow.
+/// An order in memory that can be told to let requests wait, as a slow disk does, and to refuse content, as a full one does.
 final class HeldOrder: LocalOrder {
     private struct State {
         var isHeld = false
         var waiting: [CheckedContinuation<Void, Never>] = []
+        var isFull = false
+        var canRegain = false
     }
 
     private let order: MemoryOrder
@@ -45,6 +47,25 @@ final class HeldOrder: LocalOrder {
         for continuation in waiting { continuation.resume() }
     }
 
+    /// Refuses content until a compaction has brought room.
+    ///
+    /// - Parameter canRegain: Whether a compaction brings some.
+    func fill(canRegain: Bool) {
+        state.withLock {
+            $0.isFull = true
+            $0.canRegain = canRegain
+        }
+    }
+
+    func room(for transaction: Transaction) -> OrderRoom? {
+        OrderRoom(make: nil) {
+            self.state.withLock { state in
+                if state.canRegain { state.isFull = false }
+                return state.canRegain
+            }
+        }
+    }
+
     func refresh() async throws(SharedCoreError) { try await order.refresh() }
 
     func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded {
@@ -54,6 +75,9 @@ final class HeldOrder: LocalOrder {
                 return state.isHeld
             }
             if !isHeld { continuation.resume() }
+        }
+        if case .commit = request, state.withLock({ $0.isFull }) {
+            throw SharedCoreError(.storageFull, "There is no space left for what was to be written.", at: "group")
         }
         return try await order.record(request)
     }

@@ -56,9 +56,12 @@ package final class FileOrder: LocalOrder {
         try await local.read(.linearizable) { _ in }
     }
 
-    package func roomMaking(for transaction: Transaction) -> (@Sendable () async -> Void)? {
-        guard transaction.isContent, local.mustMakeRoom else { return nil }
-        return { [local] in _ = await local.makeRoom() }
+    package func room(for transaction: Transaction) -> OrderRoom? {
+        guard transaction.isContent else { return nil }
+        let log = local.logByteCount
+        return OrderRoom(
+            make: local.mustMakeRoom ? { [local] in _ = await local.makeRoom() } : nil,
+            regain: { [local] in await local.regainRoom(from: log) })
     }
 
     package func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded {

@@ -61,6 +61,9 @@ extension LocalGroup {
         replica.read { state in (self.follower.logByteCount(in: &state), state.byteCount) }
     }
 
+    /// How long the log is, in bytes.
+    var logByteCount: Int { logSizes.log }
+
     /// Whether the log is so long that content waits for a compaction.
     var mustMakeRoom: Bool { isLong(logSizes, beyond: Self.longestByteCount, percent: 200) }
 

@@ -52,26 +52,22 @@ extension HubService {
         case .hello, .keepAlive: break
         case .commit(let transaction, let known):
             try client.rights.require(for: transaction)
-            guard let makeRoom = order.roomMaking(for: transaction), !FailPoint.fails("hub.room") else {
-                return try await commit(transaction, request.number, known, of: client, at: address)
-            }
-            // What needs no room does not wait for it, such as an owner's release.
-            let byteCount = byteCount + Self.delayedRequestByteCount
-            guard delayedByteCount + byteCount <= Self.delayedByteLimit else {
-                throw SharedCoreError(
-                    .unavailable, "Too much waits for the group's journal to be compacted.", at: "transaction")
-            }
-            delayedByteCount += byteCount
-            Task {
-                await makeRoom()
-                delayedByteCount -= byteCount
-                guard !isStopped, addresses[address] === client else { return }
-                do throws(SharedCoreError) {
-                    try await commit(transaction, request.number, known, of: client, at: address)
-                } catch {
-                    send(Reply(number: request.number, body: .refused(error)), to: address)
+            let room = FailPoint.fails("hub.room") ? nil : order.room(for: transaction)
+            if let make = room?.make {
+                return try commitLater(
+                    transaction, request.number, known, of: client, at: address, taking: byteCount
+                ) {
+                    await make()
+                    return nil
                 }
-                publishNews()
+            }
+            do throws(SharedCoreError) {
+                try await commit(transaction, request.number, known, of: client, at: address)
+            } catch {
+                guard error.code == .storageFull, let room else { throw error }
+                try commitLater(transaction, request.number, known, of: client, at: address, taking: byteCount) {
+                    await room.regain() ? nil : error
+                }
             }
         case .read(let known):
             try await order.refresh()
@@ -95,6 +91,34 @@ extension HubService {
     /// How many bytes of requests may wait for room, of all clients, and what each takes beside its message.
     private static let delayedByteLimit = 64 << 20
     private static let delayedRequestByteCount = 1 << 10
+
+    /// Commits for a client when there is room, and answers other requests meanwhile: what needs no room, such as an owner's
+    /// release, does not wait for it.
+    ///
+    /// - Parameter room: Makes room, and returns the error to refuse the transaction with where there is none.
+    private func commitLater(
+        _ transaction: Transaction, _ number: UInt64, _ known: Revision, of client: HubClient, at address: HubAddress,
+        taking byteCount: Int, after room: @escaping @Sendable () async -> SharedCoreError?
+    ) throws(SharedCoreError) {
+        let byteCount = byteCount + Self.delayedRequestByteCount
+        guard delayedByteCount + byteCount <= Self.delayedByteLimit else {
+            throw SharedCoreError(
+                .unavailable, "Too much waits for the group's journal to be compacted.", at: "transaction")
+        }
+        delayedByteCount += byteCount
+        Task {
+            let refusal = await room()
+            delayedByteCount -= byteCount
+            guard !isStopped, addresses[address] === client else { return }
+            do throws(SharedCoreError) {
+                if let refusal { throw refusal }
+                try await commit(transaction, number, known, of: client, at: address)
+            } catch {
+                send(Reply(number: number, body: .refused(error)), to: address)
+            }
+            publishNews()
+        }
+    }
 
     private func commit(
         _ transaction: Transaction, _ number: UInt64, _ known: Revision, of client: HubClient, at address: HubAddress
