@@ -54,6 +54,20 @@ extension Mutant {
                 }
             }
         },
+        Mutant("does the rest of a transaction with an entry too many", caughtBy: "S10") { damage in
+            damage.commit = { group, transaction throws(SharedCoreError) in
+                do throws(SharedCoreError) {
+                    return try await group.commit(transaction)
+                } catch {
+                    guard error.code == .limitExceeded, try await group.list().entries.count == 131_072 else {
+                        throw error
+                    }
+                    var transaction = transaction
+                    transaction.operations.removeAll { if case .put = $0 { true } else { false } }
+                    return try await group.commit(transaction)
+                }
+            }
+        },
         Mutant("leaves a session behind where it refuses an opening", caughtBy: "E1") { damage in
             let left = Box<[MemoryGroup]>([])
             damage.open = { space, description, requirements throws(SharedCoreError) in

@@ -106,6 +106,49 @@ extension ZMQTests {
             withExtendedLifetime(strangers) {}
         }
 
+        @Test("1,024 connections that say nothing cost some 500 bytes each, and one descriptor")
+        func silentStrangers() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0))
+            let client = try await stage.client(at: hub.endpoint)
+            // The first ones make the tables large enough in which all connections stand.
+            func wave() throws -> [Stranger] {
+                try (0..<RelayThread.lobbyLimit).map { number in
+                    try Stranger(at: hub.endpoint, .silence, from: 2 + UInt32(number % 8))
+                }
+            }
+            func isTakenIn(_ strangers: [Stranger]) -> Bool {
+                for stranger in strangers { stranger.listen() }
+                return strangers.allSatisfy { $0.isTakenIn || $0.isClosed }
+            }
+            func rests(like before: ProcessUse) async throws {
+                try await eventually("the hub lets them go") {
+                    try ProcessUse(of: hub.process.pid).descriptorCount <= before.descriptorCount + 8
+                }
+            }
+            let first = try ProcessUse(of: hub.process.pid)
+            var strangers = try wave()
+            try await eventually("all are greeted") { isTakenIn(strangers) }
+            try await rests(like: first)
+            strangers = []
+            let before = try ProcessUse(of: hub.process.pid)
+            strangers = try wave()
+            var most = before
+            try await eventually("all are greeted again") {
+                let use = try ProcessUse(of: hub.process.pid)
+                if use.descriptorCount > most.descriptorCount { most = use }
+                return isTakenIn(strangers)
+            }
+            #expect(most.descriptorCount > before.descriptorCount + 64, "many wait at once: \(before) and \(most)")
+            #expect(most.descriptorCount <= before.descriptorCount + RelayThread.lobbyLimit + 8)
+            // A socket of the library for each would take 100 KiB and more.
+            let byteCount = most.residentByteCount - before.residentByteCount
+            #expect(byteCount < RelayThread.lobbyLimit * 2_048, "\(before) and \(most)")
+            try await rests(like: first)
+            await client.close()
+            hub.process.signal(SIGKILL)
+        }
+
         @Test("a hub that may have few descriptors serves those who are there, and strangers end it not")
         func fewDescriptors() async throws {
             let stage = try HubStage()
@@ -331,6 +374,7 @@ extension ZMQTests {
                     return admission.admit(number, from: "\(name) \(number % 8)", at: now) == .admitted
                 }
             }
+            #expect(Duration.seconds(1) / RelayThread.lookInterval * Double(Admission.unknownCount) == 128)
             #expect(admitted(0..<100, from: "unknown") == 32)
             #expect(admitted(0..<100, from: "known") == 64, "others take none of theirs")
             #expect(admitted(0..<10, from: "known") == 0)

@@ -50,6 +50,17 @@ extension ZMQTests {
                     $0.openTimeout = .milliseconds(500)
                 }
             }
+            // It is told why, although the hub cannot tell it anything.
+            let link = try HubLink(
+                to: endpoint, group: "group", as: SessionDescription(),
+                options: ZMQGroupOptions(
+                    openTimeout: nil, keys: CurveClientKeys(own: clientKeys, hub: other.publicKey)))
+            let joining = Task { _ = try await link.join() }
+            try await eventually("the cause is a wrong key") {
+                await link.lastTrouble?.contains("another key than is configured") == true
+            }
+            joining.cancel()
+            _ = await joining.result
             #expect(try await client.get("k")?.value == [1])
             #expect(try await client.sessions().count == 1)
             await client.close()
@@ -293,6 +304,20 @@ extension ZMQTests {
             }
             #expect(code?.code == .cancelled)
             await hub.stop()
+        }
+
+        @Test("a hub that is stopped: the error says that something listens, and what to do", arguments: [true, false])
+        func stoppedHub(isLocal: Bool) async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hubProcess(at: isLocal ? nil : .tcp(host: "127.0.0.1", port: 0))
+            hub.process.signal(SIGSTOP)
+            try await eventually("the hub stands still") { hub.process.isStopped }
+            let error = await #expect(throws: SharedCoreError.self) {
+                _ = try await stage.client(at: hub.endpoint) { $0.openTimeout = .seconds(2) }
+            }
+            #expect(error?.code == .unavailable)
+            #expect(error?.cause?.contains("kill -CONT") == true, "\(String(describing: error))")
+            hub.process.signal(SIGKILL)
         }
 
         @Test("within one process: by a name")

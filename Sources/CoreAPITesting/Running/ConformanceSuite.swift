@@ -16,8 +16,8 @@ public enum ConformanceSuite {
     private static let storeCases: [ConformanceCase] = [
         ValueCases.all, RevisionCases.all, RestartCases.revisions, ReadCases.all, TransactionCases.all,
         CompareAndSetCases.all, RevisionCases.deletions, LifetimeCases.all, RestartCases.lifetimes, ValueCases.torn,
-        LimitCases.all, GroupCases.durability, RestartCases.all, RequestCases.all, ClosingCases.all, GroupCases.apart,
-        GroupCases.promises,
+        LimitCases.all, GroupCases.durability, RestartCases.all, LimitCases.entries, RequestCases.all, ClosingCases.all,
+        GroupCases.apart, GroupCases.promises,
     ].flatMap { $0 }
 
     private static let watchCases: [ConformanceCase] = [

@@ -143,10 +143,10 @@ struct StoreList: HostCommand {
         let selection = try KeyPrefix(prefix)
         let showsReserved = all || ReservedPath.isAskedFor(by: prefix)
         try await context.withPresentGroup(for: "store list") { group in
-            for entry in try await group.list(selection).entries
-            where showsReserved || !ReservedPath.contains(entry.key) {
-                try await context.output.emit(text: StoreLine.text(entry), json: StoreLine.json(entry))
-            }
+            let entries = try await group.list(selection).entries
+            try await context.output.emit(
+                each: entries.lazy.filter { showsReserved || !ReservedPath.contains($0.key) }, text: StoreLine.text,
+                json: StoreLine.json)
         }
     }
 }

@@ -10,6 +10,8 @@ struct ExpiryQueue: Sendable {
 
     private var heap: [Deadline] = []
 
+    /// In no order.
+    var all: [Deadline] { heap }
     var count: Int { heap.count }
     var first: Deadline? { heap.first }
 

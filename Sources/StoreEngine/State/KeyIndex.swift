@@ -2,91 +2,109 @@ internal import CoreAPI
 
 /// The keys of a store in the order of their bytes, for selections by prefix. Made when first asked for: a participant
 /// that only gets and puts never pays for it.
+///
+/// The keys stand in chunks, so that one that comes or goes moves the keys of its chunk and the list of chunks, not all
+/// keys behind it: a transaction of 65,536 operations would move gigabytes.
 struct KeyIndex: Sendable {
-    private var keys: [Key]?
+    /// The most keys of a chunk.
+    private static let chunkLimit = 512
 
-    /// The position of the first key that is not before `key`.
-    private static func position(of key: Key, in keys: [Key]) -> Int {
-        var low = 0
-        var high = keys.count
-        while low < high {
-            let middle = (low + high) / 2
-            if keys[middle] < key { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
-    mutating func insert(_ key: Key) {
-        guard let position = keys.map({ Self.position(of: key, in: $0) }) else { return }
-        keys?.insert(key, at: position)
-    }
-
-    mutating func remove(_ key: Key) {
-        guard let position = keys.map({ Self.position(of: key, in: $0) }) else { return }
-        keys?.remove(at: position)
-    }
-
-    /// How many keys are removed one by one: each moves all behind it.
-    private static let singleRemovalCount = 16
-
-    /// Removes keys that are given in their order, many of them in one pass.
-    mutating func remove(_ removed: some RandomAccessCollection<Key>) {
-        guard let keys, let first = removed.first, let last = removed.last else { return }
-        guard removed.count > Self.singleRemovalCount else {
-            for key in removed { remove(key) }
-            return
-        }
-        let range = Self.position(of: first, in: keys)..<Self.position(of: last, in: keys) + 1
-        var rest = removed[...]
-        let kept = keys[range].filter { key in
-            guard let next = rest.first, key == next else { return true }
-            rest.removeFirst()
-            return false
-        }
-        self.keys?.replaceSubrange(range, with: kept)
-    }
+    /// None of them is empty.
+    private var chunks: [[Key]] = []
+    private var isPrepared = false
 
     /// Makes the index of `all` unless it is there.
     mutating func prepare(from all: some Collection<Key>) {
-        if keys == nil { keys = all.sorted() }
+        guard !isPrepared else { return }
+        isPrepared = true
+        let keys = all.sorted()
+        let count = Self.chunkLimit / 2
+        chunks = stride(from: 0, to: keys.count, by: count).map { Array(keys[$0..<min($0 + count, keys.count)]) }
     }
 
-    /// The selected keys in order, or nil when the index was not prepared.
-    func selection(of prefix: KeyPrefix) -> [Key]? {
-        guard let keys else { return nil }
-        let (own, below) = Self.places(of: prefix, in: keys)
-        return (own.map { [$0] } ?? []) + keys[below]
+    /// Inserts a key that is not there.
+    mutating func insert(_ key: Key) {
+        guard isPrepared else { return }
+        guard !chunks.isEmpty else { return chunks = [[key]] }
+        let number = chunkNumber(of: key)
+        chunks[number].insert(key, at: chunks[number].partitionPoint { $0 < key })
+        let count = chunks[number].count
+        guard count > Self.chunkLimit else { return }
+        chunks.insert(Array(chunks[number][(count / 2)...]), at: number + 1)
+        chunks[number].removeSubrange((count / 2)...)
     }
 
-    /// Whether a prefix selects any key, or nil when the index was not prepared.
-    func hasSelection(of prefix: KeyPrefix) -> Bool? {
-        guard let keys else { return nil }
-        let (own, below) = Self.places(of: prefix, in: keys)
-        return own != nil || !below.isEmpty
-    }
-
-    /// The selected key that is the prefix's path itself, and where the others stand. Between the two stands what is not
-    /// selected, such as `a/b-` between `a/b` and `a/b/c`, which may be any number of keys.
-    private static func places(of prefix: KeyPrefix, in keys: [Key]) -> (own: Key?, below: Range<Int>) {
-        guard !prefix.path.isEmpty else { return (nil, keys.indices) }
-        var below = prefix
-        var own: Key?
-        if prefix.path.utf8.last != UInt8(ascii: "/") {
-            if let key = try? Key(prefix.path) {
-                let place = position(of: key, in: keys)
-                if place < keys.count, keys[place] == key { own = key }
+    /// Removes keys that are there, given in their order.
+    mutating func remove(_ removed: some RandomAccessCollection<Key>) {
+        var rest = removed[...]
+        while let first = rest.first, !chunks.isEmpty {
+            let number = chunkNumber(of: first)
+            let last = chunks[number][chunks[number].count - 1]
+            let here = rest.prefix { $0 == first || !(last < $0) }
+            rest = rest[here.endIndex...]
+            if here.count == 1 {
+                let offset = chunks[number].partitionPoint { $0 < first }
+                if offset < chunks[number].count, chunks[number][offset] == first {
+                    chunks[number].remove(at: offset)
+                }
+            } else {
+                var next = here[...]
+                chunks[number].removeAll { key in
+                    guard key == next.first else { return false }
+                    next.removeFirst()
+                    return true
+                }
             }
+            if chunks[number].isEmpty { chunks.remove(at: number) }
+        }
+    }
+
+    /// The selected keys in order. The index is prepared.
+    func selection(of prefix: KeyPrefix) -> [Key] {
+        guard !prefix.path.isEmpty else { return Array(chunks.joined()) }
+        var selected: [Key] = []
+        var below = prefix
+        if prefix.path.utf8.last != UInt8(ascii: "/") {
+            if let key = try? Key(prefix.path), contains(key) { selected.append(key) }
             // Too long for a prefix: no key is so long either.
-            guard let longer = try? KeyPrefix(prefix.path + "/") else { return (own, 0..<0) }
+            guard let longer = try? KeyPrefix(prefix.path + "/") else { return selected }
             below = longer
         }
-        guard let first = try? Key(below.path) else { return (own, 0..<0) }
-        let start = position(of: first, in: keys)
-        var (low, high) = (start, keys.count)
+        // Between the two stands what is not selected, such as `a/b-` between `a/b` and `a/b/c`, which may be any number
+        // of keys.
+        guard !chunks.isEmpty, let first = try? Key(below.path) else { return selected }
+        var number = chunkNumber(of: first)
+        var start = chunks[number].partitionPoint { $0 < first }
+        while number < chunks.count {
+            let end = chunks[number][start...].partitionPoint { below.begins($0) }
+            selected += chunks[number][start..<end]
+            guard end == chunks[number].count else { break }
+            (number, start) = (number + 1, 0)
+        }
+        return selected
+    }
+
+    private func contains(_ key: Key) -> Bool {
+        guard !chunks.isEmpty else { return false }
+        let chunk = chunks[chunkNumber(of: key)]
+        let offset = chunk.partitionPoint { $0 < key }
+        return offset < chunk.count && chunk[offset] == key
+    }
+
+    /// The chunk in which a key stands, or would stand. There is one.
+    private func chunkNumber(of key: Key) -> Int {
+        max(0, chunks.partitionPoint { !(key < $0[0]) } - 1)
+    }
+}
+
+extension RandomAccessCollection where Index == Int {
+    /// The first index whose element does not satisfy the predicate, which all before it do and none behind it.
+    fileprivate func partitionPoint(where isBefore: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = (low + high) / 2
-            if below.begins(keys[middle]) { low = middle + 1 } else { high = middle }
+            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
         }
-        return (own, start..<low)
+        return low
     }
 }

@@ -39,7 +39,7 @@ extension StoreState {
                 if let change = remove(key, as: .deleted) { changes.add(change) }
             case .deletePrefix(let prefix):
                 index.prepare(from: entries.keys)
-                for change in remove(index.selection(of: prefix) ?? [], as: .deleted) { changes.add(change) }
+                for change in remove(index.selection(of: prefix), as: .deleted) { changes.add(change) }
             case .post(let name, let state):
                 post(name, state, of: session)
                 posted = true
@@ -65,7 +65,7 @@ extension StoreState {
 
     private mutating func remove(_ key: Key, as kind: Change.Kind) -> StoredChange? {
         let change = takeOut(key, as: kind)
-        if change != nil { index.remove(key) }
+        if change != nil { index.remove(CollectionOfOne(key)) }
         return change
     }
 
@@ -96,7 +96,7 @@ extension StoreState {
         if let expiry = entry.expiry {
             expiringCount += 1
             expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key))
-            if expiries.count > 2 * expiringCount + 64 { rebuildExpiries() }
+            if expiries.count > 2 * expiringCount + 64 { dropFormerExpiries() }
         }
     }
 
@@ -110,6 +110,17 @@ extension StoreState {
             sessionKeys.remove(key)
         }
         if entry.expiry != nil { expiringCount -= 1 }
+    }
+
+    /// Drops the deadlines that entries have left behind, in the time of the deadlines alone: the entries may be many
+    /// more, and one that is written again and again comes here every 64 times.
+    private mutating func dropFormerExpiries() {
+        var current: [Key: BootInstant] = [:]
+        for deadline in expiries.all where entries[deadline.key]?.expiry == deadline.instant {
+            current[deadline.key] = deadline.instant
+        }
+        expiries.removeAll()
+        for (key, instant) in current { expiries.insert(ExpiryQueue.Deadline(instant: instant, key: key)) }
     }
 
     private mutating func rebuildExpiries() {

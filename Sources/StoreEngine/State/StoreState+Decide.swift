@@ -25,12 +25,15 @@ extension StoreState {
     ///   - time: When it is, on the clock by which entries expire.
     /// - Throws: `sessionEnded` when the session is over, `limitExceeded` when a size is too large, `invalidArgument`
     ///   when the request's number is older than the results that are kept.
-    public func decide(
+    public mutating func decide(
         _ transaction: Transaction, of session: SessionID, delivery: UInt64? = nil, at time: BootInstant
     ) throws(SharedCoreError) -> Decision {
         guard let state = sessions[session] else { throw .sessionEnded(session) }
         if let delivery, let first = try state.commit(of: delivery) { return .answer(.committed(first)) }
         if let number = transaction.requestNumber, let first = try state.result(of: number) { return .answer(first) }
+        // Every state prepares the index to apply such an operation. Prepared here once, it serves all requests that are
+        // judged; one that is prepared in a copy would be sorted anew for each.
+        if transaction.operations.contains(where: \.isPrefixDeletion) { index.prepare(from: entries.keys) }
         try checkLimits(of: transaction)
 
         let outcome: RequestOutcome
@@ -90,21 +93,12 @@ extension StoreState {
             revision: Revision(rawValue: revision.rawValue + 1 << 32), time: time, body: .restarted(bootID))
     }
 
-    /// How many prefixes of a transaction are compared with every key. For more of them the keys are sorted first: the time
-    /// that a hub takes for one request must not grow with the number of keys times that of operations.
-    private static let unsortedPrefixCount = 16
-
     private func changes(_ operations: [Transaction.Operation]) -> Bool {
-        var index = index
-        var prefixCount = 0
-        return operations.contains { operation in
+        operations.contains { operation in
             switch operation {
             case .put, .post: return true
             case .delete(let key): return entries[key] != nil
-            case .deletePrefix(let prefix):
-                prefixCount += 1
-                if prefixCount > Self.unsortedPrefixCount { index.prepare(from: entries.keys) }
-                return index.hasSelection(of: prefix) ?? entries.keys.contains(where: prefix.contains)
+            case .deletePrefix(let prefix): return !index.selection(of: prefix).isEmpty
             }
         }
     }

@@ -11,6 +11,7 @@ extension StoreState {
                 at: "transaction")
         }
         var total = 0
+        var newEntryCount = 0
         var newNames: Set<NotificationName> = []
         for operation in transaction.operations {
             switch operation {
@@ -24,6 +25,7 @@ extension StoreState {
                     )
                 }
                 total += key.text.utf8.count + value.count
+                if entries.index(forKey: key) == nil { newEntryCount += 1 }
             case .delete(let key): total += key.text.utf8.count
             case .deletePrefix(let prefix): total += prefix.path.utf8.count
             case .post(let name, _):
@@ -35,10 +37,18 @@ extension StoreState {
             throw .limit("A transaction", total, limits.transactionByteCount, at: "transaction")
         }
         if !newNames.isEmpty { try checkNames(of: transaction, newNames) }
-        guard byteCount + total > limits.storeByteCount else { return }
-        let after = byteCountAfter(transaction.operations)
-        guard after <= limits.storeByteCount || after <= byteCount else {
-            throw .limit("The store", after, limits.storeByteCount, at: "store")
+        guard byteCount + total > limits.storeByteCount || entries.count + newEntryCount > Self.entryLimit else {
+            return
+        }
+        let after = sizeAfter(transaction.operations)
+        guard after.byteCount <= limits.storeByteCount || after.byteCount <= byteCount else {
+            throw .limit("The store", after.byteCount, limits.storeByteCount, at: "store")
+        }
+        guard after.entryCount <= Self.entryLimit || after.entryCount <= entries.count else {
+            throw SharedCoreError(
+                .limitExceeded,
+                "The store has at most \(Self.entryLimit) entries, this one would have \(after.entryCount). Delete some, "
+                    + "or keep several in one value.", at: "store")
         }
     }
 
@@ -59,40 +69,46 @@ extension StoreState {
                 + "and forgets only names whose state word is 0.", at: "notifications")
     }
 
-    /// The bytes of the store once the operations are applied.
-    private func byteCountAfter(_ operations: [Transaction.Operation]) -> Int {
-        var sizes: [Key: Int] = [:]
-        var total = byteCount
-        /// The keys that are there after each operation. A size of 0 is that of a key that is not.
+    /// What the store has once the operations are applied.
+    private func sizeAfter(_ operations: [Transaction.Operation]) -> (byteCount: Int, entryCount: Int) {
+        /// What the operations have written so far, and nil for what they have removed.
+        var sizes: [Key: Int?] = [:]
+        var total = (byteCount: byteCount, entryCount: entries.count)
+        /// The keys that are there after each operation, where prefixes ask for them.
         var present = index
-        if operations.contains(where: { if case .deletePrefix = $0 { true } else { false } }) {
-            present.prepare(from: entries.keys)
+        if operations.contains(where: \.isPrefixDeletion) { present.prepare(from: entries.keys) }
+        func size(_ key: Key) -> Int? {
+            sizes[key] ?? entries[key].map { key.text.utf8.count + $0.value.count }
         }
-        func size(_ key: Key) -> Int {
-            sizes[key] ?? entries[key].map { key.text.utf8.count + $0.value.count } ?? 0
-        }
-        func set(_ key: Key, _ size: Int, was: Int) {
-            total += size - was
-            sizes[key] = size
+        func set(_ key: Key, _ size: Int?, was: Int?) {
+            total.byteCount += (size ?? 0) - (was ?? 0)
+            total.entryCount += (size == nil ? 0 : 1) - (was == nil ? 0 : 1)
+            sizes.updateValue(size, forKey: key)
         }
         for operation in operations {
             switch operation {
             case .put(let key, let value, _):
                 let former = size(key)
-                if former == 0 { present.insert(key) }
+                if former == nil { present.insert(key) }
                 set(key, key.text.utf8.count + value.count, was: former)
             case .delete(let key):
-                let former = size(key)
-                if former > 0 { present.remove(key) }
-                set(key, 0, was: former)
+                guard let former = size(key) else { continue }
+                present.remove(CollectionOfOne(key))
+                set(key, nil, was: former)
             case .deletePrefix(let prefix):
-                let selected = present.selection(of: prefix) ?? []
-                for key in selected { set(key, 0, was: size(key)) }
+                let selected = present.selection(of: prefix)
+                for key in selected { set(key, nil, was: size(key)) }
                 present.remove(selected)
             case .post: break
             }
         }
         return total
+    }
+}
+
+extension Transaction.Operation {
+    var isPrefixDeletion: Bool {
+        if case .deletePrefix = self { true } else { false }
     }
 }
 

@@ -40,13 +40,40 @@ struct PrefixTests {
                 let prefix = try KeyPrefix(Int.random(in: 0..<20, using: &random) == 0 ? "" : Self.text(&random))
                 let expected = keys.filter(prefix.contains).sorted()
                 #expect(index.selection(of: prefix) == expected, "\(prefix) of \(keys)")
-                #expect(index.hasSelection(of: prefix) == !expected.isEmpty)
             }
         }
         var index = KeyIndex()
         let longest = try Key(String(repeating: "a", count: Key.maximumByteCount))
         index.prepare(from: [longest])
         #expect(index.selection(of: KeyPrefix(longest)) == [longest])
+    }
+
+    @Test("the index selects what the prefix contains when keys have come and gone", arguments: Seed.several(4))
+    func changedSelections(seed: Seed) throws {
+        var random = SplitMix64(seed)
+        var keys: Set<Key> = []
+        var index = KeyIndex()
+        index.prepare(from: keys)
+        // Enough for several chunks, of which some become empty.
+        for round in 0..<40 {
+            for _ in 0..<100 {
+                let key = try Key("\(Int.random(in: 0..<9, using: &random))/\(Int.random(in: 0..<900, using: &random))")
+                if keys.insert(key).inserted { index.insert(key) }
+            }
+            let prefix = try KeyPrefix("\(Int.random(in: 0..<12, using: &random))")
+            #expect(index.selection(of: prefix) == keys.filter(prefix.contains).sorted())
+            #expect(index.selection(of: .all) == keys.sorted())
+            let removed =
+                switch round % 4 {
+                case 0: keys.filter(prefix.contains)
+                case 1: Set(keys.shuffled(using: &random).prefix(200))
+                case 2: Set(keys.shuffled(using: &random).prefix(1))
+                default: round % 12 == 3 ? keys : []
+                }
+            index.remove(removed.sorted())
+            keys.subtract(removed)
+            #expect(index.selection(of: .all) == keys.sorted())
+        }
     }
 
     @Test("S10: what the store has after all operations decides whether it accepts them", arguments: Seed.several(8))
@@ -80,11 +107,54 @@ struct PrefixTests {
         }
     }
 
+    @Test("S10: a store has at most 131,072 entries, and what removes is accepted beyond")
+    func entries() throws {
+        var state = state()
+        func decision(_ operations: [Transaction.Operation]) throws -> StoreState.Decision {
+            try state.decide(Transaction(operations: operations), of: session, at: now)
+        }
+        for part in 0..<2 {
+            let puts = try (0..<65_536).map { number in
+                Transaction.Operation.put(try Key("\(part)/\(number)"), [], .persistent)
+            }
+            guard case .record(let effect, _) = try decision(puts) else { throw HarnessLimitation("no effect") }
+            state.apply(effect)
+        }
+        #expect(state.entryCount == StoreState.entryLimit)
+        let one = Transaction.Operation.put("one", [], .persistent)
+        let refused: [[Transaction.Operation]] = [
+            [one], [.delete("0/0"), one, .put("two", [], .persistent)],
+            [one, .deletePrefix("none"), .delete("none")], [.deletePrefix("0/0"), one, .put("0/0", [], .persistent)],
+        ]
+        for operations in refused {
+            let error = #expect(throws: SharedCoreError.self) { try decision(operations) }
+            #expect(error?.code == .limitExceeded, "\(operations)")
+        }
+        let accepted: [[Transaction.Operation]] = [
+            [.put("0/0", [1], .persistent)], [.delete("0/0"), one], [one, .delete("one")], [one, .deletePrefix("0/0")],
+            [one, one, .delete("1/9")],
+        ]
+        for operations in accepted { _ = try decision(operations) }
+    }
+
+    @Test("one entry that is written again and again costs no pass over all others", .timeLimit(.minutes(1)))
+    func expiringAgain() throws {
+        var state = state(keys: try (0..<40_000).map { try Key("key-\($0)") })
+        let puts = [Transaction.Operation](
+            repeating: .put("k", [], .expiring(after: .seconds(9))), count: StoreState.stepLimit)
+        guard case .record(let effect, _) = try state.decide(Transaction(operations: puts), of: session, at: now) else {
+            throw HarnessLimitation("no effect")
+        }
+        state.apply(effect)
+        #expect(state.expiries.count <= 2 + 64)
+        #expect(state.nextExpiry() == now.advanced(by: .seconds(9)))
+    }
+
     @Test("many prefixes on many keys are judged in the time of both, not of their product", .timeLimit(.minutes(1)))
     func manyPrefixes() throws {
         let keys = try (0..<40_000).map { try Key("key-\($0)") }
         let removals = try (0..<40_000).map { Transaction.Operation.deletePrefix(try KeyPrefix("none-\($0)")) }
-        let idle = state(keys: keys)
+        var idle = state(keys: keys)
         guard
             case .answer(.committed(let commit)) = try idle.decide(
                 Transaction(operations: removals), of: session, at: now)

@@ -67,13 +67,14 @@ final class Stranger {
         return [4, UInt8(body.count)] + body
     }()
 
-    init(at endpoint: HubEndpoint, _ opening: Opening) throws {
+    /// - Parameter host: The number of the address on loopback that it comes from: 127.0.0.1 and others.
+    init(at endpoint: HubEndpoint, _ opening: Opening, from host: UInt32 = 1) throws {
         self.opening = opening
         switch endpoint {
         case .ipc(let path):
             socket = try Self.connected(AF_UNIX, at: endpoint) { Self.address(path, &$0) }
         case .tcp(_, let port):
-            socket = try Self.connected(AF_INET, at: endpoint) { Self.address(port, &$0) }
+            socket = try Self.connected(AF_INET, at: endpoint, from: host) { Self.address(port, &$0) }
         case .inproc:
             throw SystemCallError("connect", number: EAFNOSUPPORT, at: "\(endpoint)")
         }
@@ -120,12 +121,23 @@ final class Stranger {
     }
 
     private static func connected(
-        _ family: Int32, at endpoint: HubEndpoint, _ address: (inout sockaddr_storage) -> socklen_t
+        _ family: Int32, at endpoint: HubEndpoint, from host: UInt32 = 1,
+        _ address: (inout sockaddr_storage) -> socklen_t
     ) throws -> OpenFile {
         // With SOCK_CLOEXEC, which is an enumerator that Swift does not see.
         let descriptor = Glibc.socket(family, Int32(SOCK_STREAM.rawValue) | 0o2000000, 0)
         guard descriptor >= 0 else { throw SystemCallError("socket", number: errno, at: "\(endpoint)") }
         let file = OpenFile(owning: descriptor, path: "\(endpoint)")
+        if host != 1 {
+            var own = sockaddr_in()
+            own.sin_family = sa_family_t(AF_INET)
+            own.sin_addr.s_addr = (0x7f00_0000 | host).bigEndian
+            let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let bound = withUnsafePointer(to: &own) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
+            }
+            guard bound == 0 else { throw SystemCallError("bind", number: errno, at: "127.0.0.\(host)") }
+        }
         var storage = sockaddr_storage()
         let count = address(&storage)
         let result = withUnsafePointer(to: &storage) { pointer in

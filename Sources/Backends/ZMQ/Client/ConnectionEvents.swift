@@ -4,6 +4,8 @@ internal import Synchronization
 /// What becomes of the connection of a socket, as the library reports it.
 struct ConnectionEvents {
     enum Event: Hashable {
+        /// The system has made the connection. The other side may not know of it yet.
+        case connected
         /// The other side may be talked to.
         case ready
         /// The other side has refused this one's keys.
@@ -25,7 +27,7 @@ struct ConnectionEvents {
         self.observed = observed
         try observed.monitor(
             at: address,
-            events: ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
+            events: ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
                 | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_DISCONNECTED)
         do throws(MessagingError) {
             socket = try Socket(.pair, for: address)
@@ -49,6 +51,7 @@ struct ConnectionEvents {
         while let message = socket.next(upTo: 2) {
             guard let frame = message.frames.first, frame.count >= 2 else { continue }
             switch Int32(frame[0]) | Int32(frame[1]) << 8 {
+            case ZMQ_EVENT_CONNECTED: return .connected
             case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: return .ready
             case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: return .refused
             case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL, ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: return .misunderstood

@@ -14,6 +14,7 @@ extension HubLink {
     func turn() {
         while let event = events?.next() { notice(event) }
         while let event = streamEvents?.next() {
+            guard event != .connected else { continue }
             isLost.stream = event != .ready
             connectAgainIfLost()
         }
@@ -43,9 +44,17 @@ extension HubLink {
     private static let snapshotFrameLimit = 1 << 20
 
     private func notice(_ event: ConnectionEvents.Event) {
-        isLost.requests = event != .ready
-        connectAgainIfLost()
+        if event != .connected {
+            isLost.requests = event != .ready
+            connectAgainIfLost()
+        }
         switch event {
+        case .connected:
+            // What came of an earlier connection says more.
+            guard lastTrouble == nil else { return }
+            lastTrouble =
+                "something listens there and does not answer. A hub that a signal or a debugger has stopped goes on with "
+                + "“kill -CONT” and is ended by “kill -KILL”; “hub.lock” names its process"
         case .ready: greet()
         case .lost:
             switch phase {

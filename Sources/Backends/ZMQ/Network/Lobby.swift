@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 
 /// Connections over a network that have not said yet what a client with a key says first. Each is greeted, and its
-/// first words are waited for, here, where that costs a descriptor and 300 bytes.
+/// first words are waited for, here, where that costs a descriptor and some 500 bytes.
 ///
 /// Connections that say nothing thus keep no client out: a client has said its part after one or two round trips.
 struct Lobby {

@@ -6,6 +6,8 @@ enum LimitCases {
         valuesAreBounded, transactionsAreBounded, stepsAreBounded, namesAreBounded, storesAreBounded, endsMakeRoom,
     ]
 
+    static let entries = [entriesAreBounded]
+
     static let valuesAreBounded = ConformanceCase(
         "S10a", "a value of the limit is accepted, one byte more is refused and nothing is written (S2)"
     ) { context in
@@ -172,6 +174,28 @@ enum LimitCases {
             try await eventually("there is room after the expiry") {
                 try await code { try await store.put("next", large) } == nil
             }
+        }
+    }
+
+    static let entriesAreBounded = ConformanceCase(
+        "S10i", "a store has at most 131,072 entries; one more is refused, and what adds none is accepted"
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            for part in 0..<16 {
+                let keys = try (0..<8192).map { try Key("\(part)/\($0)") }
+                _ = try await store.commit(Transaction(operations: keys.map { .put($0, [], .persistent) }))
+            }
+            let growing = Transaction(operations: [.put("more", [], .persistent), .post("told", state: 1)])
+            try await expect(.limitExceeded, from: "one entry more") { try await store.commit(growing) }
+            try expect(try await store.get("more"), is: nil, "the entry that was refused")
+            try expect(try await store.state(of: "told"), is: .never, "the rest of the refused transaction")
+            try await store.put("0/0", [1])
+            _ = try await store.commit(
+                Transaction(operations: [.delete("0/0"), .put("more", [], .persistent)]))
+            _ = try await store.commit(Transaction(operations: [.deletePrefix("1")]))
+            _ = try await store.commit(growing)
+            try expect(try await store.list("1").entries.isEmpty, "what was deleted is gone")
         }
     }
 
