@@ -90,23 +90,27 @@ public enum Durability: String, Hashable, Sendable, Comparable, CaseIterable {
     }
 }
 
-/// The sizes that a store accepts, in bytes. What is larger is refused with ``SharedCoreError/Code/limitExceeded``.
+/// The sizes that a store accepts. A request beyond one is refused with ``SharedCoreError/Code/limitExceeded``.
 ///
 /// Source: contract S10.
 public struct Limits: Hashable, Sendable {
-    /// The largest value.
+    /// The bytes of the largest value.
     public var valueByteCount: Int
-    /// The largest sum of keys and values in one transaction.
+    /// The bytes of the keys and values of the largest transaction.
     public var transactionByteCount: Int
-    /// The largest sum of keys and values in the store.
+    /// The bytes of all keys and values of the store.
     public var storeByteCount: Int
+    /// The most entries of the store. It bounds what a request costs that touches all of them, and their memory.
+    public var entryCount: Int
 
     public init(
-        valueByteCount: Int = 1 << 20, transactionByteCount: Int = 4 << 20, storeByteCount: Int = 64 << 20
+        valueByteCount: Int = 1 << 20, transactionByteCount: Int = 4 << 20, storeByteCount: Int = 64 << 20,
+        entryCount: Int = 1 << 20
     ) {
         self.valueByteCount = valueByteCount
         self.transactionByteCount = transactionByteCount
         self.storeByteCount = storeByteCount
+        self.entryCount = entryCount
     }
 }
 

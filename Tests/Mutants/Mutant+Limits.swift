@@ -12,6 +12,13 @@ extension Mutant {
                 return limits
             }
         },
+        Mutant("accepts one entry more than it declares", caughtBy: "S10") { damage in
+            damage.accepts = { limits in
+                var limits = limits
+                limits.entryCount += 1
+                return limits
+            }
+        },
         Mutant("refuses the last byte of a store", caughtBy: "S10") { damage in
             damage.accepts = { limits in
                 var limits = limits
@@ -50,20 +57,6 @@ extension Mutant {
                     let count = transaction.operations.count
                     transaction.operations.removeAll { if case .post = $0 { true } else { false } }
                     guard error.code == .limitExceeded, transaction.operations.count < count else { throw error }
-                    return try await group.commit(transaction)
-                }
-            }
-        },
-        Mutant("does the rest of a transaction with an entry too many", caughtBy: "S10") { damage in
-            damage.commit = { group, transaction throws(SharedCoreError) in
-                do throws(SharedCoreError) {
-                    return try await group.commit(transaction)
-                } catch {
-                    guard error.code == .limitExceeded, try await group.list().entries.count == 131_072 else {
-                        throw error
-                    }
-                    var transaction = transaction
-                    transaction.operations.removeAll { if case .put = $0 { true } else { false } }
                     return try await group.commit(transaction)
                 }
             }

@@ -43,9 +43,10 @@ extension Mutant {
         },
         Mutant("accepts one byte more than it declares", caughtBy: "S2", "S10") { damage in
             damage.accepts = { limits in
-                Limits(
-                    valueByteCount: limits.valueByteCount + 1,
-                    transactionByteCount: limits.transactionByteCount + 1, storeByteCount: limits.storeByteCount)
+                var limits = limits
+                limits.valueByteCount += 1
+                limits.transactionByteCount += 1
+                return limits
             }
         },
         Mutant("says that a deletion of nothing changed something", caughtBy: "S7") { damage in

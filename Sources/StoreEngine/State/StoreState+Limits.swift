@@ -37,17 +37,17 @@ extension StoreState {
             throw .limit("A transaction", total, limits.transactionByteCount, at: "transaction")
         }
         if !newNames.isEmpty { try checkNames(of: transaction, newNames) }
-        guard byteCount + total > limits.storeByteCount || entries.count + newEntryCount > Self.entryLimit else {
+        guard byteCount + total > limits.storeByteCount || entries.count + newEntryCount > limits.entryCount else {
             return
         }
         let after = sizeAfter(transaction.operations)
         guard after.byteCount <= limits.storeByteCount || after.byteCount <= byteCount else {
             throw .limit("The store", after.byteCount, limits.storeByteCount, at: "store")
         }
-        guard after.entryCount <= Self.entryLimit || after.entryCount <= entries.count else {
+        guard after.entryCount <= limits.entryCount || after.entryCount <= entries.count else {
             throw SharedCoreError(
                 .limitExceeded,
-                "The store has at most \(Self.entryLimit) entries, this one would have \(after.entryCount). Delete some, "
+                "The store has at most \(limits.entryCount) entries, this one would have \(after.entryCount). Delete some, "
                     + "or keep several in one value.", at: "store")
         }
     }

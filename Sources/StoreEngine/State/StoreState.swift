@@ -10,8 +10,6 @@ public struct StoreState: Sendable {
     public static let topicLimit = 65_536
     /// The most guards and operations of one transaction, so that it fits a record of the journal.
     public static let stepLimit = 65_536
-    /// The most entries of a store, so that a transaction, an end or a list that touches all of them takes a bounded time.
-    public static let entryLimit = 131_072
     /// The largest limit of a transaction, and so of a value: one of that size with as many steps as are accepted fits a
     /// record of the journal, and so does each of its values in a snapshot.
     public static let maximumTransactionByteCount = JournalChain.maximumPayloadByteCount - 64 * stepLimit

@@ -79,8 +79,8 @@ struct RandomMessages {
                 backend: text(), features: Set(features.shuffled(using: &random).prefix(below(5))),
                 durability: [.memory, .process, .disk][below(3)],
                 limits: Limits(
-                    valueByteCount: below(1 << 30), transactionByteCount: below(1 << 30), storeByteCount: below(1 << 40)
-                )),
+                    valueByteCount: below(1 << 30), transactionByteCount: below(1 << 30),
+                    storeByteCount: below(1 << 40), entryCount: below(1 << 30))),
             lease: maybe { .nanoseconds(Int64($0.below(1 << 40))) },
             streamPort: maybe { UInt16.random(in: 0...UInt16.max, using: &$0.random) }, nonce: nonce())
     }

@@ -139,6 +139,7 @@ struct Reply: Hashable {
         writer.integer(welcome.capabilities.limits.valueByteCount)
         writer.integer(welcome.capabilities.limits.transactionByteCount)
         writer.integer(welcome.capabilities.limits.storeByteCount)
+        writer.integer(welcome.capabilities.limits.entryCount)
         writer.optional(welcome.lease) { $0.integer($1.clampedNanoseconds) }
         writer.optional(welcome.streamPort) { $0.integer(UInt64($1)) }
         writer.word(welcome.nonce.high)
@@ -163,7 +164,8 @@ struct Reply: Hashable {
             return size
         }
         let limits = Limits(
-            valueByteCount: try size(), transactionByteCount: try size(), storeByteCount: try size())
+            valueByteCount: try size(), transactionByteCount: try size(), storeByteCount: try size(),
+            entryCount: try size())
         let lease = try reader.optional { reader throws(ByteCodingError) in
             guard let nanoseconds = Int64(exactly: try reader.integer()) else { throw .malformed }
             return Duration.nanoseconds(nanoseconds)
