@@ -2,7 +2,6 @@ internal import CoreAPI
 internal import Glibc
 internal import Platform
 internal import ProgramOutput
-internal import Synchronization
 
 /// Why the program ends without success.
 struct BenchFailure: Error {
@@ -19,6 +18,7 @@ struct BenchFailure: Error {
     init?(endedBy error: any Error) {
         switch error {
         case let failure as BenchFailure: self = failure
+        case let end as Interrupted: self.init(end.status, end.message)
         case let error as SystemCallError where error.location == "standard output":
             if error.number == EPIPE { return nil }
             self.init(.output, "\(error.location): \(error.text)")
@@ -26,40 +26,5 @@ struct BenchFailure: Error {
         case let error as SharedCoreError: self.init(ExitStatus(error.code), error.sentence)
         default: self.init(.unavailable, "\(error)")
         }
-    }
-}
-
-/// SIGINT and SIGTERM: they cancel the measurement, which tells what it has, and the program ends by them.
-final class BenchInterruption: Sendable {
-    private struct State {
-        var signal: Int32?
-        var running: Task<Void, any Error>?
-    }
-
-    private let state = Mutex(State())
-
-    init() throws(SystemCallError) {
-        try SignalRelay.begin([SIGINT, SIGTERM]) { [self] number, _ in
-            let running = state.withLock { state in
-                state.signal = state.signal ?? number
-                return state.running
-            }
-            running?.cancel()
-        }
-    }
-
-    /// - Throws: ``BenchFailure`` if a signal came, in place of the work's own error.
-    func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
-        let task = Task { try await body() }
-        let isOver = state.withLock { state in
-            state.running = task
-            return state.signal != nil
-        }
-        if isOver { task.cancel() }
-        let result = await task.result
-        if let signal = state.withLock(\.signal) {
-            throw BenchFailure(signal == SIGINT ? .interrupted : .terminated, "interrupted")
-        }
-        try result.get()
     }
 }

@@ -70,8 +70,9 @@ struct BenchProgram: AsyncParsableCommand {
         // A reader that went away shows itself as an error of the write.
         signal(SIGPIPE, SIG_IGN)
         do {
-            let interruption = try BenchInterruption()
+            let interruption = try Interruption<Void>()
             try await interruption.run { try await measure() }
+            try interruption.check()
         } catch {
             guard let failure = BenchFailure(endedBy: error) else { return }
             if let message = failure.message { StandardError.write("sharedcore-bench: \(message)") }

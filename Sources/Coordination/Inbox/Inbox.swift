@@ -53,6 +53,16 @@ public struct Inbox: Sendable {
         return (state, entry?.origin, entry?.revision ?? .zero)
     }
 
+    /// The messages that wait to be acknowledged, by call-id, and whether a participant has each in hand. One that this
+    /// version cannot read is left out.
+    package func unacknowledged() async throws(SharedCoreError) -> [CallID: Bool] {
+        var isTaken: [CallID: Bool] = [:]
+        for item in try await mailbox.contents().items.values {
+            if let callID = item.message.flatMap(InboxCoding.callID) { isTaken[callID] = item.take != nil }
+        }
+        return isTaken
+    }
+
     /// Waits until what was found survives what the store promises.
     package func settled(through revision: Revision) async throws(SharedCoreError) {
         try await mailbox.store.settled(through: revision)

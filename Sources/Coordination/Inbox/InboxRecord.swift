@@ -100,6 +100,13 @@ struct InboxMark: Hashable {
 enum InboxCoding {
     static let version: UInt8 = 1
 
+    /// The call-id of a record or a mark; nil for one that cannot be read here.
+    static func callID(of entry: Entry) -> CallID? {
+        guard entry.value.first == version else { return nil }
+        var reader = ByteReader(entry.value.dropFirst())
+        return (try? reader.text()).flatMap { CallID($0) }
+    }
+
     static func decode<Value>(
         _ entry: Entry, for callID: CallID,
         _ read: (inout ByteReader, CallID) throws(ByteCodingError) -> Value

@@ -41,6 +41,7 @@ final class CommandService: Service {
         case is OutputClosed where wasInterrupted: .success(())
         case _ where wasInterrupted: .failure(CommandFailure(.no, "interrupted"))
         case let failure as CommandFailure: .failure(failure)
+        case let end as Interrupted: .failure(CommandFailure(end.status, end.message))
         // Nobody reads any more: that is for the reader to decide, and no failure.
         case is OutputClosed: .success(())
         case let failure as ExecutorFailure: .failure(CommandFailure(failure))

@@ -52,7 +52,7 @@ struct ConformanceCommand: HostCommand {
         var report = ConformanceReport(backend: harness.name, caseCount: cases.count)
         let output = Output(json: !isForPeople)
         let interruption = try Interruption<CaseResult>()
-        for (number, conformanceCase) in cases.enumerated() where interruption.signal == nil {
+        for (number, conformanceCase) in cases.enumerated() where !interruption.isRaised {
             if isForPeople { ProgressBar.show(number, of: cases.count, at: conformanceCase.id) }
             let result = try await interruption.run { await conformanceCase.run(on: harness, seed: seed) }
             report.add(result)
@@ -60,7 +60,7 @@ struct ConformanceCommand: HostCommand {
         }
         if isForPeople { ProgressBar.clear() }
         try await output.emit(text: report.text, json: report.json)
-        if report.interrupted > 0, let failure = interruption.failure { throw failure }
+        if report.interrupted > 0 { try interruption.check() }
         if report.count(of: "failed") > 0 { throw CommandFailure(.no) }
     }
 

@@ -6,9 +6,14 @@ internal import Platform
 internal import ProgramOutput
 
 /// Makes each new message of a Maildir a push. The messages stay where they are: a core takes them.
+///
+/// What a core has taken while no host looked stands in the inbox until it is acknowledged. Where the Maildir is that of the
+/// group's cores, a message of the inbox that was not announced is a push as well.
 struct PushMaildir: Sendable {
     let path: String
     let queue: PushQueue
+    /// What the cores have taken from this Maildir; nil where they take from another one.
+    let inbox: Inbox?
     let logger: Logger
     let stopping: StopSignal
 
@@ -20,9 +25,10 @@ struct PushMaildir: Sendable {
     private static let unfinished = Duration.milliseconds(500)
     private static let trouble = Duration.seconds(5)
 
-    init(_ path: String, _ queue: PushQueue, logger: Logger, stopping: StopSignal) {
+    init(_ path: String, _ queue: PushQueue, inbox: Inbox?, logger: Logger, stopping: StopSignal) {
         self.path = path
         self.queue = queue
+        self.inbox = inbox
         self.logger = logger
         self.stopping = stopping
     }
@@ -55,28 +61,30 @@ struct PushMaildir: Sendable {
             if stopping.isRaised { arrivals.stop() }
         }
         defer { ending.cancel() }
-        var known = try await queue.knownFiles()
+        var known = try await queue.knownArrivals()
         var wasFull = false
         var wasUnwatched = false
         while !stopping.isRaised {
             let look = try await thread.run { [known] () throws(SystemCallError) in
-                try arrivals.look { known.contains(PushQueue.part(for: $0)) }
+                try arrivals.look { known[PushQueue.part(for: $0)] != nil }
             }
             var rest = look.arrivals[...]
+            // Read after the folders: a message is in the inbox before its file leaves `new`.
+            let unacknowledged = try await inbox?.unacknowledged() ?? [:]
             var refusal: SharedCoreError?
-            while let arrival = rest.first {
-                do throws(SharedCoreError) {
-                    known.insert(try await push(arrival))
-                } catch {
-                    guard error.code == .limitExceeded else { throw error }
-                    // The Maildir is as it should be, and its messages are safe in it.
-                    refusal = error
-                    break
+            do throws(SharedCoreError) {
+                while let arrival = rest.first {
+                    try await push(arrival, unacknowledged, known: &known)
+                    rest.removeFirst()
                 }
-                rest.removeFirst()
+                try await pushUnannounced(unacknowledged, known: &known)
+            } catch {
+                guard error.code == .limitExceeded else { throw error }
+                // The Maildir is as it should be, and its messages are safe in it.
+                refusal = error
             }
             arrivals.confirm(look, except: rest)
-            known = try await forget(known, except: look.standing)
+            try await forget(&known, except: look.standing, unacknowledged)
             works()
             if let refusal {
                 if !wasFull { logger.warning("messages of the Maildir \(path) wait there: \(refusal.sentence)") }
@@ -98,30 +106,48 @@ struct PushMaildir: Sendable {
         }
     }
 
-    /// - Returns: What stands for the file.
-    private func push(_ arrival: MailArrivals.Arrival) async throws(SharedCoreError) -> String {
+    private func push(
+        _ arrival: MailArrivals.Arrival, _ inbox: [CallID: Bool], known: inout [String: String]
+    ) async throws(SharedCoreError) {
         let part = PushQueue.part(for: arrival.name)
         let callID = arrival.callID.flatMap { PushID.callID($0.text) }
-        let isNew = try await queue.send(callID, file: part)
+        let isAnnounced = callID.map { inbox[$0] != nil && known[PushQueue.part(for: $0)] != nil } ?? false
+        let isNew = try await queue.announce(callID, as: part, isPush: !isAnnounced)
+        known[part] = callID.map(PushQueue.part) ?? ""
         if isNew, callID == nil {
             let problem = arrival.problem ?? "has a call-id that is not \(PushID.expectation)"
             logger.warning("the file “\(ValueText.oneLine(arrival.name))” of \(path) is no push: it \(problem)")
         }
-        return part
     }
 
-    /// Forgets those that have gone.
-    ///
-    /// - Returns: The others.
-    private func forget(
-        _ known: Set<String>, except names: Set<String>
-    ) async throws(SharedCoreError) -> Set<String> {
-        let standing = Set(names.map(PushQueue.part))
-        let gone = known.subtracting(standing)
-        // A transaction has a size.
-        for start in stride(from: 0, to: gone.count, by: 500) {
-            try await queue.forgetFiles(gone.dropFirst(start).prefix(500))
+    /// Makes the messages of the inbox pushes that were not announced and that no participant has in hand.
+    private func pushUnannounced(_ inbox: [CallID: Bool], known: inout [String: String]) async throws(SharedCoreError) {
+        let announced = Set(known.values)
+        for (callID, isTaken) in inbox where !isTaken && PushID.callID(callID.text) != nil {
+            let part = PushQueue.part(for: callID)
+            guard !announced.contains(part) else { continue }
+            _ = try await queue.announce(callID, as: part)
+            known[part] = part
         }
-        return known.intersection(standing)
+    }
+
+    /// Forgets what has gone from the folder. What is in the inbox is known by its call-id from then on, so that its file is
+    /// a push again when it is given back.
+    private func forget(
+        _ known: inout [String: String], except names: Set<String>, _ inbox: [CallID: Bool]
+    ) async throws(SharedCoreError) {
+        let standing = Set(names.map(PushQueue.part))
+        let waiting = Set(inbox.keys.map(PushQueue.part))
+        let gone = known.filter { part, message in
+            !standing.contains(part) && !(part == message && waiting.contains(message))
+        }
+        // A transaction has a size.
+        for start in stride(from: 0, to: gone.count, by: 250) {
+            let some = gone.dropFirst(start).prefix(250)
+            let kept = waiting.intersection(some.map(\.value))
+            try await queue.forgetArrivals(some.map(\.key), keeping: kept)
+            for part in some.map(\.key) { known[part] = nil }
+            for part in kept { known[part] = part }
+        }
     }
 }

@@ -2,32 +2,44 @@ internal import Coordination
 internal import CoreAPI
 internal import Mailboxes
 
-/// The files of the watched Maildir: each becomes a push once, whatever happens to the host.
+/// What was announced of the watched Maildir: each message becomes a push once, whatever happens to the host.
 extension PushQueue {
-    private static let files = ".sharedcore/push-files"
+    private static let announced = ".sharedcore/push-files"
 
     /// What stands for a file's name in a key.
     static func part(for name: String) -> String { ItemName(name).text }
 
-    /// The files that have become pushes and may still be there, by what stands for their names.
-    func knownFiles() async throws(SharedCoreError) -> Set<String> {
-        let entries = try await group.list(KeyPrefix(Self.files + "/")).entries
-        return Set(entries.map { String($0.key.text.dropFirst(Self.files.count + 1)) })
+    /// What stands for a message of the inbox in a key. No name of a file has a slash.
+    static func part(for callID: CallID) -> String { ItemName("inbox/" + callID.text).text }
+
+    /// What has become a push, by what stands for it: what stands for its message in the inbox, which is empty where a file has no
+    /// call-id, or an earlier version has noted it.
+    func knownArrivals() async throws(SharedCoreError) -> [String: String] {
+        var known: [String: String] = [:]
+        for entry in try await group.list(KeyPrefix(Self.announced + "/")).entries {
+            known[String(entry.key.text.dropFirst(Self.announced.count + 1))] = String(
+                decoding: entry.value, as: UTF8.self)
+        }
+        return known
     }
 
-    /// Makes a file a push, in one step with writing down that it is one. A file without a call-id is only written down.
+    /// Makes a file or a message of the inbox a push, in one step with noting that it is one.
     ///
-    /// - Returns: Whether it was not one before.
-    func send(_ callID: CallID?, file part: String) async throws(SharedCoreError) -> Bool {
-        if callID != nil { try await requireRoom() }
-        let key = try Key(Self.files + "/" + part)
+    /// - Parameters:
+    ///   - part: What stands for it.
+    ///   - isPush: False to note it only.
+    /// - Returns: Whether it was not noted before.
+    func announce(_ callID: CallID?, as part: String, isPush: Bool = true) async throws(SharedCoreError) -> Bool {
+        let pushed = isPush ? callID : nil
+        if pushed != nil { try await requireRoom() }
+        let key = try Key(Self.announced + "/" + part)
         var transaction = Transaction()
         transaction.require(.absent(key))
-        transaction.put(key, [])
-        if let callID {
+        transaction.put(key, Array((callID.map(Self.part) ?? "").utf8))
+        if let pushed {
             // The same name may come again when its file has gone; the item then is another one.
             try pending.addSend(
-                of: push(for: callID).bytes, as: ItemName("file \(UInt64.random(in: .min ... .max))"), to: &transaction)
+                of: push(for: pushed).bytes, as: ItemName("file \(UInt64.random(in: .min ... .max))"), to: &transaction)
         }
         do throws(SharedCoreError) {
             _ = try await group.commit(transaction)
@@ -38,10 +50,11 @@ extension PushQueue {
         }
     }
 
-    /// Forgets files that are not there any more.
-    func forgetFiles(_ parts: some Sequence<String>) async throws(SharedCoreError) {
+    /// Forgets some that were noted, and notes messages of the inbox, each by what stands for it.
+    func forgetArrivals(_ parts: [String], keeping messages: Set<String>) async throws(SharedCoreError) {
         var transaction = Transaction()
-        for part in parts { transaction.delete(try Key(Self.files + "/" + part)) }
+        for part in parts { transaction.delete(try Key(Self.announced + "/" + part)) }
+        for part in messages { transaction.put(try Key(Self.announced + "/" + part), Array(part.utf8)) }
         if !transaction.operations.isEmpty { _ = try await group.commit(transaction) }
     }
 }

@@ -9,7 +9,7 @@ internal import Platform
 /// |---|---|
 /// | `.sharedcore/pushes/...` | the queue of the pushes that wait or are being served |
 /// | `.sharedcore/push-failures/...` | the queue of those that were given up |
-/// | `.sharedcore/push-files/<name>` | that a file of the watched Maildir has become a push |
+/// | `.sharedcore/push-files/<name>` | that a file of the watched Maildir, or a message of the inbox, has become a push |
 struct PushQueue: Sendable {
     /// A push in this host's hand.
     struct Taken: Sendable {

@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 internal import Lifecycle
 internal import Logging
@@ -56,8 +57,11 @@ struct HostRun: Sendable {
             host: host, context: context, global: global, notifier: notifier, changes: changes,
             signals: await UnixSignalsSequence(trapping: .sighup), supervisor: supervisor)
         logger = context.logger
+        let coreMaildir = try context.resolution.maildir()
         maildir = try context.resolution.absolutePath(Settings.pushMaildir).map { [stopping] path in
-            PushMaildir(path, queue, logger: context.logger, stopping: stopping)
+            try PushMaildir(
+                path, queue, inbox: path == coreMaildir ? Inbox(group) : nil, logger: context.logger,
+                stopping: stopping)
         }
         servers = [try Self.socket(for: queue, in: context), try Self.metrics(of: registry, in: context)]
             .compactMap(\.self)

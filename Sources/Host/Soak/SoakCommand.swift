@@ -44,10 +44,10 @@ struct SoakCommand: HostCommand {
         let interruption = try Interruption<SoakSummary>(toleratedCount: 1)
         let play = SoakPlay(seed: seed, duration: .seconds(minutes * 60))
         let summary = try await interruption.run {
-            try await play.run(in: context, isOver: { interruption.signal != nil }, progress: progress)
+            try await play.run(in: context, isOver: { interruption.isRaised }, progress: progress)
         }
         try await context.output.emit(text: summary.text, json: summary.json)
         if !summary.isClean { throw CommandFailure(.no) }
-        if let failure = interruption.failure { throw failure }
+        try interruption.check()
     }
 }

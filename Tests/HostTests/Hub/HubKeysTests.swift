@@ -123,6 +123,20 @@ struct HubKeysTests {
         }
     }
 
+    @Test(
+        "A secret key of another user is refused with status 78, whatever its mode",
+        .enabled(if: getuid() == 0, "it takes root to give a file away"))
+    func foreignKey() async throws {
+        var program = try HostProgram()
+        try program.write(try await makeKeys(program, in: "own.key"), to: "clients")
+        #expect(chown(program.directory.path(of: "own.key"), 65534, 65534) == 0)
+        program.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "tcp://127.0.0.1:29999"
+        program.environment["SHAREDCORE_ZMQ_SECRET_KEY"] = "own.key"
+        program.environment["SHAREDCORE_ZMQ_CLIENT_KEYS"] = "clients"
+        let ended = try await program.run("hub")
+        #expect(ended.status == 78 && ended.errors.contains("belongs to user 65534"), "\(ended.errors)")
+    }
+
     @Test("A list of clients that others may write to is refused")
     func openList() async throws {
         var program = try HostProgram()

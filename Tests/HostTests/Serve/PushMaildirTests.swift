@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import FoundationEssentials
@@ -5,6 +6,7 @@ internal import InMemoryBackend
 internal import Logging
 internal import Mailboxes
 internal import Platform
+internal import Subprocess
 internal import Synchronization
 internal import TestSupport
 internal import Testing
@@ -38,7 +40,8 @@ struct PushMaildirTests {
         let queue = try PushQueue(of: group)
         let stopping = StopSignal()
         let maildir = PushMaildir(
-            directory.path(of: "mail"), queue, logger: Logger(label: "test") { _ in log }, stopping: stopping)
+            directory.path(of: "mail"), queue, inbox: try Inbox(group), logger: Logger(label: "test") { _ in log },
+            stopping: stopping)
         let work = Task { await maildir.run() }
         do {
             try await body(queue)
@@ -50,6 +53,8 @@ struct PushMaildirTests {
         await work.value
         await group.close()
     }
+
+    private func callID(_ text: String) throws -> CallID { try #require(CallID(text)) }
 
     private func ids(_ queue: PushQueue) async throws -> [String] {
         try await queue.pending.contents().inOrder.compactMap { Push($0.value)?.callID }
@@ -86,7 +91,7 @@ struct PushMaildirTests {
             try write("new/3", id: "3@x")
             try await until(["1@x", "2@x", "3@x"], in: queue)
             try await eventually("the file is forgotten", within: Patience.long) {
-                try await queue.knownFiles() == ["2", "3"]
+                try await queue.knownArrivals().keys.sorted() == ["2", "3"]
             }
             try write("new/1", id: "1@x")
             try await until(["1@x", "1@x", "2@x", "3@x"], in: queue)
@@ -122,7 +127,8 @@ struct PushMaildirTests {
         let queue = try PushQueue(of: store)
         let stopping = StopSignal()
         let maildir = PushMaildir(
-            directory.path(of: "mail"), queue, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            directory.path(of: "mail"), queue, inbox: try Inbox(group),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             stopping: stopping)
         try write("new/1", id: "1@x")
         let work = Task { await maildir.run() }
@@ -145,7 +151,8 @@ struct PushMaildirTests {
         let stopping = StopSignal()
         let log = HeardLog()
         let maildir = PushMaildir(
-            directory.path(of: "mail"), queue, logger: Logger(label: "test") { _ in log }, stopping: stopping)
+            directory.path(of: "mail"), queue, inbox: try Inbox(group), logger: Logger(label: "test") { _ in log },
+            stopping: stopping)
         try write("new/1", id: "1@x")
         let work = Task { await maildir.run() }
         try await until(["1@x"], in: queue)
@@ -154,8 +161,8 @@ struct PushMaildirTests {
         try FileManager.default.removeItem(atPath: directory.path(of: "mail/new/1"))
         try write("new/4", id: "4@x")
         try await eventually("the queue is full, and the file that has gone is forgotten", within: Patience.long) {
-            let files = try await queue.knownFiles()
-            return try await ids(queue).count == 2 && !log.lines.isEmpty && !files.contains("1")
+            let files = try await queue.knownArrivals()
+            return try await ids(queue).count == 2 && !log.lines.isEmpty && files["1"] == nil
         }
         var served: [String] = []
         try await eventually("all are served", within: Patience.long) {
@@ -182,7 +189,7 @@ struct PushMaildirTests {
         try await watching(log: log) { queue in
             try await until(["2@x"], in: queue)
             try await eventually("both are known", within: Patience.long) {
-                try await queue.knownFiles() == ["1", "2"]
+                try await queue.knownArrivals().keys.sorted() == ["1", "2"]
             }
         }
         #expect(
@@ -214,6 +221,103 @@ struct PushMaildirTests {
             for number in 2...5 { try host.program.deliver("\(number)@x") }
             try await host.untilServed(5)
             for number in 2...5 { try await host.until("served", of: "\(number)@x") }
+        }
+    }
+
+    @Test("P10: what a core has taken while no host looked is a push once, until it is acknowledged")
+    func takenWithoutHost() async throws {
+        let core = try await space.open("a")
+        let inbox = try Inbox(core)
+        try write("cur/1:2,S", id: "1@x")
+        for id in ["1@x", "large@x"] {
+            try await inbox.store(
+                InboxMessage(callID: callID(id), content: .text(from: "zoe", to: "me", text: "Hello")))
+        }
+        // What nobody has to show, and what somebody shows now.
+        try await inbox.store(InboxMessage(callID: callID("nothing@x"), content: .nothingToShow))
+        try await inbox.store(InboxMessage(callID: callID("shown@x"), content: .tooLarge(from: "zoe", to: "me")))
+        guard case .taken(let shown) = try await inbox.take(callID("shown@x")) else {
+            Issue.record("It is not there.")
+            return
+        }
+        try await watching { try await until(["1@x", "large@x"], in: $0) }
+        // Another host, with a message more so that it is seen to have looked.
+        try write("new/2", id: "2@x")
+        try await watching { queue in
+            try await until(["1@x", "2@x", "large@x"], in: queue)
+            #expect(try await queue.knownArrivals().count == 3)
+            try await inbox.acknowledge(shown)
+            guard case .taken(let first) = try await inbox.take(callID("1@x")) else {
+                Issue.record("It is not there.")
+                return
+            }
+            try await inbox.acknowledge(first)
+            try write("new/3", id: "3@x")
+            try await eventually("what was acknowledged is forgotten", within: Patience.long) {
+                try await queue.knownArrivals().keys.sorted() == ["2", "3", PushQueue.part(for: callID("large@x"))]
+            }
+            try await until(["1@x", "2@x", "3@x", "large@x"], in: queue)
+        }
+        await core.close()
+    }
+
+    @Test("P10: a file that is given back after it was set aside is a push again")
+    func givenBack() async throws {
+        let core = try await space.open("a")
+        let inbox = try Inbox(core)
+        let notice = InboxMessage(callID: try callID("1@x"), content: .tooLarge(from: "zoe", to: "me"))
+        try write("new/1", id: "1@x")
+        try await watching { queue in
+            try await until(["1@x"], in: queue)
+            try await inbox.store(notice)
+            try FileManager.default.moveItem(
+                atPath: directory.path(of: "mail/new/1"), toPath: directory.path(of: "mail/aside"))
+            try write("new/2", id: "2@x")
+            try await eventually("its file is forgotten", within: Patience.long) {
+                try await queue.knownArrivals()["1"] == nil
+            }
+            try await until(["1@x", "2@x"], in: queue)
+            #expect(try await inbox.forgetNotice(of: notice.callID) == .gone)
+            try FileManager.default.moveItem(
+                atPath: directory.path(of: "mail/aside"), toPath: directory.path(of: "mail/new/1"))
+            try await until(["1@x", "1@x", "2@x"], in: queue)
+        }
+        await core.close()
+    }
+
+    @Test(
+        "P10: a message that a core takes while its host is stopped, and then killed, is a push of the next host, once")
+    func takenFromStoppedHost() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_PUSH_MAILDIR"] = program.directory.path(of: "state/sharedcore/default/Maildir")
+        program.environment["SHAREDCORE_INBOX_LIFETIME"] = "1h"
+        let cur = program.directory.path(of: "state/sharedcore/default/Maildir/cur")
+        let patient = program
+        try await patient.running("main", "--json") { main in
+            try await main.untilOutput(has: 1)
+            try await patient.running("serve", "--json") { host in
+                try await eventually("it serves", within: Patience.long) {
+                    try host.objects().contains { $0["event"] == .text("serving") }
+                }
+                try host.send(.suspend)
+                try patient.deliver("1@x")
+                try await eventually("the core has taken it; \(main.errors.lines)", within: Patience.long) {
+                    !TemporaryDirectory.names(in: cur).isEmpty
+                }
+                try host.send(.kill)
+            }
+            for number in 2...3 {
+                try await ServingHost.serve(patient) { host in
+                    // The second one finds nothing to do but this.
+                    if number == 3 { try patient.deliver("3@x") }
+                    let id = number == 3 ? "3@x" : "1@x"
+                    let end = try await host.until("ended", of: id)
+                    #expect(try host.printed(end).contains("Hello"))
+                    try await host.until("served", of: id)
+                    #expect(try host.events("taken").count == 1)
+                }
+            }
+            try main.send(.terminate)
         }
     }
 }

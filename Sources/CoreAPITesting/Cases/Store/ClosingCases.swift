@@ -1,4 +1,6 @@
 internal import CoreAPI
+internal import Platform
+internal import Synchronization
 
 /// S13: closing and cancelling.
 enum ClosingCases {
@@ -232,13 +234,16 @@ enum ClosingCases {
             var seen: [Revision] = []
             var posts: UInt64 = 0
             var random = context.random()
+            let executor = HeldExecutor()
             for round in 0..<300 {
-                let waits = Task { try await watch.next() }
-                let wakes = Task { try await observation.next() }
+                let waits = Task(executorPreference: executor) { try await watch.next() }
+                let wakes = Task(executorPreference: executor) { try await observation.next() }
                 for _ in 0..<Int.random(in: 0...12, using: &random) { await Task.yield() }
                 let transaction = Transaction(
                     operations: [.put("k", [UInt8(round % 256)], .persistent), .post("news", state: nil)])
-                // The cancellation comes while the commit is on its way, or on the heels of its news.
+                // The cancellation comes while the commit is on its way, on the heels of its news, or after the tasks were
+                // resumed with these and before they go on.
+                if round % 3 == 1 { await executor.hold() }
                 if round.isMultiple(of: 3) {
                     async let commit = store.commit(transaction)
                     for _ in 0..<Int.random(in: 0...4, using: &random) { await Task.yield() }
@@ -251,6 +256,7 @@ enum ClosingCases {
                     wakes.cancel()
                     written.append(commit.revision)
                 }
+                executor.letGo()
                 if let event = try await within(Patience.usual, "the wait ends", { try await waits.value }) {
                     seen.append(event.revision)
                 }
@@ -287,5 +293,43 @@ enum ClosingCases {
             try expect(try await staying.get("held"), is: nil, "what lived with the one that left")
             try await expect(.closed, from: "a call of the one that left") { try await leaving.get("held") }
         }
+    }
+}
+
+/// Runs the tasks that prefer it on one thread, and can keep them back between a resumption and what they do next.
+private final class HeldExecutor: TaskExecutor {
+    private struct State {
+        var isHeld = false
+        var kept: [UnownedJob] = []
+    }
+
+    private let thread = SerialThread(name: "held tasks")
+    private let state = Mutex(State())
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isKept = state.withLock { state in
+            if state.isHeld { state.kept.append(job) }
+            return state.isHeld
+        }
+        if !isKept { submit(job) }
+    }
+
+    /// Keeps back what comes from now on. Returns when all that came before has run until it waits.
+    func hold() async {
+        await thread.run { [self] in state.withLock { $0.isHeld = true } }
+    }
+
+    /// Runs what was kept back, and what comes from now on.
+    func letGo() {
+        let kept = state.withLock { state in
+            defer { state = State() }
+            return state.kept
+        }
+        for job in kept { submit(job) }
+    }
+
+    private func submit(_ job: UnownedJob) {
+        thread.submit { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }

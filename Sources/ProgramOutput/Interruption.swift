@@ -1,0 +1,65 @@
+internal import Glibc
+package import Platform
+internal import Synchronization
+
+/// The error of a program's work that SIGINT or SIGTERM has ended.
+package struct Interrupted: Error, Hashable, Sendable {
+    /// How the program ends.
+    package let status: ExitStatus
+    /// What a person is told.
+    package let message = "interrupted"
+}
+
+/// SIGINT and SIGTERM of a program that shows what it has done before it ends by them.
+package final class Interruption<Result: Sendable>: Sendable {
+    private struct State {
+        var signal: Int32?
+        var count = 0
+        var running: Task<Result, any Error>?
+    }
+
+    private let state = Mutex(State())
+    private let toleratedCount: Int
+
+    /// - Parameter toleratedCount: How many signals leave the work running, which reads ``isRaised`` to end by itself. The
+    ///   next one cancels it.
+    package init(toleratedCount: Int = 0) throws(SystemCallError) {
+        self.toleratedCount = toleratedCount
+        try SignalRelay.begin([SIGINT, SIGTERM]) { [self] number, _ in
+            let running = state.withLock { state in
+                state.signal = state.signal ?? number
+                state.count += 1
+                return state.count > toleratedCount ? state.running : nil
+            }
+            running?.cancel()
+        }
+    }
+
+    /// Whether one of them came.
+    package var isRaised: Bool { state.withLock { $0.signal != nil } }
+
+    /// - Throws: ``Interrupted`` when one of them came, by the first.
+    package func check() throws(Interrupted) {
+        guard let signal = state.withLock(\.signal) else { return }
+        throw Interrupted(status: signal == SIGINT ? .interrupted : .terminated)
+    }
+
+    /// Runs the work in a task of its own, so that a signal cancels the work and not the printing of its result.
+    ///
+    /// - Throws: ``Interrupted`` in place of the work's own error, when a signal has cancelled it.
+    package func run(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
+        let task = Task { try await body() }
+        let isOver = state.withLock { state in
+            state.running = task
+            return state.count > toleratedCount
+        }
+        if isOver { task.cancel() }
+        do {
+            return try await task.value
+        } catch {
+            // The work did not fail: it was ended.
+            if state.withLock({ $0.count > toleratedCount }) { try check() }
+            throw error
+        }
+    }
+}
