@@ -283,7 +283,7 @@ let package = Package(
         tests(
             "ConformanceTests",
             of: [
-                "CoreAPI", "BundledHarnesses", "CoreAPITestingAdapters", "Mutants", "sharedcore-test-peer",
+                "CoreAPI", "BundledHarnesses", "CoreAPITestingAdapters", "Mutants", "Platform", "sharedcore-test-peer",
             ]),
         tests("ConformanceXCTests", of: ["BundledHarnesses", "CoreAPITestingAdapters"]),
         tests(
@@ -337,12 +337,12 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
-        tests("BenchTests", of: ["ProgramOutput", "sharedcore-bench"]),
+        tests("BenchTests", of: ["Platform", "ProgramOutput", "sharedcore-bench"]),
         tests(
             "SystemTests",
             of: [
                 "CoreAPI", "FileNotifyBackend", "InMemoryBackend", "ZMQBackend", "Coordination", "MaildirCore",
-                "sharedcore", "sharedcore-test-peer",
+                "Platform", "sharedcore", "sharedcore-test-peer",
             ]),
     ]
 )

@@ -1,5 +1,5 @@
 /// How a program ended.
 package enum ProgramEnd: Hashable, Sendable {
-    case exited(status: Int32)
-    case killed(signal: Int32)
+    case exited(Int32)
+    case killed(by: Int32)
 }
