@@ -185,7 +185,6 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/Host", swiftSettings: settings),
@@ -282,7 +281,7 @@ let package = Package(
         tests(
             "ConformanceTests",
             of: [
-                "CoreAPI", "BundledHarnesses", "CoreAPITestingAdapters", "Mutants", "sharedcore-test-peer",
+                "CoreAPI", "BundledHarnesses", "CoreAPITestingAdapters", "Mutants", "Platform", "sharedcore-test-peer",
             ]),
         tests("ConformanceXCTests", of: ["BundledHarnesses", "CoreAPITestingAdapters"]),
         tests(
@@ -336,12 +335,12 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
-        tests("BenchTests", of: ["ProgramOutput", "sharedcore-bench"]),
+        tests("BenchTests", of: ["Platform", "ProgramOutput", "sharedcore-bench"]),
         tests(
             "SystemTests",
             of: [
                 "CoreAPI", "FileNotifyBackend", "InMemoryBackend", "ZMQBackend", "Coordination", "MaildirCore",
-                "sharedcore", "sharedcore-test-peer",
+                "Platform", "sharedcore", "sharedcore-test-peer",
             ]),
     ]
 )

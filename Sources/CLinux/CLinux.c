@@ -264,8 +264,8 @@ static int set_attributes(posix_spawnattr_t *attributes, bool own_session) {
     return error;
 }
 
-static int set_actions(posix_spawn_file_actions_t *actions, const int *streams, int count) {
-    int error = posix_spawn_file_actions_addchdir_np(actions, "/");
+static int set_actions(posix_spawn_file_actions_t *actions, const int *streams, int count, const char *directory) {
+    int error = directory == NULL ? 0 : posix_spawn_file_actions_addchdir_np(actions, directory);
     for (int number = 0; error == 0 && number < count; number++) {
         error = posix_spawn_file_actions_adddup2(actions, streams[number], number);
     }
@@ -275,7 +275,7 @@ static int set_actions(posix_spawn_file_actions_t *actions, const int *streams, 
 
 int clinux_start_program(
     const char *path, char *const *arguments, char *const *environment, const int *streams, int count,
-    bool own_session) {
+    const char *directory, bool own_session) {
     posix_spawnattr_t attributes;
     int error = posix_spawnattr_init(&attributes);
     if (error != 0) return -error;
@@ -284,7 +284,7 @@ int clinux_start_program(
     if (error == 0) {
         pid_t process = 0;
         error = set_attributes(&attributes, own_session);
-        if (error == 0) error = set_actions(&actions, streams, count);
+        if (error == 0) error = set_actions(&actions, streams, count, directory);
         if (error == 0) error = posix_spawn(&process, path, &actions, &attributes, arguments, environment);
         posix_spawn_file_actions_destroy(&actions);
         if (error == 0) error = -process;

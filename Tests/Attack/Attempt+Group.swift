@@ -1,5 +1,6 @@
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import TestSupport
 
 /// The commands that every scenario uses, with the oracle beside them.

@@ -1,5 +1,6 @@
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import Synchronization
 internal import TestSupport
 
@@ -10,7 +11,7 @@ final class Attempt: Sendable {
     /// How a command of the program ended, with what it printed.
     struct Answer: Sendable {
         let command: String
-        let end: ChildProcess.End
+        let end: ProgramEnd
         let lines: [String]
         let errors: String
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import TestSupport
 
 /// A run of the built `sharedcore-bench`, with its temporary files in a directory of the test's own.
@@ -31,7 +32,7 @@ final class BenchRun: Sendable {
     }
 
     /// Waits for its end.
-    func status() async -> ChildProcess.End { await program.end() }
+    func status() async -> ProgramEnd { await program.end() }
 
     var text: String { program.lines.joined(separator: "\n") }
 

@@ -1,6 +1,7 @@
 import BundledHarnesses
 import CoreAPI
 import CoreAPITesting
+internal import Platform
 import TestSupport
 
 /// A backend of this package that the suite runs on.

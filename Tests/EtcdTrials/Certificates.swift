@@ -1,5 +1,6 @@
 #if Etcd
     internal import EtcdBackend
+    internal import Platform
     internal import TestSupport
 
     /// The certificates of a cluster and of its clients, and those of strangers: made for a day, by openssl.

@@ -2,6 +2,7 @@
     internal import CoreAPI
     internal import EtcdBackend
     internal import Glibc
+    internal import Platform
     internal import TestSupport
 
     extension Trials {

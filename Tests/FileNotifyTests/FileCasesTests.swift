@@ -2,6 +2,7 @@ internal import BundledHarnesses
 internal import CoreAPI
 internal import CoreAPITesting
 internal import FileCases
+internal import Platform
 internal import TestSupport
 internal import Testing
 

@@ -1,6 +1,7 @@
 internal import CoreAPITesting
 internal import Glibc
 internal import KeptSockets
+internal import Platform
 internal import TestSupport
 internal import Testing
 

@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
+internal import Platform
 internal import TestSupport
 internal import Testing
 

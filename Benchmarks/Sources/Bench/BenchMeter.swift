@@ -1,20 +1,19 @@
-internal import ProgramOutput
-internal import Synchronization
+internal import Platform
 
 /// Processes of which one takes many samples at an order. They are started when they are first asked, and measure once
 /// for nothing, so that nothing is measured for the first time.
 actor BenchMeter {
-    private let start: @Sendable () async throws -> [BenchProcess]
-    private var running: [BenchProcess]?
+    private let start: @Sendable () async throws -> [ChildProcess]
+    private var running: [ChildProcess]?
     private var warmed: Set<String> = []
 
     /// - Parameter start: Starts the processes; the last one takes the orders.
-    init(start: @escaping @Sendable () async throws -> [BenchProcess]) {
+    init(start: @escaping @Sendable () async throws -> [ChildProcess]) {
         self.start = start
     }
 
     /// The processes, the last of which takes the orders.
-    func processes() async throws -> [BenchProcess] {
+    func processes() async throws -> [ChildProcess] {
         if let running { return running }
         let started = try await start()
         running = started
@@ -34,28 +33,5 @@ actor BenchMeter {
     func end() async {
         for process in (running ?? []).reversed() { try? await process.finish() }
         running = nil
-    }
-}
-
-extension BenchProcess {
-    /// Gives an order and waits for its numbers.
-    @discardableResult
-    func numbers(after order: String) async throws -> [Double] {
-        try self.order(order)
-        while true {
-            let parts = try await line().split(separator: " ")
-            if parts.first == "done" { return parts.dropFirst().compactMap { Double($0) } }
-        }
-    }
-
-    /// Waits until it can take orders.
-    ///
-    /// - Throws: ``Figure/Absence`` when what it measures is not installed.
-    func waitUntilReady() async throws {
-        while true {
-            let line = try await line()
-            if line == "ready" { return }
-            if line.hasPrefix("absent ") { throw Figure.Absence(reason: String(line.dropFirst(7))) }
-        }
     }
 }

@@ -45,7 +45,7 @@ struct BenchPrograms: Sendable {
     func participant(
         _ design: Design, _ role: SessionRole, in directory: String, of group: BackendConfiguration,
         _ more: [String] = []
-    ) async throws -> BenchProcess {
+    ) async throws -> ChildProcess {
         let process = try start(design, role, in: directory, of: group, more)
         try await process.hear("ready")
         return process
@@ -54,21 +54,21 @@ struct BenchPrograms: Sendable {
     func start(
         _ design: Design, _ role: SessionRole, in directory: String, of group: BackendConfiguration,
         _ more: [String] = []
-    ) throws -> BenchProcess {
+    ) throws -> ChildProcess {
         var arguments = [design.rawValue, role.rawValue, directory]
         if design == .sharedcore || design == .store || design == .hub {
             arguments += ["backend=\(group.backend)", "group=\(group.group)", "parent=\(group.parentDirectory)"]
             if let durability = group.durability { arguments.append("durability=\(durability.rawValue)") }
             arguments += group.settings.map { "\($0.key)=\($0.value)" }
         }
-        return try BenchProcess(path("sharedcore-bench-participant"), arguments + more)
+        return try ChildProcess(measuring: path("sharedcore-bench-participant"), arguments + more)
     }
 
     /// Asks the program of the limits.
     ///
     /// - Returns: The numbers that it prints.
     func limit(_ arguments: String...) async throws -> [Double] {
-        let process = try BenchProcess(path("sharedcore-limits"), arguments)
+        let process = try ChildProcess(measuring: path("sharedcore-limits"), arguments)
         let numbers = try await process.line().split(separator: " ").compactMap { Double($0) }
         try await process.finish()
         return numbers
@@ -84,8 +84,8 @@ struct BenchPrograms: Sendable {
     /// Starts a program that measures at orders.
     ///
     /// - Throws: ``Figure/Absence`` when what it measures is not installed.
-    func measuring(_ program: Measuring, _ arguments: String...) async throws -> BenchProcess {
-        let process = try BenchProcess(path(program.rawValue), arguments)
+    func measuring(_ program: Measuring, _ arguments: String...) async throws -> ChildProcess {
+        let process = try ChildProcess(measuring: path(program.rawValue), arguments)
         try await process.waitUntilReady()
         return process
     }
@@ -95,7 +95,7 @@ struct BenchPrograms: Sendable {
 
     /// Runs a program to its end from a small one.
     func measure(_ program: String, _ arguments: [String] = []) async throws -> MeasuredRun {
-        let process = try BenchProcess(path("sharedcore-limits"), ["measure", program] + arguments)
+        let process = try ChildProcess(measuring: path("sharedcore-limits"), ["measure", program] + arguments)
         let numbers = try await process.line().split(separator: " ").compactMap { UInt64($0) }
         try await process.finish()
         guard numbers.count == 5, numbers[4] == 0 else {

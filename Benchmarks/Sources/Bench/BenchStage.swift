@@ -31,19 +31,19 @@ struct BenchStage: Sendable {
     /// - Parameter hasOwned: Whether Main's process has owned before, as one has that lives long: it has done everything once.
     func handover(_ design: Design, hasOwned: Bool = false) async throws -> Double {
         let place = try place("handover")
-        var veteran: BenchProcess?
+        var veteran: ChildProcess?
         if hasOwned {
             let main = try await programs.participant(design, .main, in: place, of: group)
-            try main.order("own")
+            try main.send("own")
             try await main.hear("owning")
-            try main.order("rest")
+            try main.send("rest")
             try await main.hear("resting")
             veteran = main
         }
         let holder = try await programs.participant(design, .executor, in: place, of: group)
-        try holder.order("own")
+        try holder.send("own")
         try await holder.hear("owning")
-        let main: BenchProcess
+        let main: ChildProcess
         if let veteran {
             main = veteran
         } else {
@@ -51,7 +51,7 @@ struct BenchStage: Sendable {
         }
         // At any moment of whatever period a design has.
         try await Task.sleep(for: .milliseconds(Int.random(in: 0..<100)))
-        try main.order("own")
+        try main.send("own")
         let asked = try await main.hear("asked")
         let owning = try await main.hear("owning")
         try await main.finish()
@@ -63,10 +63,10 @@ struct BenchStage: Sendable {
     func takeoverAfterKill(_ design: Design) async throws -> Double {
         let place = try place("kill")
         let holder = try await programs.participant(design, .executor, in: place, of: group)
-        try holder.order("own")
+        try holder.send("own")
         try await holder.hear("owning")
         let waiting = try await programs.participant(design, .executor, in: place, of: group)
-        try waiting.order("own")
+        try waiting.send("own")
         try await waiting.hear("asked")
         try await Task.sleep(for: .milliseconds(Int.random(in: 50..<150)))
         let killed = SystemClock().now()
@@ -80,13 +80,13 @@ struct BenchStage: Sendable {
     func takeoverFromFrozen(_ design: Design) async throws -> Double {
         let place = try place("frozen")
         let holder = try await programs.participant(design, .executor, in: place, of: group)
-        try holder.order("own")
+        try holder.send("own")
         try await holder.hear("owning")
         let next = try await programs.participant(design, .executor, in: place, of: group)
         try await Task.sleep(for: .milliseconds(Int.random(in: 0..<100)))
         let stopped = SystemClock().now()
         holder.signal(SIGSTOP)
-        try next.order("own")
+        try next.send("own")
         let owning = try await next.hear("owning")
         holder.signal(SIGKILL)
         try await next.finish()
@@ -133,7 +133,7 @@ struct BenchStage: Sendable {
         case .none: break
         case .sharedcore: try await participant.numbers(after: "observe 1")
         default:
-            try participant.order("own")
+            try participant.send("own")
             try await participant.hear("owning")
         }
         // What it does at its start is over, and the threads that it needed for that have ended.
@@ -151,7 +151,7 @@ struct BenchStage: Sendable {
     }
 
     /// A group that nobody else uses, with the process that serves it where one has to.
-    func served(_ name: String) async throws -> (group: BackendConfiguration, hub: BenchProcess?) {
+    func served(_ name: String) async throws -> (group: BackendConfiguration, hub: ChildProcess?) {
         guard isBehindHub else { return (isolated(name), nil) }
         var own = group
         own.parentDirectory = try Directory.makeTemporary("hub", in: directory)

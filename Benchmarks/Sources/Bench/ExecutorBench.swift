@@ -55,7 +55,7 @@ final class ExecutorBench: Sendable {
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
         try Data(Self.text.utf8).write(to: URL(filePath: place + "/" + callID.text))
         let main = try await programs.participant(.sharedcore, .main, in: directory, of: group, ["server=\(place)"])
-        try main.order("own")
+        try main.send("own")
         try await main.hear("owning")
         let (program, arguments) = executor(for: callID)
         let run = try await programs.measure(program, arguments)

@@ -90,7 +90,7 @@ extension GrowthFigures {
         )
     }
 
-    private func seen(by processes: [BenchProcess]) async throws -> Int {
+    private func seen(by processes: [ChildProcess]) async throws -> Int {
         var sum = 0
         for process in processes { sum += Int(try await process.numbers(after: "seen 1").first ?? 0) }
         return sum
@@ -98,7 +98,7 @@ extension GrowthFigures {
 
     /// How often they have woken, and how often they do in a millisecond when nothing comes: Swift's pool has a timer of a
     /// second in every process.
-    private func switchesAtRest(of processes: [BenchProcess]) async throws -> (ThreadSwitches, perMillisecond: Double) {
+    private func switchesAtRest(of processes: [ChildProcess]) async throws -> (ThreadSwitches, perMillisecond: Double) {
         let before = try await restingSwitches(of: processes)
         let begin = SystemClock().now()
         try await Task.sleep(for: Self.restDuration)
@@ -108,7 +108,7 @@ extension GrowthFigures {
 
     /// How often they have woken, once they do so no more but for that timer and for the look that each takes every ten
     /// seconds.
-    private func restingSwitches(of processes: [BenchProcess]) async throws -> ThreadSwitches {
+    private func restingSwitches(of processes: [ChildProcess]) async throws -> ThreadSwitches {
         let numbers = processes.map(\.pid)
         var known = try ThreadSwitches(of: numbers)
         for _ in 0..<Self.lookLimit {
@@ -122,20 +122,20 @@ extension GrowthFigures {
 
     /// Who plays which part: the hub where there is one, those who were told what to do, and the one who acts.
     private func cast(
-        _ processes: [BenchProcess]
-    ) -> (hub: [BenchProcess], listeners: [BenchProcess], actor: BenchProcess) {
+        _ processes: [ChildProcess]
+    ) -> (hub: [ChildProcess], listeners: [ChildProcess], actor: ChildProcess) {
         let hub = Array(processes.prefix(stage.isBehindHub ? 1 : 0))
         return (hub, Array(processes.dropFirst(hub.count).dropLast()), processes[processes.count - 1])
     }
 
     /// Processes that were told what to do, behind their hub where there is one, and at the end one more.
     private func crowd(
-        _ name: String, of count: Int, _ begin: @escaping @Sendable (Int, BenchProcess) async throws -> Void
+        _ name: String, of count: Int, _ begin: @escaping @Sendable (Int, ChildProcess) async throws -> Void
     ) -> BenchMeter {
         BenchMeter { [programs, stage] in
             let place = try stage.place("crowd")
             let (group, hub) = try await stage.served(name)
-            var all: [BenchProcess] = []
+            var all: [ChildProcess] = []
             for _ in 0...count { all.append(try programs.start(.store, .tool, in: place, of: group)) }
             for process in all { try await process.hear("ready") }
             for (number, process) in all.dropLast().enumerated() { try await begin(number, process) }

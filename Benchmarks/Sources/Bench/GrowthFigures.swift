@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Platform
 
 /// How the figures grow with what a group has in it: each at its largest size, with the smaller ones beside it.
 struct GrowthFigures: Sendable {
@@ -71,7 +72,7 @@ struct GrowthFigures: Sendable {
 
     /// One participant in a group of its own, behind its hub where there is one.
     private func storeMeter(
-        _ name: String, prepare: @escaping @Sendable (BenchProcess) async throws -> Void
+        _ name: String, prepare: @escaping @Sendable (ChildProcess) async throws -> Void
     ) -> BenchMeter {
         BenchMeter { [programs, stage] in
             let (group, hub) = try await stage.served(name)

@@ -1,3 +1,5 @@
+internal import Platform
+
 extension StoreFigures {
     /// The least that something can take, measured in C.
     enum Limit: Sendable {
@@ -16,7 +18,7 @@ extension StoreFigures {
             }
         }
 
-        func start(_ programs: BenchPrograms, in place: String, _ isBehindHub: Bool) async throws -> BenchProcess {
+        func start(_ programs: BenchPrograms, in place: String, _ isBehindHub: Bool) async throws -> ChildProcess {
             switch self {
             case .news where isBehindHub: try await programs.measuring(.messagingLimits, "relay", place)
             case .news: try await programs.measuring(.limits, "inotify", place)

@@ -47,7 +47,7 @@ struct StoreFigures: Sendable {
     ) throws -> Figure {
         var meters: [BenchMeter] = []
         func rival(
-            _ name: String, _ order: String, _ start: @escaping @Sendable () async throws -> BenchProcess
+            _ name: String, _ order: String, _ start: @escaping @Sendable () async throws -> ChildProcess
         ) -> Figure.Rival {
             let meter = BenchMeter { [try await start()] }
             meters.append(meter)

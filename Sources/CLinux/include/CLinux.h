@@ -57,13 +57,14 @@ int clinux_attribute(const char *path, const char *name, void *value, size_t cou
 int clinux_open_process(pid_t process);
 int clinux_signal_process(int process_descriptor, int signal);
 
-/// Starts a program; gives its process number. It works in the root directory, takes all signals as a program of a
-/// shell does, and has these descriptors as its own from 0 on, and no others: `streams` are numbers from `count` on.
+/// Starts a program; gives its process number. It takes all signals as a program of a shell
+/// does, and has these descriptors as its own from 0 on, and no others: `streams` are numbers from `count` on.
 ///
+/// - directory: Where it works; null for the directory of its parent.
 /// - own_session: Whether it leaves the terminal and the process group of its parent.
 int clinux_start_program(
     const char *path, char *const *arguments, char *const *environment, const int *streams, int count,
-    bool own_session);
+    const char *directory, bool own_session);
 /// Waits for the end of a child; its exit status, or 128 and the number of the signal that ended it.
 int clinux_wait_for_child(pid_t process);
 /// Waits for the end of a child; its exit status, or 0 and the number of the signal that ended it.

@@ -8,7 +8,7 @@
         static func holding<Value: Sendable>(
             _ directory: String, in context: CommandContext, _ play: (CommandContext) async throws -> Value
         ) async throws -> Value {
-            var settings = DemoCommand.settings(in: directory)
+            var settings = ScenarioGroup.settings(in: directory)
             settings[Settings.group.name] = "scratch-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
             let own = context.with(settings)
             do {

@@ -9,7 +9,7 @@
         static func serving<Value: Sendable>(
             _ directory: String, in context: CommandContext, _ play: (CommandContext) async throws -> Value
         ) async throws -> Value {
-            var settings = DemoCommand.settings(in: directory)
+            var settings = ScenarioGroup.settings(in: directory)
             settings[Settings.zmqEndpoint.name] = "ipc://\(directory)/hub"
             settings[Settings.zmqStorage.name] = "files"
             // Of the command's processes, none that is killed in the middle of its start leaves a hub behind.

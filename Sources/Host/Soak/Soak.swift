@@ -1,6 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
+internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
@@ -8,26 +9,26 @@ internal import Synchronization
 /// whose Executor dies is pushed again, as a host does.
 ///
 /// Chance comes from a seed. Each round, each mail and the hunt have a generator of their own, split off before their tasks
-/// start: it draws the same fates and moments again, whichever task comes first, though the machine decides what they meet
+/// start: it draws the same faults and moments again, whichever task comes first, though the machine decides what they meet
 /// and how many of them are needed.
 final class Soak: Sendable {
     private struct State {
         var random: SplitMix64
         var count = SoakCount()
         var problems: [String] = []
-        var living: [Int: any SoakVictim] = [:]
-        var lastVictim = 0
+        var living: [Int: any TestProcess] = [:]
+        var lastProcess = 0
         var mails = 0
     }
 
-    let stage: any SoakStage
+    let driver: any ParticipantDriver
     private let server: DemoServer
     private let killsItself: Bool
     private let state: Mutex<State>
 
     /// - Parameter killsItself: Whether the programs can be made to die at a chosen place of the file backend.
-    init(stage: any SoakStage, server: DemoServer, seed: UInt64, killsItself: Bool) {
-        self.stage = stage
+    init(driver: any ParticipantDriver, server: DemoServer, seed: UInt64, killsItself: Bool) {
+        self.driver = driver
         self.server = server
         self.killsItself = killsItself
         state = Mutex(State(random: SplitMix64(seed: seed)))
@@ -37,14 +38,14 @@ final class Soak: Sendable {
     /// What went wrong, for people.
     var problems: [String] { state.withLock { $0.problems } }
 
-    /// Plays rounds until `isEnough`, or until something has gone wrong; then one more message finds what killed cores had
+    /// Runs rounds until `isEnough`, or until something has gone wrong; then one more message finds what killed cores had
     /// stored and not acknowledged.
     ///
     /// - Parameter progress: Told the count after each round.
     func run(until isEnough: (SoakCount) -> Bool, progress: (SoakCount) -> Void = { _ in }) async throws {
         while !isEnough(count), problems.isEmpty {
             try Task.checkCancellation()
-            try await playRound()
+            try await runRound()
             progress(count)
         }
         guard problems.isEmpty else { return }
@@ -57,8 +58,8 @@ final class Soak: Sendable {
         }
     }
 
-    /// Six messages, a push for each, sometimes a Main, and whatever befalls them.
-    private func playRound() async throws {
+    /// Six messages, a push for each, sometimes a Main, and the faults of a round.
+    private func runRound() async throws {
         note { $0.rounds += 1 }
         let mails = try (1...6).map { _ in try newMail() }
         var round = splitChance()
@@ -88,30 +89,30 @@ final class Soak: Sendable {
         var chance = chance
         var wasShown = false
         for attempt in 1... {
-            let fate = attempt <= 4 && !spared ? SoakFate.drawn(from: &chance, killsItself: killsItself) : .spared
+            let fault = attempt <= 4 && !spared ? SoakFault.drawn(from: &chance, killsItself: killsItself) : .spared
             note { $0.pushes += 1 }
-            let end = try await stage.push(mail.callID, fate: fate, as: "push \(mail.number)") { victim in
-                await self.befall(victim, fate)
-            }
-            if let line = end.line, line.event == "message", line.text != mail.text {
+            let result = try await driver.push(
+                mail.callID, as: "push \(mail.number)", failPoint: fault.failPoint,
+                during: { await self.inject(fault, into: $0) })
+            if let line = result.line, line.event == "message", line.text != mail.text {
                 return complain("\(mail.callID) got the text of another: \(line.text ?? "none")")
             }
-            if end.wasKilled {
-                noteKill(of: fate)
-                if end.line?.event == "message" { wasShown = true }
+            if result.wasKilled {
+                noteKill(of: fault)
+                if result.line?.event == "message" { wasShown = true }
                 continue
             }
-            switch (end.problem, end.line?.event) {
-            case (nil, "message"):
+            switch (result.end, result.line?.event) {
+            case (.exited(0), "message"):
                 note { $0.delivered += 1 }
                 return try await pushAgain(mail, drawing: chance)
-            case (nil, "nothing") where wasShown:
+            case (.exited(0), "nothing") where wasShown:
                 // The one that was killed had shown it and acknowledged it.
                 return note { $0.delivered += 1 }
-            case (nil, "nothing"):
+            case (.exited(0), "nothing"):
                 return complain("\(mail.callID) was acknowledged by nobody who showed it")
-            case (let problem, let event):
-                return complain("\(mail.callID) ended with \(event ?? "nothing printed"), \(problem ?? "status 1")")
+            case (let end, let event):
+                return complain("\(mail.callID) ended with \(event ?? "nothing printed"), \(end.sentence)")
             }
         }
     }
@@ -121,11 +122,10 @@ final class Soak: Sendable {
         var chance = chance
         guard chance.once(in: 6) else { return }
         note { $0.pushes += 1 }
-        let end = try await stage.push(mail.callID, fate: .spared, as: "push \(mail.number) again") { victim in
-            await self.befall(victim, .spared)
-        }
-        if end.wasKilled { noteKill(of: .spared) }
-        if end.line?.event == "message" { note { $0.duplicates += 1 } }
+        let result = try await driver.push(
+            mail.callID, as: "push \(mail.number) again", during: { await self.inject(.spared, into: $0) })
+        if result.wasKilled { noteKill(of: .spared) }
+        if result.line?.event == "message" { note { $0.duplicates += 1 } }
     }
 
     private func switchMainOn(drawing chance: SplitMix64) async throws {
@@ -133,28 +133,28 @@ final class Soak: Sendable {
         try await pause(milliseconds: Int.random(in: 0..<300, using: &chance))
         note { $0.mains += 1 }
         let duration = Int.random(in: 100..<2000, using: &chance)
-        let problem = try await stage.main(as: "main") { victim in
-            let number = self.add(victim)
+        let result = try await driver.withMain(as: "main") { process in
+            let number = self.add(process)
             try? await self.pause(milliseconds: duration)
             self.remove(number)
-            await victim.thaw()
+            process.thaw()
         }
-        if let problem { complain("Main ended with \(problem)") }
+        if let problem = result.problem { complain("Main ended with \(problem.sentence)") }
     }
 
-    // MARK: - What befalls them
+    // MARK: - Faults
 
-    private func befall(_ victim: any SoakVictim, _ fate: SoakFate) async {
-        let number = add(victim)
+    private func inject(_ fault: SoakFault, into process: any TestProcess) async {
+        let number = add(process)
         defer { remove(number) }
         do {
-            switch fate {
+            switch fault {
             case .killed(let milliseconds):
                 try await pause(milliseconds: milliseconds)
-                await victim.kill()
+                process.kill()
             case .frozen(let before, let duration):
                 try await pause(milliseconds: before)
-                await freeze(victim, for: duration)
+                await freeze(process, for: duration)
             case .spared, .dies, .diesBeforeAcknowledging: break
             }
             // It lives until its end; the wait is cancelled then.
@@ -171,21 +171,21 @@ final class Soak: Sendable {
         do {
             while true {
                 try await pause(milliseconds: Int.random(in: 20..<150, using: &chance))
-                guard let owner = try await GroupOwner.current(in: stage.group), let victim = holder(of: owner) else {
+                guard let owner = try await GroupOwner.current(in: driver.group), let process = holder(of: owner) else {
                     continue
                 }
                 if chance.once(in: 4) {
-                    await freeze(victim, for: Int.random(in: 50..<1500, using: &chance))
+                    await freeze(process, for: Int.random(in: 50..<1500, using: &chance))
                     continue
                 }
-                await victim.freeze()
+                await process.freeze()
                 // Nobody is left frozen, also when the look fails or the hunt is over.
-                let now = try? await GroupOwner.current(in: stage.group)
+                let now = try? await GroupOwner.current(in: driver.group)
                 if now?.epoch == owner.epoch, holder(of: owner) != nil {
-                    await victim.kill()
+                    process.kill()
                     note { $0.owners += 1 }
                 } else {
-                    await victim.thaw()
+                    process.thaw()
                 }
             }
         } catch is CancellationError {
@@ -196,17 +196,17 @@ final class Soak: Sendable {
     }
 
     /// Freezes a participant for a while, also when the task is cancelled meanwhile: nobody is left frozen.
-    private func freeze(_ victim: any SoakVictim, for milliseconds: Int) async {
-        await victim.freeze()
+    private func freeze(_ process: any TestProcess, for milliseconds: Int) async {
+        await process.freeze()
         note { $0.freezes += 1 }
         try? await pause(milliseconds: milliseconds)
-        await victim.thaw()
+        process.thaw()
     }
 
-    private func noteKill(of fate: SoakFate) {
+    private func noteKill(of fault: SoakFault) {
         note { count in
             count.kills += 1
-            switch fate {
+            switch fault {
             case .dies: count.writers += 1
             case .diesBeforeAcknowledging: count.cores += 1
             case .spared, .killed, .frozen: break
@@ -216,15 +216,15 @@ final class Soak: Sendable {
 
     // MARK: - State
 
-    private func holder(of owner: GroupOwner) -> (any SoakVictim)? {
+    private func holder(of owner: GroupOwner) -> (any TestProcess)? {
         state.withLock { $0.living.values.first { $0.isHolder(owner) } }
     }
 
-    private func add(_ victim: any SoakVictim) -> Int {
+    private func add(_ process: any TestProcess) -> Int {
         state.withLock { state in
-            state.lastVictim += 1
-            state.living[state.lastVictim] = victim
-            return state.lastVictim
+            state.lastProcess += 1
+            state.living[state.lastProcess] = process
+            return state.lastProcess
         }
     }
 
@@ -252,7 +252,7 @@ final class Soak: Sendable {
         state.withLock { $0.problems.append(problem) }
     }
 
-    /// A generator for a part of the play.
+    /// A generator for a part of the run.
     private func splitChance() -> SplitMix64 {
         state.withLock { $0.random.split() }
     }

@@ -42,9 +42,9 @@ struct SoakCommand: HostCommand {
         let seed = seed ?? UInt64.random(in: 1...UInt64(Int64.max))
         let progress = global.json || isatty(STDERR_FILENO) == 0 ? nil : SoakProgress(minutes: minutes)
         let interruption = try Interruption<SoakSummary>(toleratedCount: 1)
-        let play = SoakPlay(seed: seed, duration: .seconds(minutes * 60))
+        let soak = SoakRun(seed: seed, duration: .seconds(minutes * 60))
         let summary = try await interruption.run {
-            try await play.run(in: context, isOver: { interruption.isRaised }, progress: progress)
+            try await soak.run(in: context, isOver: { interruption.isRaised }, progress: progress)
         }
         try await context.output.emit(text: summary.text, json: summary.json)
         if !summary.isClean { throw CommandFailure(.no) }

@@ -6,19 +6,20 @@ package struct StartedProgram: Sendable {
     /// Its process number, which means this program until its end was waited for.
     package let pid: Int32
 
-    /// Starts a program in the root directory. It gets no descriptor but its streams, and no signal is blocked in it,
-    /// also where the calling thread blocks some.
+    /// Starts a program. It gets no descriptor but its streams, and no signal is blocked in it, also where the calling thread
+    /// blocks some.
     ///
     /// - Parameters:
     ///   - path: The program's absolute path.
     ///   - arguments: What it is given, without its own name.
     ///   - variables: What its environment has more or otherwise than this process's.
     ///   - streams: Its descriptors, from 0 on.
+    ///   - directory: Where it works; nil for the working directory of this process.
     ///   - ownSession: Whether it leaves this process's terminal and group, as a daemon does.
     ///   - omitted: Variables of this process's environment that are none of its business.
     package init(
         _ path: String, _ arguments: [String], variables: [String: String] = [:], streams: [OpenFile],
-        ownSession: Bool = false, omitting omitted: Set<String> = []
+        directory: String? = "/", ownSession: Bool = false, omitting omitted: Set<String> = []
     ) throws(SystemCallError) {
         var duplicates: [OpenFile] = []
         for stream in streams {
@@ -33,7 +34,8 @@ package struct StartedProgram: Sendable {
         defer { for word in words + pairs { free(word) } }
         pid = try SystemCall.negated("posix_spawn", at: path) {
             clinux_start_program(
-                path, words + [nil], pairs + [nil], duplicates.map(\.descriptor), Int32(duplicates.count), ownSession)
+                path, words + [nil], pairs + [nil], duplicates.map(\.descriptor), Int32(duplicates.count), directory,
+                ownSession)
         }
         withExtendedLifetime(duplicates) {}
     }
@@ -66,7 +68,7 @@ package struct StartedProgram: Sendable {
     package func reap() throws(SystemCallError) -> ProgramEnd {
         var signal: Int32 = 0
         let status = try SystemCall.negated("waitpid", at: "process \(pid)") { clinux_reap(pid, &signal) }
-        return signal == 0 ? .exited(status: status) : .killed(signal: signal)
+        return signal == 0 ? .exited(status) : .killed(by: signal)
     }
 
     /// Returns this process's environment, byte by byte, with some variables set otherwise.
@@ -83,6 +85,6 @@ package struct StartedProgram: Sendable {
 
 /// How a program ended.
 package enum ProgramEnd: Hashable, Sendable {
-    case exited(status: Int32)
-    case killed(signal: Int32)
+    case exited(Int32)
+    case killed(by: Int32)
 }

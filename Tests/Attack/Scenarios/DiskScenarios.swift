@@ -1,5 +1,6 @@
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import TestSupport
 
 /// A full disk refuses puts and nothing else, and once it has space everything works by itself.

@@ -1,5 +1,6 @@
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import TestSupport
 
 /// Each system call that the backend makes on the group's directory fails once, and is once the place of a kill.

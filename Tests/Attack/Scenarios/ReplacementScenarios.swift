@@ -1,5 +1,6 @@
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import TestSupport
 
 /// What rsync, mv, a restore or a careless administrator do to the files of a group that is in use.

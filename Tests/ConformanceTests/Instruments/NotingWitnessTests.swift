@@ -1,5 +1,6 @@
 import Coordination
 import CoreAPI
+internal import Platform
 import TestSupport
 import Testing
 

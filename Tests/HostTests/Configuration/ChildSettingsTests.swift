@@ -72,7 +72,7 @@ struct ChildSettingsTests {
         let resolution = Resolution(
             flags: ["backend": backend, "durability": "disk", "handover.deadline": "700ms", "dir": "/groups"],
             environment: Self.environment, file: nil, workingDirectory: "/place")
-        let programs = try DemoPrograms(resolution)
+        let programs = try ScenarioPrograms(resolution)
         #expect(programs.variables == (try resolution.variables()))
         #expect(programs.variables["SHAREDCORE_DURABILITY"] == "disk")
         let slim = try SlimExecutor(resolution).arguments(

@@ -43,7 +43,7 @@ struct KillLoopTests {
             errors: program.directory.path(of: "errors"))
     }
 
-    private func end(of host: ChildProcess) async throws -> ChildProcess.End {
+    private func end(of host: ChildProcess) async throws -> ProgramEnd {
         try await within(Patience.long, "the end of the host") { await host.end() }
     }
 

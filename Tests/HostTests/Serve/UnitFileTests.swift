@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import Platform
 internal import TestSupport
 internal import Testing
 
@@ -14,7 +15,7 @@ struct UnitFileTests {
     }
 
     /// What the service manager's own reader says of a unit.
-    private func verify(_ text: String) async throws -> (end: ChildProcess.End, problems: String) {
+    private func verify(_ text: String) async throws -> (end: ProgramEnd, problems: String) {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "sharedcore.service")
         // Its program stands where a user has put it; here any will do.
@@ -45,7 +46,7 @@ struct UnitFileTests {
         let text = try text(of: unit)
         let open = text.split(separator: "\n", omittingEmptySubsequences: false)
             .filter { !$0.hasPrefix("SystemCallFilter") && !$0.hasPrefix("Restrict") }.joined(separator: "\n")
-        for (unit, end) in [(text, ChildProcess.End.exited(0)), (open, .exited(1))] {
+        for (unit, end) in [(text, ProgramEnd.exited(0)), (open, .exited(1))] {
             let directory = try TemporaryDirectory()
             let path = directory.path(of: "sharedcore.service")
             try Data(unit.utf8).write(to: URL(filePath: path))

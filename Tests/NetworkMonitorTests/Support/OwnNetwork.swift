@@ -1,5 +1,6 @@
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import TestSupport
 
 /// A network namespace in which a watcher prints the states that a monitor tells. It goes with the watcher.

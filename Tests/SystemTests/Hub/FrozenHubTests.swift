@@ -2,6 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import TestSupport
 internal import Testing
 internal import ZMQBackend

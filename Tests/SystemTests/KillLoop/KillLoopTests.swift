@@ -2,6 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
+internal import Platform
 internal import TestSupport
 internal import Testing
 
@@ -17,16 +18,16 @@ struct KillLoopTests {
         let seed = try #require(Seed.several(2).last)
         let post = try Post(startMilliseconds: 20)
         let group = try await post.open()
-        var flags = DemoCommand.settings(
+        var flags = ScenarioGroup.settings(
             maildir: post.maildir, startDuration: .milliseconds(post.startMilliseconds))
         flags[Settings.group.name] = "main"
         flags[Settings.directory.name] = post.directory.path(of: "groups")
         flags[Settings.executorBudget.name] = "120s"
-        let programs = try DemoPrograms(
+        let programs = try ScenarioPrograms(
             Resolution(flags: flags, environment: [:], file: nil, workingDirectory: "/"),
             program: ChildProcess.built("sharedcore"))
         let soak = Soak(
-            stage: ProcessSoakStage(group: group, programs: programs), server: try DemoServer(path: post.maildir),
+            driver: ProcessDriver(group: group, programs: programs), server: try DemoServer(path: post.maildir),
             seed: seed.rawValue, killsItself: true)
 
         try await soak.run(until: Self.isEnough)

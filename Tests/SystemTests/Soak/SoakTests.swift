@@ -1,6 +1,7 @@
 internal import CoreAPITesting
 internal import Foundation
 internal import Glibc
+internal import Platform
 internal import TestSupport
 internal import Testing
 

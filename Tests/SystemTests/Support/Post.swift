@@ -89,7 +89,7 @@ final class Post: Sendable {
     }
 
     /// Runs a command about the hub to its end.
-    func hub(_ arguments: String...) async throws -> ChildProcess.End {
+    func hub(_ arguments: String...) async throws -> ProgramEnd {
         try await start("sharedcore", ["hub"] + arguments + hubGroup).end()
     }
 

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 
 /// How a process ends that holds something.
@@ -19,7 +18,6 @@ enum HolderEnd: String, CaseIterable {
         case .killed:
             peer.killNow()
         case .killedAndNotWaitedFor:
-            peer.signal(SIGKILL)
             try await peer.becomesZombie()
         case .killedWithAChildLeft:
             let number = try expectSome(Int32(try await peer.tell("child")), "the number of the child")

@@ -1,7 +1,7 @@
 internal import CoreAPITesting
 
-/// What befalls one Executor.
-enum SoakFate: Hashable, Sendable {
+/// The fault of one Executor.
+enum SoakFault: Hashable, Sendable {
     case spared
     /// It kills itself inside of a write.
     case dies(writingAt: String, occurrence: Int)
@@ -18,7 +18,7 @@ enum SoakFate: Hashable, Sendable {
     ]
 
     /// - Parameter killsItself: Whether this build can be made to die at a chosen place of the file backend.
-    static func drawn(from random: inout SplitMix64, killsItself: Bool) -> SoakFate {
+    static func drawn(from random: inout SplitMix64, killsItself: Bool) -> SoakFault {
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<3 where killsItself:
             .dies(

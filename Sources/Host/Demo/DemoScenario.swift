@@ -3,31 +3,26 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 
-/// The demo's story: a burst of pushes, a hand-over to Main, a push that Main answers, and Main's sudden death.
-struct DemoPlay: Sendable {
-    let stage: any DemoStage
-    let server: DemoServer
-    let reporter: DemoReporter
+/// The demo's scenario: a burst of pushes, a hand-over to Main, a push that Main answers, and Main's sudden death.
+struct DemoScenario: Sendable {
+    private let driver: any ParticipantDriver
+    private let server: DemoServer
+    private let reporter: DemoReporter
     /// The backend's name, for the summary.
-    let backend: String
-
-    /// How long each push waits for its message, and the play for what must come: only a machine that is busy beyond
-    /// measure, or a fault, makes anybody wait it out.
-    static let deadline = Duration.seconds(60)
-
+    private let backend: String
     private let recorder = TimelineRecorder()
     private let tally = DemoTally()
 
-    init(stage: any DemoStage, server: DemoServer, reporter: DemoReporter, backend: String) {
-        self.stage = stage
-        self.server = server
+    init(in group: ScenarioGroup, reporter: DemoReporter) {
+        driver = group.driver
+        server = group.server
+        backend = group.backend
         self.reporter = reporter
-        self.backend = backend
     }
 
-    /// Plays it, and counts what happened.
+    /// Runs it, and counts what happened.
     func run() async throws -> DemoSummary {
-        let follower = try await Timeline(stage.group).follow()
+        let follower = try await Timeline(driver.group).follow()
         let following = Task {
             try await recorder.follow(follower) { [reporter] record in try await reporter.tell(record) }
         }
@@ -35,7 +30,7 @@ struct DemoPlay: Sendable {
         try await burst()
         let times = try await mainComesAndGoes()
         try await afterwards()
-        let history = try await Timeline(stage.group).history()
+        let history = try await Timeline(driver.group).history()
         // The story is told to its end before it is summed up.
         following.cancel()
         _ = await following.result
@@ -77,7 +72,10 @@ struct DemoPlay: Sendable {
             record.entry.role == .executor && record.entry.to == .running
         }
         try await reporter.tell("Main starts")
-        return try await stage.withMain { main in
+        let result = try await driver.withMain(as: "main") { main in
+            guard try await main.nextLine() != nil else {
+                throw CommandFailure(.unavailable, "Main ended before it owned")
+            }
             let handover = try await handover(after: before)
             try await deliver(11)
             try await early.value
@@ -89,6 +87,8 @@ struct DemoPlay: Sendable {
             try await reporter.act("Main is killed while a push waits")
             return (handover, try await killed(main))
         }
+        if let problem = result.problem { try await reporter.tell("✗ Main ended badly: \(problem.sentence)") }
+        return result.value
     }
 
     private func handover(after revision: Revision) async throws -> Duration {
@@ -99,13 +99,14 @@ struct DemoPlay: Sendable {
         return asked.entry.at.duration(to: acquired.entry.at)
     }
 
-    private func killed(_ main: any DemoMain) async throws -> Duration {
+    private func killed(_ main: any TestProcess) async throws -> Duration {
         let waiting = Task { try await push(13) }
         defer { waiting.cancel() }
         try await arrival(of: name(13))
         let before = await recorder.revision
         try await reporter.tell("SIGKILL to Main")
-        let killed = try await main.kill()
+        let killed = SystemClock().now()
+        main.kill()
         let acquired = try await recorder.first(after: before, "an Executor owns after Main's death") { record in
             record.entry.kind == .acquired && record.entry.role == .executor
         }
@@ -144,18 +145,23 @@ struct DemoPlay: Sendable {
         let mail = try mail(number)
         tally.add(mail)
         let name = name(number)
-        let end = try await stage.push(mail.callID, as: name) { [tally, reporter] line in
-            tally.add(line)
-            try await reporter.tell(line, of: name)
+        let result = try await driver.push(
+            mail.callID, as: name,
+            show: { line in
+                tally.add(line)
+                try await reporter.tell(line, of: name)
+            })
+        switch result.end {
+        case .exited(ExitStatus.success.rawValue), .exited(ExitStatus.no.rawValue): break
+        default: try await reporter.tell("✗ \(name) ended badly: \(result.end.sentence)")
         }
-        if let end { try await reporter.tell("✗ \(name) ended badly: \(end)") }
     }
 
     /// Waits until a participant has joined the group.
     private func arrival(of name: String) async throws {
         let clock = ContinuousClock()
-        let limit = clock.now + Self.deadline
-        while try await !stage.group.sessions().contains(where: { $0.name == name }) {
+        let limit = clock.now + scenarioDeadline
+        while try await !driver.group.sessions().contains(where: { $0.name == name }) {
             guard clock.now < limit else { throw CommandFailure(.no, "the demo waited in vain: \(name) begins") }
             try await clock.sleep(for: .milliseconds(5))
         }

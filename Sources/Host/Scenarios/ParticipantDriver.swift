@@ -1,0 +1,132 @@
+internal import Coordination
+internal import CoreAPI
+internal import Platform
+internal import ProgramOutput
+
+/// How long each push waits for its message, and a scenario for what must come: only a machine that is far too busy, or a
+/// fault, makes anything wait that long.
+let scenarioDeadline = Duration.seconds(60)
+
+/// Starts the Mains and Executors of a scenario: as processes, or simulated in this process where the backend lives in one.
+protocol ParticipantDriver: Sendable {
+    /// The scenario's own handle, which only reads.
+    var group: any SharedGroup { get }
+
+    /// Starts an Executor, which waits for the message of a call-id and prints an ``ExecutorLine``.
+    ///
+    /// - Parameter failPoint: Where it kills itself, in a build that has fail points.
+    func startExecutor(for callID: CallID, as name: String, failPoint: String?) async throws -> any TestProcess
+
+    /// Starts a Main, which prints a line when it owns.
+    func startMain(as name: String) async throws -> any TestProcess
+}
+
+/// A participant of a scenario, which can be frozen and killed.
+protocol TestProcess: Sendable {
+    /// Whether an ownership is its own, and it has not ended.
+    func isHolder(_ owner: GroupOwner) -> Bool
+    /// Whether it has ended.
+    var hasEnded: Bool { get }
+    /// Waits for the next line that it prints; nil at its end.
+    func nextLine() async throws -> String?
+    /// Kills it as SIGKILL does. Nothing happens to one that has ended.
+    func kill()
+    /// Stops it as SIGSTOP does, and returns when it has stopped or ended.
+    func freeze() async
+    /// Lets it continue.
+    func thaw()
+    /// Asks it to end.
+    func terminate()
+    /// Waits for its end, also when the task is cancelled.
+    func end() async -> ProgramEnd
+}
+
+extension TestProcess {
+    /// Asks it to end, kills it after a second, and waits for its end, also when the task is cancelled.
+    func stop() async {
+        let timer = Task {
+            try await Task.sleep(for: .seconds(1))
+            kill()
+        }
+        terminate()
+        _ = await end()
+        timer.cancel()
+    }
+}
+
+/// What came of the start of an Executor.
+struct PushResult: Sendable {
+    /// What it printed.
+    var line: ExecutorLine?
+    /// How it ended.
+    let end: ProgramEnd
+
+    /// Whether it was killed, by the scenario, by itself or by a Main.
+    var wasKilled: Bool { end == .killed(by: 9) }
+}
+
+extension ParticipantDriver {
+    /// Runs one Executor from its push to its end.
+    ///
+    /// - Parameters:
+    ///   - body: Called with the Executor when it has started, and cancelled when it has ended.
+    ///   - show: Called with each line that the Executor prints.
+    func push(
+        _ callID: CallID, as name: String, failPoint: String? = nil,
+        during body: @escaping @Sendable (any TestProcess) async -> Void = { _ in },
+        show: (ExecutorLine) async throws -> Void = { _ in }
+    ) async throws -> PushResult {
+        let process = try await startExecutor(for: callID, as: name, failPoint: failPoint)
+        let faults = Task { await body(process) }
+        do {
+            var last: ExecutorLine?
+            while let text = try await process.nextLine() {
+                let line = try ExecutorLine(printed: text)
+                try await show(line)
+                last = line
+            }
+            faults.cancel()
+            await faults.value
+            return PushResult(line: last, end: await process.end())
+        } catch {
+            faults.cancel()
+            await faults.value
+            await process.stop()
+            throw error
+        }
+    }
+
+    /// Runs one Main until `body` returns, and asks it to end then.
+    ///
+    /// - Returns: What `body` returned, and how Main ended where it should not have ended so.
+    func withMain<Value: Sendable>(
+        as name: String, _ body: (any TestProcess) async throws -> Value
+    ) async throws -> (value: Value, problem: ProgramEnd?) {
+        let main = try await startMain(as: name)
+        do {
+            let value = try await body(main)
+            let wasThere = !main.hasEnded
+            main.terminate()
+            let end = await main.end()
+            switch end {
+            case .exited(0), .killed(by: 9): return (value, nil)
+            // Asked to end on its way to the core, before it could say so or even handle the signal.
+            case .exited(1) where wasThere, .killed(by: 15) where wasThere: return (value, nil)
+            default: return (value, end)
+            }
+        } catch {
+            await main.stop()
+            throw error
+        }
+    }
+}
+
+extension ProgramEnd {
+    /// The end for people.
+    var sentence: String {
+        switch self {
+        case .exited(let status): "status \(status)"
+        case .killed(let signal): "signal \(signal)"
+        }
+    }
+}

@@ -1,0 +1,68 @@
+internal import BackendRegistry
+internal import Coordination
+internal import CoreAPI
+
+/// A temporary group in which a command runs a scenario, and the Maildir of its cores.
+struct ScenarioGroup: Sendable {
+    let driver: any ParticipantDriver
+    let server: DemoServer
+    /// The backend's name.
+    let backend: String
+
+    /// Calls `body` with a group of the configured backend, and removes it afterwards.
+    ///
+    /// - Parameters:
+    ///   - name: The command's name.
+    ///   - startDuration: How long a core takes to connect, unless that is configured.
+    static func run<Value: Sendable>(
+        _ name: String, coreStarting startDuration: Duration, in context: CommandContext,
+        _ body: (ScenarioGroup) async throws -> Value
+    ) async throws -> Value {
+        try context.resolution.checkBackend(among: context.registry.names)
+        let directory = try ScratchDirectory(for: name, environment: context.resolution.environment)
+        defer { directory.remove(logger: context.logger) }
+        let backend = try context.resolution.value(Settings.backend)
+        let server = try DemoServer(path: directory.path + "/Maildir")
+        let configured = try context.resolution.value(Settings.coreStartDuration)
+        let startDuration = configured > .zero ? configured : startDuration
+        if backend == "memory" {
+            let driver = try await MemoryDriver(
+                of: name, maildir: server.path, startDuration: startDuration,
+                options: try context.resolution.coordinationOptions())
+            return try await body(ScenarioGroup(driver: driver, server: server, backend: backend))
+        }
+        let context = context.with(settings(maildir: server.path, startDuration: startDuration))
+        func withProcesses(_ context: CommandContext) async throws -> Value {
+            let handle = try await context.openGroup(
+                as: SessionDescription(role: .tool, name: "sharedcore \(name)"), for: name)
+            do {
+                let driver = ProcessDriver(group: handle, programs: try ScenarioPrograms(context.resolution))
+                let value = try await body(ScenarioGroup(driver: driver, server: server, backend: backend))
+                await handle.close()
+                return value
+            } catch {
+                await handle.close()
+                throw error
+            }
+        }
+        #if ZMQ
+            if backend == "zmq" { return try await ScratchHub.serving(directory.path, in: context, withProcesses) }
+        #endif
+        #if Etcd
+            if backend == "etcd" { return try await ScratchKeys.holding(directory.path, in: context, withProcesses) }
+        #endif
+        return try await withProcesses(context.with(settings(in: directory.path)))
+    }
+
+    /// The settings that a scenario sets, whatever the user's own configuration says. The rest of it holds.
+    static func settings(in directory: String) -> [String: String] {
+        [Settings.group.name: "demo", Settings.directory.name: directory]
+    }
+
+    /// The settings of its cores: the Maildir that they fetch messages from, and how long they take to connect.
+    static func settings(maildir: String, startDuration: Duration) -> [String: String] {
+        [
+            Settings.coreMaildir.name: maildir, Settings.coreStartDuration.name: DurationText.write(startDuration),
+        ]
+    }
+}
