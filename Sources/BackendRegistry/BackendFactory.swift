@@ -35,7 +35,7 @@ public struct FileFactory: BackendFactory {
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup {
         try await FileGroup.open(
-            directory: configuration.groupDirectory, as: description,
+            directory: configuration.directory, as: description,
             options: FileGroupOptions(
                 durability: configuration.durability ?? .process, requirements: configuration.requirements))
     }

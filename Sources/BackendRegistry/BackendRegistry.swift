@@ -61,7 +61,7 @@ public struct BackendConfiguration: Hashable, Sendable {
     public var group: String
     /// The absolute path of the directory in which groups lie, each in a directory of its own name. Backends that keep no
     /// files ignore it.
-    public var parentDirectory: String
+    public var stateDirectory: String
     /// The failures that a commit must survive; nil leaves it to the backend.
     public var durability: Durability?
     /// The caller's requirements beyond the common part of the contract.
@@ -70,12 +70,12 @@ public struct BackendConfiguration: Hashable, Sendable {
     public var settings: [String: String]
 
     public init(
-        backend: String, group: String, parentDirectory: String, durability: Durability? = nil,
+        backend: String, group: String, stateDirectory: String, durability: Durability? = nil,
         requirements: Requirements = .none, settings: [String: String] = [:]
     ) {
         self.backend = backend
         self.group = group
-        self.parentDirectory = parentDirectory
+        self.stateDirectory = stateDirectory
         self.durability = durability
         self.requirements = requirements
         self.settings = settings
@@ -83,6 +83,6 @@ public struct BackendConfiguration: Hashable, Sendable {
 
     /// The absolute path of the group's own directory.
     public var groupDirectory: String {
-        parentDirectory.hasSuffix("/") ? parentDirectory + group : parentDirectory + "/" + group
+        stateDirectory.hasSuffix("/") ? stateDirectory + group : stateDirectory + "/" + group
     }
 }

@@ -32,16 +32,16 @@
                 options.lease = .seconds(seconds)
             }
             return try await EtcdGroup.open(
-                Self.place(of: settings), group: configuration.group, as: description, options: options)
+                Self.cluster(of: settings), group: configuration.group, as: description, options: options)
         }
 
         /// The address of a configuration's cluster.
         ///
         /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what are no endpoints, or no way to secure them.
-        public static func place(of settings: [String: String]) throws(SharedCoreError) -> EtcdPlace {
-            var endpoints: [EtcdPlace.Endpoint] = []
+        public static func cluster(of settings: [String: String]) throws(SharedCoreError) -> EtcdCluster {
+            var endpoints: [EtcdCluster.Endpoint] = []
             for text in (settings["etcd.endpoints"] ?? "127.0.0.1:2379").split(separator: ",") {
-                endpoints.append(try EtcdPlace.Endpoint(String(text.drop { $0 == " " })))
+                endpoints.append(try EtcdCluster.Endpoint(String(text.drop { $0 == " " })))
             }
             let files = ["etcd.tls.ca", "etcd.tls.certificate", "etcd.tls.key"].map { settings[$0] }
             let isSecure =
@@ -59,10 +59,10 @@
                     .invalidArgument, "An endpoint with https:// is not reached with `off`.", at: "endpoint \(endpoint)"
                 )
             }
-            return try EtcdPlace(
+            return try EtcdCluster(
                 endpoints,
                 security: isSecure
-                    ? EtcdPlace.Security(authorities: files[0], certificate: files[1], key: files[2]) : nil)
+                    ? EtcdCluster.Security(authorities: files[0], certificate: files[1], key: files[2]) : nil)
         }
     }
 #endif

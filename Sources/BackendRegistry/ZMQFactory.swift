@@ -49,7 +49,7 @@
         public static func endpoint(of configuration: BackendConfiguration) throws(SharedCoreError) -> HubEndpoint {
             if let text = configuration.settings["zmq.endpoint"] { return try HubEndpoint(text) }
             return try HubEndpoint.standard(
-                forGroup: configuration.groupDirectory,
+                forGroup: configuration.directory,
                 runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
         }
 
@@ -62,7 +62,7 @@
             switch (configuration.settings["zmq.secretKey"], configuration.settings["zmq.hubKey"]) {
             case (let path?, let hub?): return try CurveClientKeys(own: KeyFile.secretKey(at: path), hub: hub)
             case (nil, nil) where endpoint.isLocal:
-                let pair = try KeyFile.pair(ofGroup: configuration.groupDirectory)
+                let pair = try KeyFile.pair(ofGroup: configuration.directory)
                 return try CurveClientKeys(own: pair, hub: pair.publicKey)
             default:
                 throw SharedCoreError(

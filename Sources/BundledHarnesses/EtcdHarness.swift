@@ -8,12 +8,12 @@
     package struct EtcdHarness: ConformanceHarness {
         package let name: String
         package let peer: PeerProgram?
-        private let place: EtcdPlace
+        private let place: EtcdCluster
 
         /// - Parameters:
         ///   - place: A cluster in which keys may be written and removed.
         ///   - peer: The program that plays a second process.
-        package init(at place: EtcdPlace, peer: PeerProgram?) {
+        package init(at place: EtcdCluster, peer: PeerProgram?) {
             self.place = place
             self.peer = peer
             name = "etcd with \(place.endpoints.count) endpoint\(place.endpoints.count == 1 ? "" : "s")"
@@ -21,11 +21,11 @@
 
         package var commitCost: CommitCost { .high }
 
-        package var faultPlaces: FaultPlaces {
+        package var failPoints: FailPointSet {
             #if FAIL_POINTS
-                FaultPlaces(beforePublication: ["etcd.beforeSend"], afterPublication: ["etcd.afterAnswer"])
+                FailPointSet(beforePublication: ["etcd.beforeSend"], afterPublication: ["etcd.afterAnswer"])
             #else
-                FaultPlaces()
+                FailPointSet()
             #endif
         }
 
@@ -42,7 +42,7 @@
 
     /// One group under a name of its own.
     private struct EtcdTestGroup: ConformanceGroup {
-        let place: EtcdPlace
+        let place: EtcdCluster
         let name: String
         let settings: GroupSettings
 
@@ -71,7 +71,7 @@
 
     extension EtcdHarness {
         /// How an address says how connections are secured. Its words are without spaces, which paths need not be.
-        fileprivate static func words(of security: EtcdPlace.Security?) -> [String] {
+        fileprivate static func words(of security: EtcdCluster.Security?) -> [String] {
             guard let security else { return [] }
             let paths = [("ca", security.authorities), ("certificate", security.certificate), ("key", security.key)]
             return ["secure="]
@@ -82,14 +82,14 @@
                 }
         }
 
-        private static func security(in words: ArraySlice<String>) -> EtcdPlace.Security? {
+        private static func security(in words: ArraySlice<String>) -> EtcdCluster.Security? {
             guard words.contains("secure=") else { return nil }
             func path(_ name: String) -> String? {
                 words.first { $0.hasPrefix(name + "=") }
                     .map { $0.dropFirst(name.count + 1).split(separator: "%20", omittingEmptySubsequences: false) }
                     .map { $0.joined(separator: " ") }
             }
-            return EtcdPlace.Security(authorities: path("ca"), certificate: path("certificate"), key: path("key"))
+            return EtcdCluster.Security(authorities: path("ca"), certificate: path("certificate"), key: path("key"))
         }
 
         /// Opens what an address names that begins with `etcd`.
@@ -99,10 +99,10 @@
             guard let name = words.first else {
                 throw SharedCoreError(.invalidArgument, "The address names no group.", at: "address")
             }
-            var endpoints: [EtcdPlace.Endpoint] = []
-            for word in words.dropFirst() where !word.contains("=") { endpoints.append(try EtcdPlace.Endpoint(word)) }
+            var endpoints: [EtcdCluster.Endpoint] = []
+            for word in words.dropFirst() where !word.contains("=") { endpoints.append(try EtcdCluster.Endpoint(word)) }
             return try await EtcdGroup.open(
-                EtcdPlace(endpoints, security: security(in: words)), group: name, as: description,
+                EtcdCluster(endpoints, security: security(in: words)), group: name, as: description,
                 options: EtcdGroupOptions(prefix: prefix, lease: lease, requestTimeout: .seconds(60)))
         }
     }

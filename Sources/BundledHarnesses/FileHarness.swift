@@ -20,9 +20,9 @@ package struct FileHarness: ConformanceHarness {
         self.peer = peer
     }
 
-    package var faultPlaces: FaultPlaces {
+    package var failPoints: FailPointSet {
         #if FAIL_POINTS
-            FaultPlaces(
+            FailPointSet(
                 beforePublication: [
                     "commit.afterLock", "commit.afterCatchUp", "commit.halfRecord", "commit.beforePublish",
                 ],
@@ -30,7 +30,7 @@ package struct FileHarness: ConformanceHarness {
                     "commit.afterPublish", "commit.beforeUnlock", "commit.beforeRing", "ring.before", "ring.after",
                 ])
         #else
-            FaultPlaces()
+            FailPointSet()
         #endif
     }
 

@@ -41,11 +41,11 @@
 
         package var commitCost: CommitCost { .high }
 
-        package var faultPlaces: FaultPlaces {
+        package var failPoints: FailPointSet {
             #if FAIL_POINTS
-                FaultPlaces(beforePublication: ["link.beforeSend"], afterPublication: ["link.afterAnswer"])
+                FailPointSet(beforePublication: ["link.beforeSend"], afterPublication: ["link.afterAnswer"])
             #else
-                FaultPlaces()
+                FailPointSet()
             #endif
         }
 

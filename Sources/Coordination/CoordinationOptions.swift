@@ -4,11 +4,11 @@ public import Platform
 /// How ownership and messages are handled. All participants of a group should use the same.
 public struct CoordinationOptions: Hashable, Sendable {
     /// How long a Main waits for an owner that it has asked to hand over (contract C3).
-    public var handoverDeadline: Duration
+    public var handoverTimeout: Duration
     /// The longest that a critical section can make that wait (contract C3).
-    public var handoverHardMaximum: Duration
+    public var handoverMaximumTimeout: Duration
     /// What becomes of an Executor in another process that still owns then.
-    public var onDeadline: HandoverEnforcement
+    public var onHandoverTimeout: HandoverTimeoutAction
     /// How long an Executor's core may run (contract C9, P11).
     public var executorBudget: Duration
     /// How long an Executor's core goes on when all calls have been served, so that the next push of a burst finds it
@@ -17,7 +17,7 @@ public struct CoordinationOptions: Hashable, Sendable {
     /// How long a message, and after its acknowledgement its call-id, is kept (contract C10).
     public var inboxLifetime: Duration
     /// How long a core may take to stop before it is given up and ownership is released without it.
-    public var stopBound: Duration
+    public var stopTimeout: Duration
     /// How many entries the timeline keeps (contract C15).
     public var timelineCapacity: Int
     /// How long a holder may take to answer a challenge. The contract names the time (C6); only tests change it.
@@ -26,27 +26,27 @@ public struct CoordinationOptions: Hashable, Sendable {
     package var lookInterval = Duration.milliseconds(250)
 
     public init(
-        handoverDeadline: Duration = .milliseconds(500), handoverHardMaximum: Duration = .seconds(5),
-        onDeadline: HandoverEnforcement = .kill, executorBudget: Duration = .seconds(30),
+        handoverTimeout: Duration = .milliseconds(500), handoverMaximumTimeout: Duration = .seconds(5),
+        onHandoverTimeout: HandoverTimeoutAction = .kill, executorBudget: Duration = .seconds(30),
         coreLinger: Duration = .milliseconds(250), inboxLifetime: Duration = Inbox.defaultLifetime,
-        stopBound: Duration = .seconds(5), timelineCapacity: Int = Timeline.defaultCapacity
+        stopTimeout: Duration = .seconds(5), timelineCapacity: Int = Timeline.defaultCapacity
     ) {
-        self.handoverDeadline = handoverDeadline
-        self.handoverHardMaximum = handoverHardMaximum
-        self.onDeadline = onDeadline
+        self.handoverTimeout = handoverTimeout
+        self.handoverMaximumTimeout = handoverMaximumTimeout
+        self.onHandoverTimeout = onHandoverTimeout
         self.executorBudget = executorBudget
         self.coreLinger = coreLinger
         self.inboxLifetime = inboxLifetime
-        self.stopBound = stopBound
+        self.stopTimeout = stopTimeout
         self.timelineCapacity = timelineCapacity
     }
 
     var rules: OwnershipRules {
         var rules = OwnershipRules()
-        rules.handoverDeadline = handoverDeadline
-        rules.handoverHardMaximum = handoverHardMaximum
-        rules.onDeadline = onDeadline
-        rules.stopBound = stopBound
+        rules.handoverTimeout = handoverTimeout
+        rules.handoverMaximumTimeout = handoverMaximumTimeout
+        rules.onHandoverTimeout = onHandoverTimeout
+        rules.stopTimeout = stopTimeout
         rules.answerBound = answerBound
         rules.lookInterval = lookInterval
         return rules
@@ -56,7 +56,7 @@ public struct CoordinationOptions: Hashable, Sendable {
 /// What a Main does when an Executor in another process still owns at the deadline of a hand-over.
 ///
 /// Source: contract C3.
-public enum HandoverEnforcement: String, Hashable, Sendable, CaseIterable {
+public enum HandoverTimeoutAction: String, Hashable, Sendable, CaseIterable {
     /// Its process is killed, where that can be done; otherwise it is fenced.
     case kill
     /// It is fenced: none of its writes takes effect any more, but its core may run on until it notices.

@@ -31,11 +31,11 @@ public struct CoreContext: Sendable {
     /// Whether the core runs for a Main or for an Executor.
     public let role: SessionRole
 
-    let acceptMessage: @Sendable (InboxMessage) async throws(SharedCoreError) -> Acceptance
+    let acceptMessage: @Sendable (InboxMessage) async throws(SharedCoreError) -> DeliveryResult
     let reportProblem: @Sendable (String) async -> Void
 
     /// The outcome of handing a message over.
-    public enum Acceptance: Hashable, Sendable {
+    public enum DeliveryResult: Hashable, Sendable {
         /// It is in the inbox.
         case stored
         /// One with the same call-id was stored, or acknowledged, before.
@@ -45,7 +45,7 @@ public struct CoreContext: Sendable {
     /// Makes a context. Participants make it for their cores; tests of a core make their own.
     public init(
         store: any SharedStore, epoch: Revision, role: SessionRole,
-        acceptMessage: @escaping @Sendable (InboxMessage) async throws(SharedCoreError) -> Acceptance,
+        acceptMessage: @escaping @Sendable (InboxMessage) async throws(SharedCoreError) -> DeliveryResult,
         reportProblem: @escaping @Sendable (String) async -> Void
     ) {
         self.store = store
@@ -63,7 +63,7 @@ public struct CoreContext: Sendable {
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded; ``SharedCoreError/Code/limitExceeded``
     ///   when the message is larger than a value can be.
     @discardableResult
-    public func deliver(_ message: InboxMessage) async throws(SharedCoreError) -> Acceptance {
+    public func deliver(_ message: InboxMessage) async throws(SharedCoreError) -> DeliveryResult {
         try await acceptMessage(message)
     }
 
@@ -80,10 +80,10 @@ extension CoreContext {
     ///
     /// Source: contract C3.
     ///
-    /// - Parameter bound: How long the section may hold up a hand-over. It counts up to the configured hard maximum.
+    /// - Parameter bound: How long the section may hold up a hand-over. It counts up to the configured maximum timeout.
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when a request is pending already, when the core is in a section, or
     ///   when it is superseded.
-    public func enterCriticalSection(bound: Duration) async throws(SharedCoreError) {
+    public func enterCriticalSection(maximumDuration: Duration) async throws(SharedCoreError) {
         _ = try await store.commit(CriticalRecord.entering(epoch, bound: bound))
     }
 

@@ -5,7 +5,7 @@ public import CoreAPI
 ///
 /// ```swift
 /// let executor = try ExecutorParticipant(of: group) { MailCore(account) }
-/// let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
+/// let answer = try await executor.message(forCallID: callID, timeout: .seconds(20))
 /// if case .message(let taken) = answer.content {
 ///     show(taken.message)
 ///     try await executor.acknowledge(taken)
@@ -54,7 +54,7 @@ public final class ExecutorParticipant: Sendable {
     ///
     /// - Parameters:
     ///   - callID: What the push announced.
-    ///   - deadline: How long to wait, over everything (contract C7). The core may run on for others.
+    ///   - timeout: How long to wait, over everything (contract C7). The core may run on for others.
     ///   - insisting: Whether the core has to run here, also when the inbox has the message: refused while a Main owns.
     ///   - reporting: Told why no core runs here for it, each time that this is another reason. Called on the
     ///     participants' thread: it must return at once.
@@ -63,10 +63,10 @@ public final class ExecutorParticipant: Sendable {
     ///   ``CoordinationError/Code/coreFailed``; ``CoordinationError/Code/fenced`` when the session is over;
     ///   ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and ``CoordinationError/Code/store``.
     public func message(
-        forCallID callID: CallID, deadline: Duration, insisting: Bool = false,
-        reporting: (@Sendable (OwnershipWait) -> Void)? = nil
-    ) async throws(CoordinationError) -> MessageAnswer {
-        let limit = participant.clock.now().advanced(by: deadline)
+        forCallID callID: CallID, timeout: Duration, insisting: Bool = false,
+        reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil
+    ) async throws(CoordinationError) -> MessageResult {
+        let limit = participant.clock.now().advanced(by: timeout)
         return try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
             try await participant.message(for: callID, before: limit, insisting: insisting, reporting: reporting)
         }
@@ -75,11 +75,11 @@ public final class ExecutorParticipant: Sendable {
     /// Becomes the owner and starts the core, which runs until it is to hand over, its budget is used up, or
     /// ``close()``, whether or not any call waits. It is not started again.
     ///
-    /// - Parameter reporting: Told why it waits, as in ``message(forCallID:deadline:insisting:reporting:)``.
+    /// - Parameter reporting: Told why it waits, as in ``message(forCallID:timeout:insisting:reporting:)``.
     /// - Throws: ``CoordinationError/Code/refused`` while a Main owns; ``CoordinationError/Code/coreFailed``;
     ///   ``CoordinationError/Code/fenced``, ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and
     ///   ``CoordinationError/Code/store``.
-    package func start(reporting: (@Sendable (OwnershipWait) -> Void)? = nil) async throws(CoordinationError) {
+    package func start(reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil) async throws(CoordinationError) {
         try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
             try await participant.startCore(reporting: reporting)
         }
@@ -99,13 +99,13 @@ public final class ExecutorParticipant: Sendable {
     }
 
     /// Returns when no call waits here and the core, if it runs here, has served all calls and stopped; also when the
-    /// store has not let go of the ownership for ``CoordinationOptions/stopBound``.
+    /// store has not let go of the ownership for ``CoordinationOptions/stopTimeout``.
     public func finish() async {
         await participant.finishWork()
     }
 
     /// Stops the core, releases ownership, and ends the participation. Returns when that is done; a core that does not
-    /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopBound``.
+    /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopTimeout``.
     public func close() async {
         await participant.close()
     }
@@ -122,7 +122,7 @@ public final class ExecutorParticipant: Sendable {
 }
 
 /// What came of asking for a message.
-public struct MessageAnswer: Hashable, Sendable {
+public struct MessageResult: Hashable, Sendable {
     /// What there is to do.
     public enum Content: Hashable, Sendable {
         /// Show it, then acknowledge it with ``ExecutorParticipant/acknowledge(_:)``.

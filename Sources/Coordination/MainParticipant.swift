@@ -59,10 +59,10 @@ public final class MainParticipant: Sendable {
     /// - Throws: ``CoordinationError/Code/refused`` when another Main that answers owns, unless `takingOver`;
     ///   ``CoordinationError/Code/coreFailed``; ``CoordinationError/Code/superseded`` when another Main took over
     ///   meanwhile; ``CoordinationError/Code/store`` when the group's store refuses it for longer than
-    ///   ``CoordinationOptions/handoverDeadline``; ``CoordinationError/Code/cancelled`` and
+    ///   ``CoordinationOptions/handoverTimeout``; ``CoordinationError/Code/cancelled`` and
     ///   ``CoordinationError/Code/closed``.
     public func start(
-        takingOver: Bool = false, reporting: (@Sendable (OwnershipWait) -> Void)? = nil
+        takingOver: Bool = false, reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil
     ) async throws(CoordinationError) {
         try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
             try await participant.startMain(takingOver: takingOver, reporting: reporting)
@@ -71,12 +71,12 @@ public final class MainParticipant: Sendable {
 
     /// Returns when this Main does not own any more and will not by itself. An application that does not wait for it does
     /// not learn that its core is gone for good.
-    public func waitUntilEnded() async -> MainEnd {
+    public func waitUntilEnded() async -> MainEndReason {
         await participant.mainEnd()
     }
 
     /// Stops the core, releases ownership, and ends the participation. Returns when that is done; a core that does not
-    /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopBound``.
+    /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopTimeout``.
     public func stop() async {
         await participant.close()
     }
@@ -93,7 +93,7 @@ public final class MainParticipant: Sendable {
 }
 
 /// Why a Main does not own any more.
-public enum MainEnd: Hashable, Sendable {
+public enum MainEndReason: Hashable, Sendable {
     /// It was stopped by its application.
     case stopped
     /// Another Main took over.

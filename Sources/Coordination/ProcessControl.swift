@@ -11,7 +11,7 @@ public protocol ProcessControl: Sendable {
     /// - Parameter doubt: Says why the process may not be the one that is meant, and nil when it is proven to be. It is
     ///   asked when the process is held in a way that its number cannot come to mean another one. What only plays processes
     ///   need not ask.
-    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillOutcome
+    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult
 
     /// Whether a process is stopped, as by SIGSTOP; nil when that cannot be seen.
     func isStopped(_ process: ProcessIdentity) async -> Bool?
@@ -30,7 +30,7 @@ extension ProcessControl {
 }
 
 /// What became of an attempt to kill a process.
-public enum KillOutcome: Hashable, Sendable {
+public enum KillResult: Hashable, Sendable {
     /// The signal was sent.
     case signalled
     /// The process had ended before.
@@ -51,7 +51,7 @@ public struct LocalProcessControl: ProcessControl {
         process.isExiting
     }
 
-    public func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillOutcome {
+    public func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult {
         let handle: ProcessHandle
         do throws(ProcessUnreachable) {
             handle = try ProcessHandle(process)

@@ -30,7 +30,7 @@ extension SharedStore {
     public func withMain<Value: Sendable>(
         options: CoordinationOptions = CoordinationOptions(),
         environment: CoordinationEnvironment = CoordinationEnvironment(), takingOver: Bool = false,
-        reporting: (@Sendable (OwnershipWait) -> Void)? = nil, core: @escaping @Sendable () -> any Core,
+        reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil, core: @escaping @Sendable () -> any Core,
         _ body: @escaping @Sendable (MainParticipant) async throws -> Value
     ) async throws -> Value {
         try await closing { () async throws in
@@ -52,7 +52,7 @@ extension SharedStore {
     ///
     /// ```swift
     /// try await group.withExecutor(core: { MailCore(account) }) { executor in
-    ///     let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
+    ///     let answer = try await executor.message(forCallID: callID, timeout: .seconds(20))
     ///     if case .message(let taken) = answer.content {
     ///         show(taken.message)
     ///         try await executor.acknowledge(taken)
@@ -139,13 +139,13 @@ extension MainParticipant {
 
     private enum RunEvent<Value: Sendable>: Sendable {
         case returned(Value)
-        case ended(MainEnd)
+        case ended(MainEndReason)
     }
 }
 
 extension CoordinationError {
     /// Why a Main does not own any more; nil for one that was stopped.
-    fileprivate init?(_ end: MainEnd) {
+    fileprivate init?(_ end: MainEndReason) {
         switch end {
         case .stopped: return nil
         case .superseded: self.init(.superseded, "Another Main took over.")

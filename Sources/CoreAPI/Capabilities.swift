@@ -9,10 +9,11 @@ public struct Capabilities: Hashable, Sendable {
     /// The sizes that it accepts.
     public let limits: Limits
     /// How a participant that waits is woken.
-    public let wakeUp: WakeUp
+    public let wakeUp: WakeUpMethod
 
     public init(
-        backend: String, features: Set<Capability>, durability: Durability, limits: Limits, wakeUp: WakeUp = .direct
+        backend: String, features: Set<Capability>, durability: Durability, limits: Limits,
+        wakeUp: WakeUpMethod = .direct
     ) {
         self.backend = backend
         self.features = features
@@ -118,7 +119,7 @@ public struct Limits: Hashable, Sendable {
 /// pointed out, and what that gives up.
 ///
 /// Source: contract N9.
-public enum WakeUp: Hashable, Sendable {
+public enum WakeUpMethod: Hashable, Sendable {
     /// By a call within the process: nothing gets lost.
     case direct
     /// By the system's events on files. A poster that is killed before it has woken any observer is noticed at once.

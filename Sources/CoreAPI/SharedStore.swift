@@ -112,7 +112,7 @@ extension SharedStore {
     ///
     /// ```swift
     /// guard let entry = try await group.get("inbox/17") else { return }
-    /// try await group.settled(through: entry.revision)
+    /// try await group.waitUntilDurable(through: entry.revision)
     /// server.acknowledge(17)
     /// ```
     ///
@@ -120,7 +120,7 @@ extension SharedStore {
     ///   where the disk does not confirm it; ``SharedCoreError/Code/invalidArgument`` for a revision that is not there yet.
     ///
     /// Source: contract S10.
-    public func settled(through revision: Revision) async throws(SharedCoreError) {
+    public func waitUntilDurable(through revision: Revision) async throws(SharedCoreError) {
         guard capabilities.durability == .disk else { return }
         // An answer waits for all that stands before it.
         let last = try await commit(Transaction()).revision

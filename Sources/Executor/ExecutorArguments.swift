@@ -7,14 +7,14 @@ internal import ProgramOutput
 /// The command line of `sharedcore-executor`. Settings arrive resolved, so that the program needs no configuration:
 ///
 /// ```
-/// sharedcore-executor --directory D --call-id ID --deadline-ms N --maildir D [options]
+/// sharedcore-executor --directory D --call-id ID --timeout-ms N --maildir D [options]
 /// ```
 ///
 /// | option | meaning | default |
 /// |---|---|---|
 /// | `--directory D` | the absolute path of the group's directory | |
 /// | `--call-id ID` | what the push announced | |
-/// | `--deadline-ms N` | how long to wait for the message | |
+/// | `--timeout-ms N` | how long to wait for the message | |
 /// | `--maildir D` | the Maildir of the core | |
 /// | `--own` | run the core here, also when the inbox has the message | |
 /// | `--name TEXT` | the participant's name for people | `sharedcore-executor` |
@@ -23,9 +23,9 @@ internal import ProgramOutput
 /// | `--memory-bytes N\|none` | how much memory the process may have for itself | 24 MiB |
 /// | `--budget-ms N` | how long the core may run | 30000 |
 /// | `--inbox-lifetime-ms N` | how long messages are kept | 300000 |
-/// | `--handover-deadline-ms N` | how long a Main waits | 500 |
-/// | `--handover-hard-maximum-ms N` | how much a critical section can make of it | 5000 |
-/// | `--on-deadline kill\|fence` | what becomes of a holder then | `kill` |
+/// | `--handover-timeout-ms N` | how long a Main waits | 500 |
+/// | `--handover-maximum-timeout-ms N` | how much a critical section can make of it | 5000 |
+/// | `--on-handover-timeout kill\|fence` | what becomes of a holder then | `kill` |
 /// | `--parent PID` | the process that started it, with which the kernel ends it | none |
 /// | `--held` | do nothing until a byte comes on standard input | |
 ///
@@ -75,11 +75,11 @@ struct ExecutorArguments {
         guard directory.hasPrefix("/") else { throw Self.usage("--directory takes an absolute path") }
         guard let callID = CallID(try reader.text("--call-id")) else { throw Self.usage("--call-id is empty") }
         request = ExecutorRequest(
-            callID: callID, deadline: try reader.milliseconds("--deadline-ms"), insists: insists,
+            callID: callID, timeout: try reader.milliseconds("--timeout-ms"), insists: insists,
             maildir: try reader.text("--maildir"))
         name = reader.values["--name"] ?? name
         durability = try reader.choice("--durability", among: [Durability.process, .disk]) ?? durability
-        request.startDuration = try reader.milliseconds("--start-ms", default: request.startDuration)
+        request.startDelay = try reader.milliseconds("--start-ms", default: request.startDelay)
         request.witness = FileWitness(besideGroup: directory)
         request.memory = try reader.byteCount("--memory-bytes", default: request.memory)
         try reader.fill(&request.options)
@@ -90,15 +90,16 @@ struct ExecutorArguments {
     }
 
     private static let options: Set<String> = [
-        "--directory", "--call-id", "--deadline-ms", "--maildir", "--name", "--durability", "--start-ms",
+        "--directory", "--call-id", "--timeout-ms", "--maildir", "--name", "--durability", "--start-ms",
         "--memory-bytes", "--budget-ms",
-        "--inbox-lifetime-ms", "--handover-deadline-ms", "--handover-hard-maximum-ms", "--on-deadline", "--parent",
+        "--inbox-lifetime-ms", "--handover-timeout-ms", "--handover-maximum-timeout-ms", "--on-handover-timeout",
+        "--parent",
     ]
 
     static func usage(_ problem: String) -> ExecutorFailure {
         ExecutorFailure(
             .usage,
-            "\(problem); usage: sharedcore-executor --directory D --call-id ID --deadline-ms N --maildir D [options]")
+            "\(problem); usage: sharedcore-executor --directory D --call-id ID --timeout-ms N --maildir D [options]")
     }
 }
 
@@ -151,10 +152,10 @@ struct ValueReader {
     func fill(_ options: inout CoordinationOptions) throws(ExecutorFailure) {
         options.executorBudget = try milliseconds("--budget-ms", default: options.executorBudget)
         options.inboxLifetime = try milliseconds("--inbox-lifetime-ms", default: options.inboxLifetime)
-        options.handoverDeadline = try milliseconds("--handover-deadline-ms", default: options.handoverDeadline)
-        options.handoverHardMaximum = try milliseconds(
-            "--handover-hard-maximum-ms", default: options.handoverHardMaximum)
-        options.onDeadline =
-            try choice("--on-deadline", among: HandoverEnforcement.allCases) ?? options.onDeadline
+        options.handoverTimeout = try milliseconds("--handover-timeout-ms", default: options.handoverTimeout)
+        options.handoverMaximumTimeout = try milliseconds(
+            "--handover-maximum-timeout-ms", default: options.handoverMaximumTimeout)
+        options.onHandoverTimeout =
+            try choice("--on-handover-timeout", among: HandoverTimeoutAction.allCases) ?? options.onHandoverTimeout
     }
 }

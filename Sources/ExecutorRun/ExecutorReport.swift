@@ -27,7 +27,7 @@ package struct ExecutorReport: Hashable, Sendable {
     /// The sender or the inviter. Nil where there is no message.
     package let from: String?
     /// The source of the message; nil where nothing came.
-    package let source: MessageAnswer.Source?
+    package let source: MessageResult.Source?
     /// How many cores this Executor has started.
     package let coreStarts: Int
     /// From the beginning to the answer.

@@ -6,13 +6,13 @@ package struct ExecutorRequest: Sendable {
     /// The call-id that the push announced.
     package var callID: CallID
     /// How long to wait for its message.
-    package var deadline: Duration
+    package var timeout: Duration
     /// Whether the core has to run here, also when the inbox has the message.
     package var insists: Bool
     /// The path of the Maildir that the core fetches messages from.
     package var maildir: String
     /// How long the core takes to connect.
-    package var startDuration: Duration
+    package var startDelay: Duration
     /// How many bytes of memory the process may have for itself; nil for no limit.
     package var memory: UInt64?
     /// How ownership and messages are handled.
@@ -20,18 +20,18 @@ package struct ExecutorRequest: Sendable {
     /// The witness that no two cores run at once; nil for none.
     package var witness: (any Witness)?
     /// Told what this Executor waits for before its core can run; nil for no report.
-    package var reporting: (@Sendable (OwnershipWait) -> Void)?
+    package var reporting: (@Sendable (OwnershipWaitReason) -> Void)?
 
     package init(
-        callID: CallID, deadline: Duration, insists: Bool = false, maildir: String, startDuration: Duration = .zero,
+        callID: CallID, timeout: Duration, insists: Bool = false, maildir: String, startDelay: Duration = .zero,
         memory: UInt64? = 24 << 20, options: CoordinationOptions = CoordinationOptions(), witness: (any Witness)? = nil,
-        reporting: (@Sendable (OwnershipWait) -> Void)? = nil
+        reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil
     ) {
         self.callID = callID
-        self.deadline = deadline
+        self.timeout = timeout
         self.insists = insists
         self.maildir = maildir
-        self.startDuration = startDuration
+        self.startDelay = startDelay
         self.memory = memory
         self.options = options
         self.witness = witness

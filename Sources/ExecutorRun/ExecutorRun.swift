@@ -45,7 +45,7 @@ package enum ExecutorRun {
         let environment = CoordinationEnvironment(witness: request.witness)
         return try ExecutorParticipant(of: group, options: request.options, environment: environment) {
             MaildirCore(
-                directory: request.maildir, startDuration: request.startDuration, memory: request.memory)
+                directory: request.maildir, startDelay: request.startDelay, memory: request.memory)
         }
     }
 
@@ -55,10 +55,10 @@ package enum ExecutorRun {
     ) async throws -> ExecutorReport {
         let clock = SystemClock()
         let beginning = clock.now()
-        let answer: MessageAnswer
+        let answer: MessageResult
         do throws(CoordinationError) {
             answer = try await executor.message(
-                forCallID: request.callID, deadline: request.deadline, insisting: request.insists,
+                forCallID: request.callID, timeout: request.timeout, insisting: request.insists,
                 reporting: request.reporting)
         } catch {
             let report = ExecutorReport(
@@ -111,7 +111,7 @@ package enum ExecutorRun {
 
 extension ExecutorReport {
     /// The report of an answer.
-    init(_ answer: MessageAnswer, for callID: CallID, coreStarts: Int, elapsed: Duration) {
+    init(_ answer: MessageResult, for callID: CallID, coreStarts: Int, elapsed: Duration) {
         var text: String?
         var from: String?
         var event = Event.nothing

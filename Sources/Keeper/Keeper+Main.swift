@@ -62,7 +62,7 @@ extension Keeper {
             main = started
             log("Main (pid \(started.pid)) is started")
         } catch {
-            lastEnd = MainEnd.notStarted.text
+            lastEnd = MainEndReason.notStarted.text
             log("Main was not started: \(error)")
             happen(.ended(.notStarted))
         }
@@ -77,7 +77,7 @@ extension Keeper {
     }
 }
 
-extension MainEnd {
+extension MainEndReason {
     /// Words for the status.
     var text: String {
         switch self {

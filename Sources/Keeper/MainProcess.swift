@@ -62,7 +62,7 @@ struct MainProcess {
     var pid: Int32 { handle.identity.pid }
 
     /// How it ended. Only when its handle says that it has.
-    func end() -> MainEnd {
+    func end() -> MainEndReason {
         guard let program else { return .unseen }
         do throws(SystemCallError) {
             switch try program.reap() {

@@ -102,19 +102,19 @@ public final class KeptSockets: Sendable {
     }
 
     /// Says that this process sleeps: it waits for nothing but a wake. Data that is there unread wakes it at once.
-    public func fallAsleep() async throws(SharedCoreError) {
+    public func enterBackground() async throws(SharedCoreError) {
         state.withLock { $0.isAsleep = true }
         try await ask(.asleep)
     }
 
     /// Says that this process is in use, so that no budget holds.
-    public func awake() async throws(SharedCoreError) {
+    public func enterForeground() async throws(SharedCoreError) {
         state.withLock { $0.isAsleep = false }
         try await ask(.awake)
     }
 
     /// Says that this process lives, to a keeper with a watchdog.
-    public func sayAlive() async throws(SharedCoreError) {
+    public func sendHeartbeat() async throws(SharedCoreError) {
         try await ask(.alive)
     }
 
@@ -127,7 +127,7 @@ public final class KeptSockets: Sendable {
 
     /// Says that this process will end because its user closes it. Exit status 0 says so too, unless the keeper is one that
     /// took this process over from another and so cannot see the status.
-    public func sayLeaving() async throws(SharedCoreError) {
+    public func announceExit() async throws(SharedCoreError) {
         try await ask(.leaving)
     }
 

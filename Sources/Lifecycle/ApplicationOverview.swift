@@ -5,7 +5,7 @@ public struct ApplicationOverview: Hashable, Sendable {
     /// Everything up to this revision is in it.
     public let revision: Revision
     /// The statements in the order of their sessions. What this version does not understand is not among them.
-    public let applications: [StatedApplication]
+    public let applications: [ApplicationReport]
 
     /// Whether a user looks at any of them, so that no alert is needed.
     public var isAnyInForeground: Bool { applications.contains { $0.state == .foreground } }
@@ -19,7 +19,7 @@ public struct ApplicationOverview: Hashable, Sendable {
     init(
         revision: Revision, entries: some Sequence<Entry>, in store: any SharedStore
     ) async throws(SharedCoreError) {
-        let statements = entries.compactMap(StatedApplication.init)
+        let statements = entries.compactMap(ApplicationReport.init)
         var applications = statements.filter { $0.isOwn }
         if applications.count < statements.count {
             let sessions = Set(try await store.sessions().map(\.id))

@@ -86,7 +86,7 @@ public struct ApplicationStates: Sendable {
         }
         var transaction = Transaction(guards: [current.map { .revision(key, $0.revision) } ?? .absent(key)])
         for entry in entries {
-            guard let statement = StatedApplication(entry), !statement.isOwn, !sessions.contains(statement.session)
+            guard let statement = ApplicationReport(entry), !statement.isOwn, !sessions.contains(statement.session)
             else { continue }
             transaction.require(.revision(entry.key, entry.revision))
             transaction.delete(entry.key)
@@ -105,7 +105,7 @@ public struct ApplicationStates: Sendable {
 }
 
 /// The state of an application, as published by a process.
-public struct StatedApplication: Hashable, Sendable {
+public struct ApplicationReport: Hashable, Sendable {
     /// The session of the application; ``SharedStore/sessions()`` tells its role, its name and its process.
     public let session: SessionID
     /// The published state.

@@ -32,7 +32,7 @@ public struct ScriptedCore: Core {
                 server.acknowledge(message.callID)
             }
             if script.endsByItself, server.pending.isEmpty { return }
-            await server.news(after: version)
+            await server.waitForUpdate(after: version)
         }
     }
 
@@ -58,10 +58,10 @@ public final class CoreScript: Sendable {
     }
 
     private struct State {
-        var hanging: Set<CoreMoment> = []
-        var waiting: [CoreMoment: [Waiting]] = [:]
-        var failures: [CoreMoment: CoreFailure] = [:]
-        var actions: [CoreMoment: @Sendable (CoreContext) async throws -> Void] = [:]
+        var hanging: Set<CoreStep> = []
+        var waiting: [CoreStep: [Waiting]] = [:]
+        var failures: [CoreStep: CoreFailure] = [:]
+        var actions: [CoreStep: @Sendable (CoreContext) async throws -> Void] = [:]
         var endsByItself = false
         var startCount = 0
     }
@@ -70,13 +70,13 @@ public final class CoreScript: Sendable {
 
     public init() {}
 
-    /// From now on a core that comes to a moment stays there, also when it is told to stop, until ``goOn(at:)``.
-    public func hang(at moment: CoreMoment) {
+    /// From now on a core that comes to a moment stays there, also when it is told to stop, until ``resume(at:)``.
+    public func hang(at moment: CoreStep) {
         state.withLock { _ = $0.hanging.insert(moment) }
     }
 
     /// Lets the cores go on that hang at a moment, and those that come to it later.
-    public func goOn(at moment: CoreMoment) {
+    public func resume(at moment: CoreStep) {
         let waiting = state.withLock { state in
             state.hanging.remove(moment)
             return state.waiting.removeValue(forKey: moment) ?? []
@@ -85,13 +85,13 @@ public final class CoreScript: Sendable {
     }
 
     /// Whether a core hangs at a moment now. One whose process was killed does nothing any more, nor does it hang.
-    public func isHanging(at moment: CoreMoment) -> Bool {
+    public func isHanging(at moment: CoreStep) -> Bool {
         state.withLock { $0.waiting[moment]?.contains { !ProcessExecutor.wasKilled($0.process) } ?? false }
     }
 
     /// From now on a core that comes to a moment fails there; with nil, no more. A stop cannot fail:
     /// there the reason is put on the timeline, as a problem.
-    public func fail(at moment: CoreMoment, because reason: String?) {
+    public func fail(at moment: CoreStep, because reason: String?) {
         state.withLock { $0.failures[moment] = reason.map(CoreFailure.init) }
     }
 
@@ -99,9 +99,9 @@ public final class CoreScript: Sendable {
     /// its stop a problem on the timeline.
     ///
     /// ```swift
-    /// script.act(at: .start) { try await $0.enterCriticalSection(bound: .seconds(2)) }
+    /// script.act(at: .start) { try await $0.enterCriticalSection(maximumDuration: .seconds(2)) }
     /// ```
-    public func act(at moment: CoreMoment, _ action: @escaping @Sendable (CoreContext) async throws -> Void) {
+    public func act(at moment: CoreStep, _ action: @escaping @Sendable (CoreContext) async throws -> Void) {
         state.withLock { $0.actions[moment] = action }
     }
 
@@ -116,7 +116,7 @@ public final class CoreScript: Sendable {
     var endsByItself: Bool { state.withLock(\.endsByItself) }
 
     /// A core comes to a moment. First it acts, then it hangs, then it fails.
-    func pass(_ moment: CoreMoment, in context: CoreContext) async throws {
+    func pass(_ moment: CoreStep, in context: CoreContext) async throws {
         let action = state.withLock { state in
             if moment == .start { state.startCount += 1 }
             return state.actions[moment]
@@ -138,7 +138,7 @@ public final class CoreScript: Sendable {
 }
 
 /// A moment in the life of a scripted core at which a test can make it misbehave.
-public enum CoreMoment: Hashable, Sendable, CaseIterable {
+public enum CoreStep: Hashable, Sendable, CaseIterable {
     /// In its start, before that returns.
     case start
     /// Before it asks its server for the first time.

@@ -68,7 +68,7 @@ public final class ScriptedServer: Sendable {
     }
 
     /// Returns when there is more than there was at `version`, or when the task is cancelled.
-    public func news(after version: Int) async {
+    public func waitForUpdate(after version: Int) async {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber

@@ -17,10 +17,10 @@ public final class SimulatedExecutor: SimulatedParticipant {
     ///
     /// - Parameters:
     ///   - callID: What the push announced.
-    ///   - deadline: How long it waits, in the group's time.
-    public func message(forCallID callID: String, deadline: Duration) -> SimulatedRun<MessageAnswer> {
+    ///   - timeout: How long it waits, in the group's time.
+    public func message(forCallID callID: String, timeout: Duration) -> SimulatedRun<MessageResult> {
         process.run { [participant] in
-            try await participant.message(forCallID: CallID(checking: callID), deadline: deadline)
+            try await participant.message(forCallID: CallID(checking: callID), timeout: timeout)
         }
     }
 
@@ -28,7 +28,7 @@ public final class SimulatedExecutor: SimulatedParticipant {
     ///
     /// - Returns: Whether it was still this Executor's; false also where there was nothing to show.
     @discardableResult
-    public func acknowledge(_ answer: MessageAnswer) async throws -> Bool {
+    public func acknowledge(_ answer: MessageResult) async throws -> Bool {
         guard case .message(let taken) = answer.content else { return false }
         return try await process.run { [participant] in try await participant.acknowledge(taken) }.value
     }
@@ -61,7 +61,7 @@ extension SimulatedGroup {
     }
 }
 
-extension MessageAnswer {
+extension MessageResult {
     /// The text that there is to show; nil when there is none.
     public var text: String? {
         guard case .message(let taken) = content, case .text(_, _, let text) = taken.message.content else { return nil }

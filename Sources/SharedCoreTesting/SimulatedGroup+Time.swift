@@ -4,7 +4,7 @@ internal import TestInstruments
 extension SimulatedGroup {
     /// Returns when every process waits: for the time, for the test, or for the world outside. No time passes.
     ///
-    /// - Throws: `ConditionNotMet` when something runs on for longer than `Patience.usual`.
+    /// - Throws: `ConditionNotMet` when something runs on for longer than `TestTimeout.usual`.
     public func runUntilIdle() async throws {
         try await thread.untilIdle()
     }
@@ -29,16 +29,16 @@ extension SimulatedGroup {
     ///
     /// - Parameters:
     ///   - expectation: What is waited for, for people.
-    ///   - limit: The longest, in the group's time.
+    ///   - timeout: The longest, in the group's time.
     ///   - condition: Whether it is there. It must have no effect.
     /// - Throws: ``SimulationStalled`` when it does not hold by then, or when no process would ever wake; what the
     ///   condition throws.
     public func advance(
-        until expectation: @autoclosure () -> String, within limit: Duration = .seconds(600),
+        until expectation: @autoclosure () -> String, timeout: Duration = .seconds(600),
         _ condition: () async throws -> Bool
     ) async throws {
         let start = clock.now()
-        let end = start.advanced(by: limit)
+        let end = start.advanced(by: timeout)
         while true {
             let seen = clock.now()
             try await runUntilIdle()
@@ -48,7 +48,7 @@ extension SimulatedGroup {
             guard step == .taken else {
                 throw SimulationStalled(
                     expectation: expectation(), timePassed: start.duration(to: clock.now()),
-                    wasLimit: step == .beyondLimit, timeline: try await timeline().description)
+                    timedOut: step == .beyondLimit, timeline: try await timeline().description)
             }
         }
     }
@@ -75,12 +75,12 @@ public struct SimulationStalled: Error, CustomStringConvertible {
     /// How much of the group's time passed.
     public let timePassed: Duration
     /// Whether time could have gone on; if not, all processes wait for the test or for the world outside.
-    public let wasLimit: Bool
+    public let timedOut: Bool
     /// The timeline of the ownership, in sentences.
     public let timeline: String
 
     public var description: String {
-        let reason = wasLimit ? "" : ", and nobody sleeps: every process waits for the test or for the world outside"
+        let reason = timedOut ? "" : ", and nobody sleeps: every process waits for the test or for the world outside"
         return "This did not happen within \(timePassed) of the group's time\(reason): \(expectation)\n\(timeline)"
     }
 }

@@ -15,13 +15,13 @@ internal import Synchronization
 /// await app.freeze()
 ///
 /// let push = try await group.executor("push")
-/// let call = push.message(forCallID: "1", deadline: .seconds(20))
+/// let call = push.message(forCallID: "1", timeout: .seconds(20))
 /// try group.server.receive("Lunch?", as: "1")
 /// let answer = try await call.value
 /// ```
 ///
 /// All that the processes do runs on one thread, so the group knows when nothing runs any more, and time passes only
-/// then: ``advance(by:)``, ``advance(until:within:_:)`` and ``SimulatedRun/value`` go from one moment at which a
+/// then: ``advance(by:)``, ``advance(until:timeout:_:)`` and ``SimulatedRun/value`` go from one moment at which a
 /// process wakes to the next. Ten seconds of it take a few milliseconds, and a slow machine changes nothing.
 ///
 /// What waits for the real world, for a socket or with `Task.sleep`, seems to wait for the test: time goes on without it.

@@ -71,7 +71,8 @@ public final class SimulatedProcess: Sendable {
     /// Kills it, as SIGKILL does: its code goes no step further, its session ends, and the others hear of it.
     ///
     /// It comes when every process waits, so that it is the same story each time: what was begun just before has come as far
-    /// as it could without time passing. A process that does not come to wait within `Patience.usual` is killed anywhere.
+    /// as it could without time passing. A process that does not come to wait within `TestTimeout.usual` is killed
+    /// anywhere.
     public func kill() async {
         await whenIdle { $0.kill() }
     }
@@ -116,7 +117,7 @@ struct SimulatedProcessControl: ProcessControl {
         find(process)?.life.isOver ?? true
     }
 
-    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillOutcome {
+    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult {
         guard let found = find(process), !found.life.isOver else { return .gone }
         // The caller is a process of the group: nothing else runs now.
         found.kill()

@@ -27,15 +27,15 @@ public final class SimulatedRun<Value: Sendable>: Sendable {
     /// - Throws: What the code throws; ``ProcessKilled`` when its process was killed; ``SimulationStalled`` when it does not
     ///   end within ten minutes of the group's time.
     public var value: Value {
-        get async throws { try await value(within: .seconds(600)) }
+        get async throws { try await value(timeout: .seconds(600)) }
     }
 
     /// Returns the value that it returns within a limit. Lets time pass, no longer than it takes.
     ///
-    /// - Parameter limit: The longest, in the group's time.
+    /// - Parameter timeout: The longest, in the group's time.
     /// - Throws: What ``value`` throws; ``SimulationStalled`` at the limit.
-    public func value(within limit: Duration) async throws -> Value {
-        try await simulation.advance(until: "what “\(name)” runs ends", within: limit) { isOver }
+    public func value(timeout: Duration) async throws -> Value {
+        try await simulation.advance(until: "what “\(name)” runs ends", timeout: timeout) { isOver }
         guard let result else { throw CancellationError() }
         return try result.get()
     }

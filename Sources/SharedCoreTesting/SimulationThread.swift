@@ -65,7 +65,7 @@ final class SimulationThread: Sendable {
     /// Returns when nothing runs.
     ///
     /// - Throws: ``ConditionNotMet`` when something runs on for longer than the limit, in the time of the real world.
-    func untilIdle(within limit: Duration = Patience.usual) async throws {
+    func untilIdle(timeout: Duration = TestTimeout.usual) async throws {
         try Task.checkCancellation()
         let number = state.withLock { state -> Int? in
             guard state.jobCount > 0 else { return nil }
@@ -74,7 +74,7 @@ final class SimulationThread: Sendable {
         }
         guard let number else { return }
         let timer = Task {
-            try await ContinuousClock().sleep(for: limit)
+            try await ContinuousClock().sleep(for: timeout)
             giveUp(number)
         }
         defer { timer.cancel() }
@@ -94,7 +94,7 @@ final class SimulationThread: Sendable {
         }
         try Task.checkCancellation()
         if !isIdle {
-            throw ConditionNotMet(expectation: "no process of the group runs: a core or a run blocks", limit: limit)
+            throw ConditionNotMet(expectation: "no process of the group runs: a core or a run blocks", timeout: timeout)
         }
     }
 

@@ -5,16 +5,16 @@ internal import Synchronization
 /// The condition is looked at again and again, with pauses that grow from 1 to 20 ms, so it must be cheap and have no
 /// effect.
 ///
-/// - Throws: ``ConditionNotMet`` when it does not hold within `limit`, and what the condition throws.
+/// - Throws: ``ConditionNotMet`` when it does not hold within `timeout`, and what the condition throws.
 public func eventually(
-    _ expectation: @autoclosure () -> String, within limit: Duration = Patience.usual,
+    _ expectation: @autoclosure () -> String, timeout: Duration = TestTimeout.usual,
     _ condition: () async throws -> Bool
 ) async throws {
     let clock = ContinuousClock()
-    let deadline = clock.now.advanced(by: limit)
+    let deadline = clock.now.advanced(by: timeout)
     var pause = Duration.milliseconds(1)
     while try await !condition() {
-        guard clock.now < deadline else { throw ConditionNotMet(expectation: expectation(), limit: limit) }
+        guard clock.now < deadline else { throw ConditionNotMet(expectation: expectation(), timeout: timeout) }
         try await clock.sleep(for: pause)
         pause = min(pause * 2, .milliseconds(20))
     }
@@ -24,8 +24,8 @@ public func eventually(
 /// cancellation: the test then fails instead of standing still.
 ///
 /// - Throws: ``ConditionNotMet`` at the limit, else what the operation throws.
-public func within<Value: Sendable>(
-    _ limit: Duration = Patience.usual, _ expectation: String,
+public func withTimeout<Value: Sendable>(
+    _ limit: Duration = TestTimeout.usual, _ expectation: String,
     _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let result = OneResult<Value>()
@@ -34,7 +34,7 @@ public func within<Value: Sendable>(
     }
     let timer = Task {
         try await ContinuousClock().sleep(for: limit)
-        result.set(.failure(ConditionNotMet(expectation: expectation, limit: limit)))
+        result.set(.failure(ConditionNotMet(expectation: expectation, timeout: limit)))
     }
     defer {
         timer.cancel()
@@ -102,7 +102,7 @@ public struct ConditionNotMet: Error, CustomStringConvertible {
 
 /// How long a case waits for what must come: long enough for a slow and busy machine, since only a failing case waits it
 /// out.
-public enum Patience {
+public enum TestTimeout {
     /// The usual limit of this task and its children. A test that expects failures lowers it.
     @TaskLocal public static var usual: Duration = .seconds(30)
     /// The limit for something that does a lot of work.

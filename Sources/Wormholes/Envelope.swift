@@ -85,23 +85,23 @@ struct MessageType<Message: Sendable>: Sendable {
     }
 
     /// The message in an envelope, or why it cannot be read.
-    func message(in bytes: [UInt8]) -> Result<Message, Undecodable> {
-        guard let envelope = Envelope(bytes) else { return .failure(Undecodable(.foreign, bytes)) }
+    func message(in bytes: [UInt8]) -> Result<Message, DecodingFailure> {
+        guard let envelope = Envelope(bytes) else { return .failure(DecodingFailure(.foreign, bytes)) }
         return message(in: envelope, bytes)
     }
 
-    func message(in envelope: Envelope, _ bytes: [UInt8]) -> Result<Message, Undecodable> {
-        guard case .message(let payload) = envelope.content else { return .failure(Undecodable(.foreign, bytes)) }
+    func message(in envelope: Envelope, _ bytes: [UInt8]) -> Result<Message, DecodingFailure> {
+        guard case .message(let payload) = envelope.content else { return .failure(DecodingFailure(.foreign, bytes)) }
         guard envelope.schema <= schema else {
-            return .failure(Undecodable(.newer(found: envelope.schema, known: schema), bytes))
+            return .failure(DecodingFailure(.newer(found: envelope.schema, known: schema), bytes))
         }
         guard envelope.codec == codec.name else {
-            return .failure(Undecodable(.otherCodec(found: envelope.codec, expected: codec.name), bytes))
+            return .failure(DecodingFailure(.otherCodec(found: envelope.codec, expected: codec.name), bytes))
         }
         do {
             return .success(try codec.decode(payload))
         } catch {
-            return .failure(Undecodable(.malformed("\(error)"), bytes))
+            return .failure(DecodingFailure(.malformed("\(error)"), bytes))
         }
     }
 }

@@ -62,7 +62,7 @@ public final class QueuedMessages<Message: Sendable>: AsyncSequence, Sendable {
 public struct QueuedMessage<Message: Sendable>: Sendable {
     /// What was sent, or why it cannot be read here. One that cannot be read must be dealt with as well: acknowledged to
     /// be rid of it, or given back for a consumer that can.
-    public let content: Result<Message, Undecodable>
+    public let content: Result<Message, DecodingFailure>
     private let delivery: QueueDelivery
     private let mailbox: QueueMailbox
 

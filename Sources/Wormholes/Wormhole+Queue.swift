@@ -20,7 +20,7 @@ extension Wormhole {
     /// The messages that stand in a queue, the oldest first, those in a consumer's hand included. Nothing is taken.
     public func read<Message>(
         _ id: QueueID<Message>
-    ) async throws(WormholeError) -> [Result<MailboxMessage<Message>, Undecodable>] {
+    ) async throws(WormholeError) -> [Result<MailboxMessage<Message>, DecodingFailure>] {
         let contents = try await inStore { () async throws(SharedCoreError) in try await mailbox(of: id).contents() }
         return contents.inOrder.map { entry in
             id.type.message(in: entry.value).map {

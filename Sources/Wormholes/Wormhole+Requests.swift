@@ -12,12 +12,12 @@ extension Wormhole {
     /// - Parameters:
     ///   - request: What is asked.
     ///   - id: The kind of request.
-    ///   - duration: How long the reply is waited for. After that the request cannot be taken any more.
+    ///   - timeout: How long the reply is waited for. After that the request cannot be taken any more.
     /// - Throws: ``WormholeError/Code/timeout``; ``WormholeError/Code/refused`` with the reason;
     ///   ``WormholeError/Code/undecodable`` for a reply that cannot be read here; ``WormholeError/Code/encodingFailed``;
     ///   what the store throws.
     public func request<Request, Reply>(
-        _ request: Request, of id: RequestID<Request, Reply>, within duration: Duration
+        _ request: Request, of id: RequestID<Request, Reply>, timeout: Duration
     ) async throws(WormholeError) -> Reply {
         let path = root.path(of: .replies) + ItemName.numbered(by: group.session.id).text
         let envelope = try id.request.envelope(of: request, replyTo: path)
@@ -26,12 +26,12 @@ extension Wormhole {
             let watch = try await group.watch(KeyPrefix(key), from: .now)
             let isOver = OneWayFlag()
             let timer = Task {
-                try await Task.sleep(for: duration)
+                try await Task.sleep(for: timeout)
                 isOver.raise()
                 watch.cancel()
             }
             defer { timer.cancel() }
-            _ = try await desk(of: id, lifetime: .expiring(after: duration)).send(envelope.bytes)
+            _ = try await desk(of: id, lifetime: .expiring(after: timeout)).send(envelope.bytes)
             let reply = try await self.reply(at: key, in: watch)
             if reply != nil { try await group.delete(key) }
             if reply == nil, !isOver.isRaised {
@@ -39,7 +39,7 @@ extension Wormhole {
             }
             return reply
         }
-        guard let reply else { throw WormholeError(.timeout, "“\(id.name)” was not answered within \(duration).") }
+        guard let reply else { throw WormholeError(.timeout, "“\(id.name)” was not answered within \(timeout).") }
         guard case .failure(let reason)? = Envelope(reply)?.content else {
             switch id.reply.message(in: reply) {
             case .success(let message): return message

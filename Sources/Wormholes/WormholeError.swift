@@ -13,7 +13,7 @@ public struct WormholeError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The store's error that it came from.
     public let cause: SharedCoreError?
     /// What could not be read, where that is the reason.
-    public let undecodable: Undecodable?
+    public let decodingFailure: DecodingFailure?
 
     public init(_ code: Code, _ message: String, cause: SharedCoreError? = nil) {
         self.code = code
@@ -29,7 +29,7 @@ public struct WormholeError: Error, Hashable, Sendable, CustomStringConvertible 
         undecodable = nil
     }
 
-    init(_ undecodable: Undecodable) {
+    init(_ undecodable: DecodingFailure) {
         code = .undecodable
         message = undecodable.description
         cause = nil
@@ -58,7 +58,7 @@ extension WormholeError {
 
         /// The codec could not write a message. Nothing was sent.
         public static let encodingFailed = Code(.encodingFailed)
-        /// A message cannot be read here; see ``WormholeError/undecodable``.
+        /// A message cannot be read here; see ``WormholeError/decodingFailure``.
         public static let undecodable = Code(.undecodable)
         /// No reply came within the given time. The request may have been answered since.
         public static let timeout = Code(.timeout)
@@ -72,7 +72,7 @@ extension WormholeError {
 /// A message that cannot be read here. It stays where it is.
 ///
 /// Source: contract M3.
-public struct Undecodable: Error, Hashable, Sendable, CustomStringConvertible {
+public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Why a message cannot be read.
     public enum Reason: Hashable, Sendable {
         /// Its type has a newer version than this program knows.

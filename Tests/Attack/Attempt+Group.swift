@@ -81,7 +81,7 @@ extension Attempt {
         let errors = newPath("errors")
         let child = try start(
             ["exclusive", "--role", role] + options + ["--"] + witness.command, through: prefix, errors: errors)
-        try await eventually("the \(role) owns", within: .seconds(30)) {
+        try await eventually("the \(role) owns", timeout: .seconds(30)) {
             child.lines.contains("owning") || child.ended != nil
         }
         try expect(

@@ -59,12 +59,12 @@ final class Attempt: Sendable {
     ///   - prefix: What runs before it and becomes it, such as `strace -D`.
     ///   - errors: The path of a file for its standard error.
     func start(_ arguments: [String], through prefix: [String] = [], errors: String? = nil) throws -> ChildProcess {
-        let words = prefix + [program, "--dir", groups] + arguments
+        let words = prefix + [program, "--state-directory", groups] + arguments
         return try ChildProcess(
             words[0], Array(words.dropFirst()),
             environment: [
                 "XDG_CONFIG_HOME": directory, "XDG_RUNTIME_DIR": directory, "XDG_STATE_HOME": directory,
-                "SHAREDCORE_HANDOVER_DEADLINE": "500ms",
+                "SHAREDCORE_HANDOVER_TIMEOUT": "500ms",
             ], errors: errors ?? errorPath())
     }
 
@@ -100,7 +100,7 @@ final class Attempt: Sendable {
         let command = words.map { $0.utf8.count > 60 ? "\($0.prefix(20))…(\($0.utf8.count) bytes)" : $0 }
             .joined(separator: " ")
         do {
-            try await eventually("“\(command)” ends", within: .seconds(60)) { child.ended != nil }
+            try await eventually("“\(command)” ends", timeout: .seconds(60)) { child.ended != nil }
         } catch {
             child.signal(SIGKILL)
             throw error

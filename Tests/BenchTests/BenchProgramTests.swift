@@ -122,7 +122,7 @@ struct BenchProgramTests {
     func interrupted(backend: String, by ending: (signal: Int32, status: Int32)) async throws {
         let run = try BenchRun(
             "--backend", backend, "executor.memory", "executor.start", "--samples", "100000", "--json")
-        try await eventually("a sample was taken", within: Patience.long) {
+        try await eventually("a sample was taken", timeout: TestTimeout.long) {
             // The directory of the second message: the first sample is whole.
             run.directory.names.contains { name in
                 TemporaryDirectory.names(in: run.directory.path(of: name)).contains { $0.hasPrefix("memory-2.") }

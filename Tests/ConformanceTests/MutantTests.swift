@@ -11,8 +11,8 @@ struct MutantTests {
         let harness = mutant.harness
         let cases = ConformanceSuite.cases.filter { mutant.rules.contains($0.rule) }
         for conformanceCase in cases {
-            let result = await Patience.$usual.withValue(.seconds(2)) {
-                await conformanceCase.run(on: harness, seed: 1, within: .seconds(60))
+            let result = await TestTimeout.$usual.withValue(.seconds(2)) {
+                await conformanceCase.run(on: harness, seed: 1, timeout: .seconds(60))
             }
             if case .failed = result.outcome { return }
         }

@@ -17,8 +17,8 @@ let cases = ConformanceSuite.cases.filter { conformanceCase in
 
 for mutant in Mutant.all where cases.contains(where: { mutant.rules.contains($0.rule) }) {
     for conformanceCase in cases where mutant.rules.contains(conformanceCase.rule) {
-        let result = await Patience.$usual.withValue(.seconds(1)) {
-            await conformanceCase.run(on: mutant.harness, seed: 1, within: .seconds(15))
+        let result = await TestTimeout.$usual.withValue(.seconds(1)) {
+            await conformanceCase.run(on: mutant.harness, seed: 1, timeout: .seconds(15))
         }
         if case .failed = result.outcome { caught[mutant.name, default: []].insert(conformanceCase.id) }
     }

@@ -16,20 +16,20 @@ struct InboxTests {
         let group = try await fixture.participant()
         let executor = try Inbox(group)
         let message = try textMessage("call-1")
-        #expect(try await executor.look(message.callID) == .absent)
+        #expect(try await executor.state(of: message.callID) == .absent)
         #expect(try await owner.store(message) == .stored)
-        #expect(try await executor.look(message.callID) == .stored(message))
+        #expect(try await executor.state(of: message.callID) == .stored(message))
 
         guard case .taken(let taken) = try await executor.take(message.callID) else {
             Issue.record("a stored message can be taken")
             return
         }
         #expect(taken.message == message)
-        #expect(try await owner.look(message.callID) == .taken(by: group.session.id))
+        #expect(try await owner.state(of: message.callID) == .taken(by: group.session.id))
         #expect(try await owner.take(message.callID) == .unavailable(.taken(by: group.session.id)))
 
         try await executor.acknowledge(taken)
-        #expect(try await owner.look(message.callID) == .acknowledged)
+        #expect(try await owner.state(of: message.callID) == .acknowledged)
         #expect(try await owner.take(message.callID) == .unavailable(.acknowledged))
     }
 
@@ -46,7 +46,7 @@ struct InboxTests {
             return
         }
         group.simulateKill()
-        #expect(try await inbox.look(message.callID) == .stored(message))
+        #expect(try await inbox.state(of: message.callID) == .stored(message))
         guard case .taken = try await inbox.take(message.callID) else {
             Issue.record("what was given back can be taken")
             return
@@ -84,11 +84,11 @@ struct InboxTests {
         try await usual.store(try textMessage("usual"))
         try await short.store(try textMessage("short"))
         fixture.clock.advance(by: .seconds(11))
-        #expect(try await usual.look(try callID("short")) == .absent)
+        #expect(try await usual.state(of: try callID("short")) == .absent)
         fixture.clock.advance(by: .seconds(288))
-        #expect(try await usual.look(try callID("usual")) != .absent)
+        #expect(try await usual.state(of: try callID("usual")) != .absent)
         fixture.clock.advance(by: .seconds(2))
-        #expect(try await usual.look(try callID("usual")) == .absent)
+        #expect(try await usual.state(of: try callID("usual")) == .absent)
     }
 
     @Test("C11: a message without anything to show leaves the mark that ends the wait")
@@ -96,8 +96,8 @@ struct InboxTests {
         let inbox = try Inbox(await InboxFixture().keeper)
         let message = InboxMessage(callID: try callID("report"), content: .nothingToShow)
         #expect(try await inbox.store(message) == .stored)
-        #expect(try await inbox.look(message.callID) == .nothingToShow)
-        #expect(try await inbox.look(message.callID).endsWait)
+        #expect(try await inbox.state(of: message.callID) == .nothingToShow)
+        #expect(try await inbox.state(of: message.callID).endsWait)
         #expect(try await inbox.take(message.callID) == .unavailable(.nothingToShow))
         #expect(try await inbox.store(message) == .duplicate)
     }
@@ -109,7 +109,7 @@ struct InboxTests {
         try await inbox.store(message)
         let report = InboxMessage(callID: message.callID, content: .nothingToShow)
         #expect(try await inbox.store(report) == .duplicate)
-        #expect(try await inbox.look(message.callID) == .stored(message))
+        #expect(try await inbox.state(of: message.callID) == .stored(message))
     }
 
     @Test(
@@ -146,15 +146,15 @@ struct InboxTests {
         #expect(try await inbox.forgetNotice(of: notice.callID) == .taken)
         await group.close()
         #expect(try await inbox.forgetNotice(of: notice.callID) == .gone)
-        #expect(try await inbox.look(notice.callID) == .absent)
+        #expect(try await inbox.state(of: notice.callID) == .absent)
         // The mark that is left when a notice was shown, or that there is nothing to show.
         try await inbox.store(InboxMessage(callID: notice.callID, content: .nothingToShow))
         #expect(try await inbox.forgetNotice(of: notice.callID) == .gone)
-        #expect(try await inbox.look(notice.callID) == .absent)
+        #expect(try await inbox.state(of: notice.callID) == .absent)
         let message = try textMessage("shown")
         try await inbox.store(message)
         #expect(try await inbox.forgetNotice(of: message.callID) == .message)
-        #expect(try await inbox.look(message.callID) == .stored(message))
+        #expect(try await inbox.state(of: message.callID) == .stored(message))
     }
 
     @Test("C10: a wait goes on while the message is in somebody's hand")
@@ -198,7 +198,7 @@ struct InboxTests {
             #expect(error.code == .limitExceeded)
             #expect(error.location.contains("big"))
         }
-        #expect(try await inbox.look(try callID("big")) == .absent)
+        #expect(try await inbox.state(of: try callID("big")) == .absent)
     }
 
     @Test("C4, C10: with a core's condition first, a superseded core is refused before duplicates are judged")
@@ -267,7 +267,7 @@ struct InboxTests {
         let inbox = try Inbox(fixture.keeper)
         try await fixture.keeper.put(".sharedcore/inbox/a/m", bytes)
         let id = try callID("a")
-        #expect(try await code { try await inbox.look(id) } == expected)
+        #expect(try await code { try await inbox.state(of: id) } == expected)
     }
 }
 

@@ -35,7 +35,7 @@ struct SystemClockTests {
         let second = Task(executorPreference: ThreadExecutor.ordered) { [clock] in
             try await clock.sleep(until: clock.now().advanced(by: .milliseconds(1)))
         }
-        try await within(Patience.usual, "the second wakes") { try await second.value }
+        try await withTimeout(TestTimeout.usual, "the second wakes") { try await second.value }
         first.cancel()
         _ = await first.result
     }
@@ -66,16 +66,16 @@ struct SystemClockTests {
         let other = Task { [clock] in try await clock.sleep(until: clock.now().advanced(by: .milliseconds(200))) }
         for sleeper in sleepers { sleeper.cancel() }
         for sleeper in sleepers {
-            let isCancelled = try await within(Patience.usual, "a sleeper wakes") { await sleeper.value }
+            let isCancelled = try await withTimeout(TestTimeout.usual, "a sleeper wakes") { await sleeper.value }
             #expect(isCancelled)
         }
-        try await within(Patience.usual, "the other one wakes") { try await other.value }
+        try await withTimeout(TestTimeout.usual, "the other one wakes") { try await other.value }
     }
 
     @Test("A thousand sleep at once, and all wake")
     func many() async throws {
         let start = clock.now()
-        try await within(Patience.long, "all wake") { [clock] in
+        try await withTimeout(TestTimeout.long, "all wake") { [clock] in
             try await withThrowingTaskGroup { group in
                 for number in 0..<1000 {
                     group.addTask { try await clock.sleep(until: start.advanced(by: .microseconds(700 * number))) }

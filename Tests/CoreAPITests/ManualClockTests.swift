@@ -59,13 +59,13 @@ struct ManualClockTests {
     @Test("A condition that never holds ends the wait with what was waited for")
     func waitsEnd() async throws {
         let error = await #expect(throws: ConditionNotMet.self) {
-            try await eventually("pigs fly", within: .milliseconds(20)) { false }
+            try await eventually("pigs fly", timeout: .milliseconds(20)) { false }
         }
         #expect(error?.description.contains("pigs fly") == true)
         let hung = await #expect(throws: ConditionNotMet.self) {
-            try await within(.milliseconds(20), "an answer") { await Latch().pass() }
+            try await withTimeout(.milliseconds(20), "an answer") { await Latch().pass() }
         }
         #expect(hung?.expectation == "an answer")
-        #expect(try await within(.seconds(30), "an answer") { 42 } == 42)
+        #expect(try await withTimeout(.seconds(30), "an answer") { 42 } == 42)
     }
 }

@@ -35,8 +35,8 @@
         }
 
         /// How a client comes.
-        func security(showing name: String?, believing authority: Authority = .own) -> EtcdPlace.Security {
-            EtcdPlace.Security(
+        func security(showing name: String?, believing authority: Authority = .own) -> EtcdCluster.Security {
+            EtcdCluster.Security(
                 authorities: certificate(authority.rawValue), certificate: name.map(certificate), key: name.map(key))
         }
 

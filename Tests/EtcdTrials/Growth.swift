@@ -7,7 +7,7 @@
 
     /// What each session of one group, and each group of one process, adds to what the others cost.
     struct Growth {
-        let place: EtcdPlace
+        let place: EtcdCluster
 
         private static let rounds = 100
         private static let openings = 10
@@ -125,7 +125,7 @@
         }
 
         /// The connections of this process to a member's door.
-        private static func connectionCount(to endpoint: EtcdPlace.Endpoint) throws -> Int {
+        private static func connectionCount(to endpoint: EtcdCluster.Endpoint) throws -> Int {
             let port = ":" + String(endpoint.port, radix: 16, uppercase: true)
             let own = Set(
                 try Directory(path: "/proc/self/fd").names().compactMap { number in

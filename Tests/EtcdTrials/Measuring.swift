@@ -4,11 +4,11 @@
 
     /// What a put, a get and a change that is told cost, beside the same calls made by hand in the same run.
     struct Measuring {
-        private let place: EtcdPlace
+        private let place: EtcdCluster
         private let rounds = 1000
         private let value = [UInt8](repeating: 7, count: 100)
 
-        private init(place: EtcdPlace) {
+        private init(place: EtcdCluster) {
             self.place = place
         }
 
@@ -22,7 +22,7 @@
             }
             for (title, node) in [("one member", alone), ("a follower of three", follower)] {
                 Swift.print("\n\(title)")
-                let place = try EtcdPlace([node.endpoint])
+                let place = try EtcdCluster([node.endpoint])
                 try await Measuring(place: place).run()
                 try Growth(place: place).run()
             }

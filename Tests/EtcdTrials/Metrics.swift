@@ -6,7 +6,7 @@
     struct Metrics {
         private let lines: [Substring]
 
-        init(of endpoint: EtcdPlace.Endpoint) throws {
+        init(of endpoint: EtcdCluster.Endpoint) throws {
             lines = try Self.page(of: endpoint).split(separator: "\n").filter { !$0.hasPrefix("#") }
         }
 
@@ -28,7 +28,7 @@
 
         var isLeader: Bool { sum("etcd_server_is_leader") > 0 }
 
-        private static func page(of endpoint: EtcdPlace.Endpoint) throws -> String {
+        private static func page(of endpoint: EtcdCluster.Endpoint) throws -> String {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             guard descriptor >= 0 else { throw TrialFailure(description: "no socket for a member's metrics") }
             defer { close(descriptor) }

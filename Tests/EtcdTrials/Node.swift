@@ -6,7 +6,7 @@
     /// A member of a cluster on this machine, which a trial kills, stops and starts.
     final class Node {
         let name: String
-        let endpoint: EtcdPlace.Endpoint
+        let endpoint: EtcdCluster.Endpoint
         private let arguments: [String]
         private let path: String
         /// What runs the program, such as in another network namespace.
@@ -32,7 +32,7 @@
             self.path = path
             self.entry = entry
             name = "\(prefix)\(index)"
-            endpoint = try EtcdPlace.Endpoint("\(host):\(ports[index].client)")
+            endpoint = try EtcdCluster.Endpoint("\(host):\(ports[index].client)")
             log = "\(directory)/\(name).log"
             let client = "\(isSecure ? "https" : "http")://\(host):\(ports[index].client)"
             let peer = "http://\(host):\(ports[index].peer)"

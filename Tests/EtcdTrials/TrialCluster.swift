@@ -7,7 +7,7 @@
     /// Three members on this machine, and the groups that a trial opens on them.
     final class TrialCluster {
         let nodes: [Node]
-        let place: EtcdPlace
+        let place: EtcdCluster
         /// Each trial has one of its own.
         private(set) var group = ""
         private var noted: [UInt8] = []
@@ -26,7 +26,7 @@
             nodes = try (0..<3).map {
                 try Node($0, of: ports, path: program, in: directory, isSecure: certificates != nil, more)
             }
-            place = try EtcdPlace(nodes.map(\.endpoint), security: certificates?.security(showing: "client"))
+            place = try EtcdCluster(nodes.map(\.endpoint), security: certificates?.security(showing: "client"))
             takeNewGroup()
             for node in nodes { try node.start() }
             try note(in: directory)
@@ -95,7 +95,8 @@
         }
 
         func open(
-            _ name: String, lease: Duration = .seconds(3), timeout: Duration = .seconds(10), at place: EtcdPlace? = nil
+            _ name: String, lease: Duration = .seconds(3), timeout: Duration = .seconds(10),
+            at place: EtcdCluster? = nil
         ) async throws -> EtcdGroup {
             try await EtcdGroup.open(
                 place ?? self.place, group: group, as: SessionDescription(role: .tool, name: name),
@@ -104,7 +105,7 @@
 
         /// Waits until a member serves its clients, which it does when it knows a leader.
         func answers(_ node: Node) async throws {
-            let alone = try EtcdPlace([node.endpoint], security: place.security)
+            let alone = try EtcdCluster([node.endpoint], security: place.security)
             try await eventually("\(node.name) answers") {
                 guard let probe = try? await self.open("probe", timeout: .seconds(2), at: alone) else { return false }
                 await probe.close()
@@ -123,11 +124,11 @@
     }
 
     func eventually(
-        _ what: String, within patience: Duration = .seconds(60), _ condition: () async throws -> Bool
+        _ what: String, timeout: Duration = .seconds(60), _ condition: () async throws -> Bool
     ) async throws {
-        let end = ContinuousClock.now.advanced(by: patience)
+        let end = ContinuousClock.now.advanced(by: timeout)
         while try await !condition() {
-            try expect(ContinuousClock.now < end, "not in \(patience): \(what)")
+            try expect(ContinuousClock.now < end, "not in \(timeout): \(what)")
             try await Task.sleep(for: .milliseconds(20))
         }
     }

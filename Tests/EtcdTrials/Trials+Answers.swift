@@ -94,7 +94,7 @@
 
         private func mixedLeases() async throws {
             // A cluster's connection of its own: its keeper has had nothing but the long one.
-            let alone = try EtcdPlace([cluster.nodes[1].endpoint, cluster.nodes[0].endpoint])
+            let alone = try EtcdCluster([cluster.nodes[1].endpoint, cluster.nodes[0].endpoint])
             let long = try await cluster.open("long", lease: .seconds(60), at: alone)
             // The keeper has looked at the long lease and rests: no condition tells of that from outside.
             try await Task.sleep(for: .seconds(2))
@@ -112,10 +112,10 @@
             defer { for line in lines { line.end() } }
             lines[0].hold(from: "slow-opening")
             for line in lines.dropFirst() { line.hold() }
-            let doors = try lines.map { try EtcdPlace.Endpoint("127.0.0.1:\($0.port)") }
+            let doors = try lines.map { try EtcdCluster.Endpoint("127.0.0.1:\($0.port)") }
             let group = try await cluster.open(
                 "slow-opening", lease: .seconds(9), timeout: .seconds(30),
-                at: EtcdPlace(doors + [cluster.nodes[1].endpoint]))
+                at: EtcdCluster(doors + [cluster.nodes[1].endpoint]))
             try await group.put("alive", [1])
             await group.close()
         }
@@ -137,7 +137,7 @@
         func watchOutlivesGroup() async throws {
             let line = try Line(to: cluster.nodes[0])
             defer { line.end() }
-            let place = try EtcdPlace([EtcdPlace.Endpoint("127.0.0.1:\(line.port)")])
+            let place = try EtcdCluster([EtcdCluster.Endpoint("127.0.0.1:\(line.port)")])
             func abandoned() async throws -> Watch {
                 let group = try await cluster.open("let go", at: place)
                 let watch = try await group.watch(.all, from: .now)

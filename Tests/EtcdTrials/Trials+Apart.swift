@@ -26,7 +26,7 @@
             try await eventually("the member answers") {
                 try await play.run("store", "list").end() == .exited(0)
             }
-            let first = try play.run("executor", "--call-id", "first", "--deadline", "120s")
+            let first = try play.run("executor", "--call-id", "first", "--timeout", "120s")
             try await eventually("the Executor owns") { try await play.owner() == "executor" }
             let main = try play.run("main", atOtherEnd: true)
             try await eventually("Main owns") { main.lines.contains { $0.contains("\"event\":\"owning\"") } }
@@ -37,7 +37,7 @@
 
             try network.cut()
             let cut = ContinuousClock.now
-            let second = try play.run("executor", "--call-id", "second", "--deadline", "120s")
+            let second = try play.run("executor", "--call-id", "second", "--timeout", "120s")
             try await eventually("the other Executor owns") { try await play.owner() == "executor" }
             let waited = cut.duration(to: .now)
             try play.deliver("second")
@@ -78,7 +78,7 @@
                 // Each machine has files of its own, so no witness in them sees the core that runs on at the other end: nobody
                 // can stop it before it hears of its end. What it stores is refused, which the timeline proves.
                 var environment = environment
-                environment["SHAREDCORE_DIR"] = directory + (isDistant ? "/distant" : "/near")
+                environment["SHAREDCORE_STATE_DIRECTORY"] = directory + (isDistant ? "/distant" : "/near")
                 return try ChildProcess(
                     entry[0],
                     entry.dropFirst() + [OwnProgram.sibling("sharedcore"), "--json", "--backend", "etcd"] + words,

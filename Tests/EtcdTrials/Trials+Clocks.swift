@@ -10,7 +10,7 @@
             let node = try cluster.alone("clocks", [])
             defer { node.kill() }
             try await cluster.answers(node)
-            let place = try EtcdPlace([node.endpoint])
+            let place = try EtcdCluster([node.endpoint])
             let writer = try await cluster.open("writer", at: place)
             try await writer.put("brief", [1], lifetime: .expiring(after: .seconds(60)))
             let record = WatchRecord(try await writer.watch("brief"))

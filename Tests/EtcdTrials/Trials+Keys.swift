@@ -12,7 +12,7 @@
             let node = try cluster.alone("keys", [])
             defer { node.kill() }
             try await cluster.answers(node)
-            let place = try EtcdPlace([node.endpoint])
+            let place = try EtcdCluster([node.endpoint])
             func keyCount() throws -> Int { Int(try Metrics(of: node.endpoint).sum("etcd_debugging_mvcc_keys_total")) }
 
             var group = try await cluster.open("writer", at: place)
@@ -62,7 +62,7 @@
             try await group.put(key, [1])
             let again = try await group.commit(Transaction(operations: [.delete(key), .put(key, [2], .persistent)]))
             finder.signal(SIGCONT)
-            let bare = try BareCalls(at: EtcdPlace([node.endpoint]), below: "/sharedcore\0\(cluster.group)/")
+            let bare = try BareCalls(at: EtcdCluster([node.endpoint]), below: "/sharedcore\0\(cluster.group)/")
             try await eventually("what the other entry left behind goes") {
                 try await bare.get("c/" + other.text) == nil
             }
@@ -77,7 +77,7 @@
             let node = try cluster.alone("arrears", [])
             defer { node.kill() }
             try await cluster.answers(node)
-            let place = try EtcdPlace([node.endpoint])
+            let place = try EtcdCluster([node.endpoint])
             let writer = try await cluster.open("writer", at: place)
             let start = try await writer.put("k", [1]).revision
             // A message takes 256 MiB. Two of these are more than a part, so that parts end within a commit.

@@ -10,7 +10,7 @@
             let node = try cluster.alone("leases", [])
             defer { node.kill() }
             try await cluster.answers(node)
-            let place = try EtcdPlace([node.endpoint])
+            let place = try EtcdCluster([node.endpoint])
             func renewalCount() throws -> Int {
                 Int(try Metrics(of: node.endpoint).sum("grpc_server_msg_received_total", of: "LeaseKeepAlive"))
             }
@@ -34,7 +34,7 @@
             let node = try cluster.alone("proof", [])
             defer { node.kill() }
             try await cluster.answers(node)
-            let place = try EtcdPlace([node.endpoint])
+            let place = try EtcdCluster([node.endpoint])
             let group = try await cluster.open("main", at: place)
             do {
                 try await provesProcesses(group, at: place)
@@ -46,7 +46,7 @@
             return "proven by the session's socket, also of a stopped process"
         }
 
-        private func provesProcesses(_ group: EtcdGroup, at place: EtcdPlace) async throws {
+        private func provesProcesses(_ group: EtcdGroup, at place: EtcdCluster) async throws {
             let key: Key = "held"
             let holder = try self.holder(of: key, at: place)
             var hasEnded = false

@@ -32,14 +32,14 @@
             let line = try Line(to: cluster.nodes[0])
             defer { line.end() }
             let reader = try await cluster.open("reader", lease: .seconds(60))
-            let place = try EtcdPlace([
-                EtcdPlace.Endpoint("127.0.0.1:\(line.port)"), cluster.nodes[1].endpoint,
+            let place = try EtcdCluster([
+                EtcdCluster.Endpoint("127.0.0.1:\(line.port)"), cluster.nodes[1].endpoint,
             ])
             let group = try await cluster.open("writer", lease: .seconds(60), timeout: .seconds(20), at: place)
             try await group.sync()
             let revision = try await trouble(line, group)
             // What arrives late is judged by its member in its own time: a few rounds through the same member.
-            let beside = try await cluster.open("beside", at: EtcdPlace([cluster.nodes[0].endpoint]))
+            let beside = try await cluster.open("beside", at: EtcdCluster([cluster.nodes[0].endpoint]))
             for _ in 0..<50 { try await beside.sync() }
             let state = try await reader.state(of: name)
             try expect(state.count == 1, "\(name) was posted once, and counts \(state.count)")
@@ -62,13 +62,13 @@
             defer { line.end() }
             try await shareFeed(over: line)
             // Nobody holds a handle any more, closed or not.
-            try await eventually("the last one leaves no connection", within: .seconds(20)) {
+            try await eventually("the last one leaves no connection", timeout: .seconds(20)) {
                 line.connectionCount == 0
             }
         }
 
         private func shareFeed(over line: Line) async throws {
-            let place = try EtcdPlace([EtcdPlace.Endpoint("127.0.0.1:\(line.port)")])
+            let place = try EtcdCluster([EtcdCluster.Endpoint("127.0.0.1:\(line.port)")])
             let first = try await cluster.open("first", at: place)
             let second = try await cluster.open("second", at: place)
             let record = WatchRecord(try await second.watch())
@@ -79,7 +79,7 @@
             try expect(line.connectionCount == 1, "\(line.connectionCount) connections of one process")
             await first.close()
             try await second.put("after", [1])
-            try await eventually("who stays is told", within: .seconds(20)) {
+            try await eventually("who stays is told", timeout: .seconds(20)) {
                 record.breach != nil || record.entries["after"] != nil
             }
             try expect(record.breach == nil, record.breach ?? "")
@@ -113,10 +113,10 @@
             defer { line.end() }
             let options = EtcdGroupOptions(lease: .seconds(60), limits: limits)
             let reader = try await EtcdGroup.open(
-                EtcdPlace([EtcdPlace.Endpoint("127.0.0.1:\(line.port)")]), group: cluster.group, options: options)
+                EtcdCluster([EtcdCluster.Endpoint("127.0.0.1:\(line.port)")]), group: cluster.group, options: options)
             // A connection of its own, so that nobody here knows of its sessions but by the cluster's news.
             let holder = try await EtcdGroup.open(
-                EtcdPlace([cluster.nodes[1].endpoint]), group: cluster.group, options: options)
+                EtcdCluster([cluster.nodes[1].endpoint]), group: cluster.group, options: options)
             try await holder.put("held", [UInt8](repeating: 1, count: 600), lifetime: .session)
             try await reader.sync()
             line.lose()
@@ -133,7 +133,7 @@
             let again = try await group.commit(
                 Transaction(operations: [.delete("e"), .put("e", [2], .persistent)]))
             // A replica that has read it, and one that has heard of it.
-            let late = try await cluster.open("late", at: EtcdPlace([cluster.nodes[1].endpoint]))
+            let late = try await cluster.open("late", at: EtcdCluster([cluster.nodes[1].endpoint]))
             for handle in [group, late] {
                 let entry = try await handle.get("e")
                 try expect(

@@ -33,7 +33,7 @@
                 "elsewhere", isSecure: true, certificates.arguments(showing: "elsewhere"))
             defer { elsewhere.kill() }
             let door = secured.nodes[0].endpoint
-            let attempts: [(String, EtcdPlace.Endpoint, EtcdPlace.Security?, cause: String)] = [
+            let attempts: [(String, EtcdCluster.Endpoint, EtcdCluster.Security?, cause: String)] = [
                 ("without a certificate", door, certificates.security(showing: nil), "CERTIFICATE"),
                 ("with a stranger's certificate", door, certificates.security(showing: "stranger"), "CERTIFICATE"),
                 ("in the clear", door, nil, "closed"),
@@ -50,7 +50,7 @@
             let port = UInt16(elsewhere.endpoint.port)
             try await eventually("the member of another name listens") {
                 try await OwnedThread.start("look") {
-                    ListeningPort.answers("127.0.0.1", port, within: .seconds(1))
+                    ListeningPort.answers("127.0.0.1", port, timeout: .seconds(1))
                 } then: { _ in
                 }
             }
@@ -58,7 +58,7 @@
                 let start = ContinuousClock.now
                 do throws(SharedCoreError) {
                     let group = try await EtcdGroup.open(
-                        EtcdPlace([endpoint], security: security), group: secured.group,
+                        EtcdCluster([endpoint], security: security), group: secured.group,
                         options: EtcdGroupOptions(requestTimeout: .seconds(3)))
                     await group.close()
                     throw SharedCoreError(.system, "Somebody was let in.", at: what)
@@ -77,7 +77,7 @@
 
         /// A key that others may read is refused before any member is asked, and taken again when it is the user's own.
         private func refusedKeys(
-            _ certificates: Certificates, at secured: TrialCluster, _ door: EtcdPlace.Endpoint
+            _ certificates: Certificates, at secured: TrialCluster, _ door: EtcdCluster.Endpoint
         ) async throws {
             let security = certificates.security(showing: "client")
             let key = certificates.key("client")
@@ -88,7 +88,7 @@
                 var refusal: SharedCoreError?
                 do throws(SharedCoreError) {
                     // Another place than the keeper's, whose connection has looked at the key already.
-                    let place = try EtcdPlace([door, door], security: security)
+                    let place = try EtcdCluster([door, door], security: security)
                     try await EtcdGroup.open(place, group: secured.group).close()
                 } catch {
                     refusal = error

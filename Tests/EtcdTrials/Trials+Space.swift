@@ -8,7 +8,7 @@
             let node = try cluster.alone("full", ["--quota-backend-bytes", "4194304"])
             defer { node.kill() }
             try await cluster.answers(node)
-            let place = try EtcdPlace([node.endpoint])
+            let place = try EtcdCluster([node.endpoint])
             let group = try await cluster.open("filling", lease: .seconds(60), at: place)
             let holder = try await cluster.open("holder", lease: .seconds(60), at: place)
             try await holder.put("held", [1], lifetime: .session)
@@ -24,7 +24,7 @@
                 return all
             }
             // An entry is due that cannot be removed.
-            try await eventually("the brief entry is not told any more", within: .seconds(30)) {
+            try await eventually("the brief entry is not told any more", timeout: .seconds(30)) {
                 try await group.get("brief", consistency: .causal) == nil
             }
             let standing = Set(try await group.list("v").entries.map(\.key))

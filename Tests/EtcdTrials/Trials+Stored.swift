@@ -68,7 +68,7 @@
             let bare = try bare()
             try await eventually("commits are on their way") { try await second.get("k/20") != nil }
             try await bare.put("e/bad", [9, 9])
-            try await eventually("the watch ends", within: .seconds(20)) { ended.withLock { $0 } != nil }
+            try await eventually("the watch ends", timeout: .seconds(20)) { ended.withLock { $0 } != nil }
             await watching.value
             try expect(
                 ended.withLock { $0?.code } == .corrupt, "the watch: \(ended.withLock { $0?.description } ?? "")")

@@ -121,10 +121,10 @@
         /// A watch whose way was broken, while what it missed was compacted away, is told of a snapshot that is right.
         private func compacted() async throws -> String {
             let last = cluster.nodes[2]
-            let others = try EtcdPlace(cluster.nodes.prefix(2).map(\.endpoint))
+            let others = try EtcdCluster(cluster.nodes.prefix(2).map(\.endpoint))
             let writer = try await cluster.open("writer", at: others)
             let reader = try await cluster.open(
-                "reader", lease: .seconds(60), timeout: .seconds(30), at: try EtcdPlace([last.endpoint]))
+                "reader", lease: .seconds(60), timeout: .seconds(30), at: try EtcdCluster([last.endpoint]))
             let record = WatchRecord(try await reader.watch("c"))
             for number in 0..<20 { try await writer.put(Key("c/\(number)"), [1]) }
             try await eventually("the watch has told of 20 entries") { record.entries.count == 20 }
@@ -146,7 +146,7 @@
         }
 
         /// A participant in a process of its own, which holds a key until it is killed.
-        func holder(of key: Key, at place: EtcdPlace) throws -> StartedProgram {
+        func holder(of key: Key, at place: EtcdCluster) throws -> StartedProgram {
             try StartedProgram(
                 own, ["holder", cluster.group, key.text] + place.endpoints.map(\.description),
                 streams: [
@@ -171,7 +171,7 @@
                 _ = try? holder.waitForEnd()
                 let killed = ContinuousClock.now
                 // A lease of 3 s, which a new leader begins anew.
-                try await eventually("what it held is gone", within: .seconds(20)) {
+                try await eventually("what it held is gone", timeout: .seconds(20)) {
                     record.breach != nil || record.entries[key] == nil
                 }
                 waits.append("\(killed.duration(to: .now))")

@@ -11,7 +11,7 @@
     let words = Array(CommandLine.arguments.dropFirst())
     if words.first == "holder", words.count > 3 {
         do {
-            let place = try EtcdPlace(try words[3...].map { try EtcdPlace.Endpoint($0) })
+            let place = try EtcdCluster(try words[3...].map { try EtcdCluster.Endpoint($0) })
             let group = try await EtcdGroup.open(place, group: words[1], as: SessionDescription(name: "holder"))
             try await group.put(Key(words[2]), [1], lifetime: .session)
             // Until it is killed.
@@ -31,7 +31,7 @@
     }
     if words.first == "row", words.count == 4, let count = Int(words[1]), let kind = Growth.Kind(rawValue: words[2]) {
         do {
-            try await Growth(place: EtcdPlace([EtcdPlace.Endpoint(words[3])])).row(count, kind)
+            try await Growth(place: EtcdCluster([EtcdCluster.Endpoint(words[3])])).row(count, kind)
             exit(0)
         } catch {
             print("\(error)")

@@ -28,7 +28,7 @@ extension CaseContext {
     /// way. Others may have taken them all for a while.
     func startHearingBells(of address: String) async throws -> Peer {
         var found: Peer?
-        try await eventually("the system gives an inotify instance", within: Patience.long) {
+        try await eventually("the system gives an inotify instance", timeout: TestTimeout.long) {
             let peer = try await start(arming: Self.onlyWhenWoken)
             try await peer.tell("open \(address)")
             try await peer.tell("observe a")

@@ -20,7 +20,7 @@ struct DamagedFilesTests {
     }
 
     private func refusal(of path: String) async throws -> SharedCoreError.Code? {
-        try await within(Patience.usual, "the group opens or is refused") {
+        try await withTimeout(TestTimeout.usual, "the group opens or is refused") {
             try await code { try await FileGroup.open(directory: path).close() }
         }
     }
@@ -82,7 +82,7 @@ struct DamagedFilesTests {
         let place = path + "/" + file
         #expect(rename(place, place + ".moved") == 0)
         guard let name = try kind.make(at: place) else { return }
-        let error = try await within(Patience.usual, "the group opens or is refused") {
+        let error = try await withTimeout(TestTimeout.usual, "the group opens or is refused") {
             await #expect(throws: SharedCoreError.self) { try await FileGroup.open(directory: path).close() }
         }
         #expect(error?.code == .corrupt, "\(String(describing: error))")

@@ -72,7 +72,7 @@ struct DeliveryExecutorTests {
         let waiting = try await ObserverNotes().observe(closed, on: executor)
         let going = try await notes.observe(open, on: executor)
         await closed.close()
-        try await within(Patience.usual, "the iteration ends, without an error") { try await waiting.value }
+        try await withTimeout(TestTimeout.usual, "the iteration ends, without an error") { try await waiting.value }
         for count in 1...10 as ClosedRange<UInt64> {
             try await open.post("name", state: count)
             try await eventually("it is woken") { notes.posts.load(ordering: .sequentiallyConsistent) == count }

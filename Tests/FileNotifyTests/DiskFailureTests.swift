@@ -169,7 +169,7 @@ struct DiskFailureTests {
         #expect(try await other.tell("get key") == "value value")
     }
 
-    @Test("S10: settled(through:) waits for what others wrote, and fails where the disk does not confirm it")
+    @Test("S10: waitUntilDurable(through:) waits for what others wrote, and fails where the disk does not confirm it")
     func settled() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")

@@ -52,9 +52,9 @@ struct DisturbanceTests {
         try await peer.tell("watch")
         try peer.send("increment number 200")
         for _ in 0..<200 { try await increment("number", in: group) }
-        _ = try await peer.answer(within: .seconds(60))
+        _ = try await peer.answer(timeout: .seconds(60))
         #expect(try await group.text("number") == "400")
-        try await peer.tell("fill big/ 20 300000", within: .seconds(60))
+        try await peer.tell("fill big/ 20 300000", timeout: .seconds(60))
         #expect(try await group.list("big").entries.count == 20)
         #expect(try await peer.tell("compact") == "true")
         for count in 1...50 as ClosedRange<UInt64> { try await group.post("name", state: count) }

@@ -7,7 +7,7 @@ internal import Testing
 
 @Suite("A process that is killed", .timeLimit(.minutes(5)))
 struct KilledProcessTests {
-    @Test("S9: killed in a compaction, it harms nothing, and the next one succeeds", arguments: FaultPlaces.compaction)
+    @Test("S9: killed in a compaction, it harms nothing, and the next one succeeds", arguments: FailPointSet.compaction)
     func compactionIsHarmless(place: String) async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
@@ -46,7 +46,7 @@ struct KilledProcessTests {
         await group.close()
     }
 
-    @Test("S9, S15: killed while it passes over a frozen writer, it holds up nobody", arguments: FaultPlaces.roll)
+    @Test("S9, S15: killed while it passes over a frozen writer, it holds up nobody", arguments: FailPointSet.roll)
     func rollIsHarmless(place: String) async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))

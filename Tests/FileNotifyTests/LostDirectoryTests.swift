@@ -85,7 +85,7 @@ struct LostDirectoryTests {
         try await refused("sessions") { _ = try await group.sessions() }
         try await refused("compaction") { _ = try await group.compactNow() }
         try await refused("next") { _ = try await asked.next() }
-        let ended = try await within(Patience.usual, "the waiting watch ends") { await waiter.result }
+        let ended = try await withTimeout(TestTimeout.usual, "the waiting watch ends") { await waiter.result }
         #expect(throws: SharedCoreError.self) { try ended.get() }
 
         let again = try await FileGroup.open(directory: path)
@@ -342,7 +342,7 @@ struct LostDirectoryTests {
     /// place. One that has an instance must watch.
     private func waitingPeer(_ path: String) async throws -> PeerProcess {
         var waiting: PeerProcess?
-        try await eventually("a process waits for events", within: Patience.long) {
+        try await eventually("a process waits for events", timeout: TestTimeout.long) {
             let peer = try await PeerProcess.joining(path, failPoint: onlyWhenWoken)
             guard try await peer.tell("wakeUp") == "sharedMemory" else {
                 waiting = peer
@@ -421,7 +421,7 @@ struct LostDirectoryTests {
         try peer.send("await never")
         try await eventually("the process waits") { !journal.interest.isEmpty && Self.isAsleep(peer) }
         try scribble.happen(in: path, &random)
-        let answer = try await peer.answer(within: .seconds(60))
+        let answer = try await peer.answer(timeout: .seconds(60))
         #expect(answer.hasPrefix("error corrupt"), "\(answer)")
         #expect(answer.contains("written over") || answer.contains("damaged"), "\(answer)")
         // The process lives, and serves another group.
@@ -498,7 +498,7 @@ struct LostDirectoryTests {
         let observation = try await group.observe("name")
         let waiter = Task { try await observation.next() }
         try await Loss.removed.happen(to: path)
-        let ended = try await within(.seconds(30), "the waiting observation ends") { await waiter.result }
+        let ended = try await withTimeout(.seconds(30), "the waiting observation ends") { await waiter.result }
         #expect(throws: SharedCoreError.self) { try ended.get() }
         await group.close()
     }

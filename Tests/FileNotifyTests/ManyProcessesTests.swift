@@ -35,7 +35,7 @@ struct ManyProcessesTests {
             try await Task.sleep(for: .milliseconds(Int.random(in: 0..<40, using: &random)))
             peer.signal(SIGCONT)
         }
-        for peer in peers { #expect(try await peer.answer(within: Patience.long).hasPrefix("ok")) }
+        for peer in peers { #expect(try await peer.answer(timeout: TestTimeout.long).hasPrefix("ok")) }
         #expect(try await group.text("n") == "1200")
         let revision = try await group.put("last", text: "x")
         try await recorder.reaches(revision)
@@ -60,7 +60,7 @@ struct ManyProcessesTests {
             try await group.put("round", text: "\(round)")
             _ = try await group.compactNow()
         }
-        for peer in peers { #expect(try await peer.answer(within: Patience.long).hasPrefix("ok")) }
+        for peer in peers { #expect(try await peer.answer(timeout: TestTimeout.long).hasPrefix("ok")) }
         #expect(try await group.list("c0").entries.count == 64)
         for index in 0..<3 {
             let entries = try await group.list(KeyPrefix("c\(index)")).entries

@@ -59,7 +59,7 @@ struct ReaderTests {
         let path = directory.path(of: "group")
         let peer = try await PeerProcess.joining(path)
         let reader = try await FileGroup.open(directory: path, options: readOnly)
-        guard case .looking(let interval) = reader.capabilities.wakeUp else {
+        guard case .polling(let interval) = reader.capabilities.wakeUp else {
             Issue.record("a reader looks by itself")
             return
         }

@@ -10,7 +10,7 @@ internal import Testing
 struct StoppedProcessTests {
     @Test(
         "S15: stopped in a compaction, it holds up nobody, and it goes on when continued",
-        arguments: FaultPlaces.compaction)
+        arguments: FailPointSet.compaction)
     func compactionHoldsUpNobody(place: String) async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
@@ -64,7 +64,7 @@ struct StoppedProcessTests {
         await group.close()
     }
 
-    @Test("S15: stopped while it passes over a frozen writer, it holds up nobody either", arguments: FaultPlaces.roll)
+    @Test("S15: stopped while it passes over a frozen writer, it holds up nobody either", arguments: FailPointSet.roll)
     func rollHoldsUpNobody(place: String) async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))

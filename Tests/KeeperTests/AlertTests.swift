@@ -29,7 +29,7 @@ extension KeeperTests {
             try OpenFile(path: script, .create).writeStream(Array((text + "\n").utf8))
             _ = chmod(script, 0o700)
             let environment = [
-                "SHAREDCORE_DIR": directory.path(of: "g"), "SHAREDCORE_CONFIG": "/dev/null",
+                "SHAREDCORE_STATE_DIRECTORY": directory.path(of: "g"), "SHAREDCORE_CONFIG": "/dev/null",
                 "SHAREDCORE_GROUP": "default", "XDG_RUNTIME_DIR": directory.path(of: "r"),
                 "SHAREDCORE_EXECUTOR_COMMAND": script, "DBUS_SESSION_BUS_ADDRESS": address,
             ].merging(more) { $1 }

@@ -107,13 +107,13 @@ extension KeeperTests {
             defer { kill(keeper, SIGCONT) }
             try await until("the keeper was asked, and did not answer", ["sharedcore_keeper_running 0"])
             #expect(await (try group.run(["push", "1@x"])).end() == .exited(0))
-            try await until("the Executor is told of", ["sharedcore_executors_running 1"], within: .seconds(60))
+            try await until("the Executor is told of", ["sharedcore_executors_running 1"], timeout: .seconds(60))
             host.signal(SIGTERM)
             #expect(await host.end() == .exited(0))
         }
 
-        private func until(_ what: String, _ lines: [String], within patience: Duration = Patience.long) async throws {
-            try await eventually(what, within: patience) {
+        private func until(_ what: String, _ lines: [String], timeout: Duration = TestTimeout.long) async throws {
+            try await eventually(what, timeout: timeout) {
                 let figures = try await group.figures().split(separator: "\n").map(String.init)
                 return lines.allSatisfy(figures.contains)
             }
@@ -129,7 +129,7 @@ extension KeeperTests {
             try group.configure("serviceLevels:\n  presencePublish:\n    background: normal\n")
             try await eventually("the host serves") { first.lines.contains { $0.contains("serves") } }
             first.signal(SIGHUP)
-            try await eventually("the reload says it", within: Patience.long) {
+            try await eventually("the reload says it", timeout: TestTimeout.long) {
                 group.errors.contains {
                     $0.contains("“sharedcore keeper --end” for serviceLevels.presencePublish.background")
                 }
@@ -141,11 +141,11 @@ extension KeeperTests {
             try await eventually("the second host serves") { second.lines.contains { $0.contains("serves") } }
             let main = try await stage.startedMain()
             kill(main, SIGKILL)
-            try await eventually("another Main with the former level", within: Patience.long) {
+            try await eventually("another Main with the former level", timeout: TestTimeout.long) {
                 stage.mainPid != main && presenceLevel(of: stage.mainPid) == "none"
             }
             #expect(await (try group.run(["keeper", "--end"])).end() == .exited(0))
-            try await eventually("a Main with the new level", within: Patience.long) {
+            try await eventually("a Main with the new level", timeout: TestTimeout.long) {
                 presenceLevel(of: stage.mainPid) == "normal"
             }
         }

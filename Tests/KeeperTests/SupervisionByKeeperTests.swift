@@ -71,7 +71,7 @@ extension KeeperTests {
             let visitor = try stage.connect()
             TemporaryDirectory.remove(stage.directory.path)
             _ = try? visitor.send(Array(KeeperRequest.status.text.utf8))
-            let end = try await within(Patience.usual, "the end of the keeper") { await keeper.end() }
+            let end = try await withTimeout(TestTimeout.usual, "the end of the keeper") { await keeper.end() }
             #expect(end == .exited(0))
             #expect(kill(main, 0) == -1)
         }
@@ -154,7 +154,7 @@ extension KeeperTests {
             let keeper = try await stage.start(shell("exec sleep 1000"))
             try await stage.untilNoted("background=1")
             keeper.signal(SIGTERM)
-            let end = try await within(Patience.usual, "the end of the keeper") { await keeper.end() }
+            let end = try await withTimeout(TestTimeout.usual, "the end of the keeper") { await keeper.end() }
             #expect(end == .exited(0))
             #expect(stage.mainPid == nil)
             #expect(!stage.directory.names.contains(KeeperPlace.socketName))

@@ -30,11 +30,11 @@ while true {
     switch words.first {
     case "sleep":
         // Where there is no keeper now, the next one is told.
-        try? await sockets.fallAsleep()
+        try? await sockets.enterBackground()
         await wakes.next()
     case "exit": try Connection.exit(Int32(words[1]) ?? 0)
     case "calls": try? await sockets.setActiveCalls(Int(words[1]) ?? 0)
-    case "alive": try? await sockets.sayAlive()
+    case "alive": try? await sockets.sendHeartbeat()
     case "release": try await sockets.release("line")
     default: break
     }

@@ -5,7 +5,7 @@ internal import Lifecycle
 extension ConnectivityJudge {
     /// Judges that an action is carried out now.
     mutating func carriedOut(
-        _ ordered: OrderedAction, _ outcome: ConnectivityMachine.Outcome, at position: LifePosition
+        _ ordered: OrderedAction, _ outcome: ConnectivityMachine.Outcome, at position: LifecyclePosition
     ) {
         require(ordered.number > lastDone, "P2: actions in their order, each once", ordered)
         require(!dropped.contains(ordered.number), "P2: nothing that was dropped", ordered)

@@ -60,7 +60,7 @@ package struct ConnectivityJudge {
     /// Whether the last action was a connection that was made.
     var hasConnected = false
 
-    init(startingIn position: LifePosition) {
+    init(startingIn position: LifecyclePosition) {
         hasGivenUp = position.application == .suspended
         isOwnershipGone = hasGivenUp
         isSubscribed = position.connectivity == .connected

@@ -24,7 +24,7 @@ package struct ConnectivitySimulation {
     private init(seed: UInt64, _ mutant: ConnectivityMutant?) {
         random = SeededRandom(seed: seed)
         self.mutant = mutant
-        let position = LifePosition.all[Int(random.next() % 6)]
+        let position = LifecyclePosition.all[Int(random.next() % 6)]
         var rules = ConnectivityRules(unprepared: .stayAwake)
         mutant?.changeRules?(&rules)
         machine = ConnectivityMachine(
@@ -96,7 +96,7 @@ package struct ConnectivitySimulation {
         case .prepareForBackground:
             return .done(.preparation(chance(3) ? .notReady([.lapsed(registration: "sip")]) : .ready))
         case .checkConnectivity:
-            return .done(.connection(ConnectionCheck.allCases[Int(random.next() % 3)]))
+            return .done(.connection(ConnectionStatus.allCases[Int(random.next() % 3)]))
         default:
             return .done(.done)
         }
@@ -144,32 +144,32 @@ package struct ConnectivitySimulation {
 /// The cells of the table of transitions, written down a second time.
 package enum ListedCells {
     /// Where each event leads from each position. What is not here is not listed.
-    package static let all: [(LifePosition, ConnectivityEvent.Kind, TransitionNumber)] = {
+    package static let all: [(LifecyclePosition, ConnectivityEvent.Kind, TransitionNumber)] = {
         let foreground = ApplicationState.foreground
-        var cells: [(LifePosition, ConnectivityEvent.Kind, TransitionNumber)] = [
-            (LifePosition(foreground, .connected), .networkLost, .t1),
-            (LifePosition(foreground, .disconnected), .networkBack, .t2),
-            (LifePosition(foreground, .disconnected), .toBackground, .t3),
-            (LifePosition(.background, .disconnected), .networkBack, .t4),
-            (LifePosition(.background, .connected), .networkLost, .t5),
-            (LifePosition(.background, .connected), .suspendedBySystem, .t6),
-            (LifePosition(.background, .disconnected), .suspendedBySystem, .t7),
-            (LifePosition(foreground, .connected), .toBackground, .t8),
-            (LifePosition(.background, .connected), .toForeground, .t9),
-            (LifePosition(.background, .disconnected), .toForeground, .t10),
-            (LifePosition(.suspended, .connected), .dataOnKeptSocket, .t11),
-            (LifePosition(.suspended, .connected), .keepAlive, .t12),
-            (LifePosition(.suspended, .connected), .networkLost, .t13),
-            (LifePosition(.suspended, .disconnected), .networkBack, .t14),
-            (LifePosition(.suspended, .disconnected), .keepAlive, .t15),
-            (LifePosition(.suspended, .connected), .toForeground, .t16),
-            (LifePosition(.suspended, .disconnected), .toForeground, .t16),
+        var cells: [(LifecyclePosition, ConnectivityEvent.Kind, TransitionNumber)] = [
+            (LifecyclePosition(foreground, .connected), .networkLost, .t1),
+            (LifecyclePosition(foreground, .disconnected), .networkBack, .t2),
+            (LifecyclePosition(foreground, .disconnected), .toBackground, .t3),
+            (LifecyclePosition(.background, .disconnected), .networkBack, .t4),
+            (LifecyclePosition(.background, .connected), .networkLost, .t5),
+            (LifecyclePosition(.background, .connected), .suspendedBySystem, .t6),
+            (LifecyclePosition(.background, .disconnected), .suspendedBySystem, .t7),
+            (LifecyclePosition(foreground, .connected), .toBackground, .t8),
+            (LifecyclePosition(.background, .connected), .toForeground, .t9),
+            (LifecyclePosition(.background, .disconnected), .toForeground, .t10),
+            (LifecyclePosition(.suspended, .connected), .dataOnKeptSocket, .t11),
+            (LifecyclePosition(.suspended, .connected), .keepAlive, .t12),
+            (LifecyclePosition(.suspended, .connected), .networkLost, .t13),
+            (LifecyclePosition(.suspended, .disconnected), .networkBack, .t14),
+            (LifecyclePosition(.suspended, .disconnected), .keepAlive, .t15),
+            (LifecyclePosition(.suspended, .connected), .toForeground, .t16),
+            (LifecyclePosition(.suspended, .disconnected), .toForeground, .t16),
         ]
         for application in ApplicationState.allCases {
-            cells.append((LifePosition(application, .connected), .cellularCallBegan, .t17))
-            cells.append((LifePosition(application, .connected), .cellularCallEnded, .t17))
+            cells.append((LifecyclePosition(application, .connected), .cellularCallBegan, .t17))
+            cells.append((LifecyclePosition(application, .connected), .cellularCallEnded, .t17))
             for connectivity in Connectivity.allCases {
-                cells.append((LifePosition(application, connectivity), .killedOrRebooted, .t18))
+                cells.append((LifecyclePosition(application, connectivity), .killedOrRebooted, .t18))
             }
         }
         return cells

@@ -27,43 +27,45 @@ struct ServiceLevelTableTests {
 
     @Test("P1, scenario 33: every row in the foreground and in the background", arguments: listed)
     func rows(service: Service, foreground: ServiceLevel, background: ServiceLevel) {
-        #expect(table.level(of: service, in: Situation(.foreground)) == foreground)
-        #expect(table.level(of: service, in: Situation(.background)) == background)
+        #expect(table.level(of: service, in: ServiceConditions(.foreground)) == foreground)
+        #expect(table.level(of: service, in: ServiceConditions(.background)) == background)
     }
 
     @Test("P3, scenario 33: a cellular call leaves no media to any call, and changes nothing else", arguments: listed)
     func cellularCall(service: Service, foreground: ServiceLevel, background: ServiceLevel) {
         for (application, usual) in [(ApplicationState.foreground, foreground), (.background, background)] {
-            let answer = table.explain(service, in: Situation(application, hasCellularCall: true))
+            let answer = table.explain(service, in: ServiceConditions(application, hasCellularCall: true))
             #expect(answer.level == (Self.calls.contains(service) ? .signalingOnly : usual), "\(answer)")
         }
-        let active = table.explain(.activeCall, in: Situation(.background, hasCellularCall: true))
+        let active = table.explain(.activeCall, in: ServiceConditions(.background, hasCellularCall: true))
         #expect(active.rule == .cellularCall)
         #expect(active.reason.contains("held by signaling"))
     }
 
     @Test("P1: a suspended application has no service until it is woken", arguments: Service.allCases)
     func suspended(service: Service) {
-        let answer = table.explain(service, in: Situation(.suspended))
+        let answer = table.explain(service, in: ServiceConditions(.suspended))
         #expect(answer.level == .none)
         #expect(answer.rule == .suspended)
     }
 
     @Test("P1: a call that the other side holds gets its media back only if there is no other active call")
     func otherActiveCall() {
-        let other = Situation(.background, hasOtherActiveCall: true)
+        let other = ServiceConditions(.background, hasOtherActiveCall: true)
         #expect(table.level(of: .remotelyHeldCall, in: other) == .signalingOnly)
         #expect(table.explain(.remotelyHeldCall, in: other).source == .derived)
-        #expect(table.level(of: .remotelyHeldCall, in: Situation(.foreground, hasOtherActiveCall: true)) == .normal)
+        #expect(
+            table.level(of: .remotelyHeldCall, in: ServiceConditions(.foreground, hasOtherActiveCall: true)) == .normal)
         for service in Service.allCases where service != .remotelyHeldCall {
-            #expect(table.level(of: service, in: other) == table.level(of: service, in: Situation(.background)))
+            #expect(table.level(of: service, in: other) == table.level(of: service, in: ServiceConditions(.background)))
         }
     }
 
     @Test("P6: active calls keep full service in the background, whatever other calls there are")
     func activeCallsKeepFullService() {
         for other in [false, true] {
-            #expect(table.level(of: .activeCall, in: Situation(.background, hasOtherActiveCall: other)) == .normal)
+            #expect(
+                table.level(of: .activeCall, in: ServiceConditions(.background, hasOtherActiveCall: other)) == .normal)
         }
     }
 
@@ -71,7 +73,7 @@ struct ServiceLevelTableTests {
     func explanations() {
         for service in Service.allCases {
             for application in ApplicationState.allCases {
-                let answer = table.explain(service, in: Situation(application))
+                let answer = table.explain(service, in: ServiceConditions(application))
                 #expect(!answer.reason.isEmpty)
                 let isDerived = service == .presencePublish && application != .suspended
                 #expect((answer.source == .derived) == isDerived, "\(answer)")
@@ -88,11 +90,11 @@ struct ServiceLevelOverrideTests {
         let table = ServiceLevelTable(replacing: [
             try ServiceLevelOverride(.httpServices, in: .background, to: .normal)
         ])
-        let background = Situation(.background)
+        let background = ServiceConditions(.background)
         #expect(table.level(of: .httpServices, in: background) == .normal)
         #expect(table.explain(.httpServices, in: background).source == .configured)
-        #expect(table.explain(.httpServices, in: Situation(.foreground)).source != .configured)
-        #expect(table.level(of: .httpServices, in: Situation(.suspended)) == .none)
+        #expect(table.explain(.httpServices, in: ServiceConditions(.foreground)).source != .configured)
+        #expect(table.level(of: .httpServices, in: ServiceConditions(.suspended)) == .none)
         for service in Service.allCases where service != .httpServices {
             #expect(
                 table.explain(service, in: background) == ServiceLevelTable.standard.explain(service, in: background))
@@ -107,9 +109,9 @@ struct ServiceLevelOverrideTests {
             try ServiceLevelOverride(.heldCall, in: .background, to: .normal),
             try ServiceLevelOverride(.remotelyHeldCall, in: .background, to: .none),
         ])
-        let situation = Situation(.background, hasCellularCall: true)
-        #expect(table.level(of: .heldCall, in: situation) == .signalingOnly)
-        #expect(table.level(of: .remotelyHeldCall, in: situation) == .none)
+        let conditions = ServiceConditions(.background, hasCellularCall: true)
+        #expect(table.level(of: .heldCall, in: conditions) == .signalingOnly)
+        #expect(table.level(of: .remotelyHeldCall, in: conditions) == .none)
     }
 
     @Test("P1: the environment of a process that a Host has started has the configured levels")
@@ -136,7 +138,7 @@ struct ServiceLevelOverrideTests {
             try ServiceLevelOverride(.presencePublish, in: .background, to: .none),
             try ServiceLevelOverride(.presencePublish, in: .background, to: .normal),
         ])
-        #expect(table.level(of: .presencePublish, in: Situation(.background)) == .normal)
+        #expect(table.level(of: .presencePublish, in: ServiceConditions(.background)) == .normal)
     }
 
     @Test("P1: words of a configuration make an override")

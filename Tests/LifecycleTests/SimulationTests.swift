@@ -22,7 +22,9 @@ struct ConnectivitySimulationTests {
             cells.formUnion(judge.cells)
             numbers.formUnion(judge.numbers)
         }
-        let all = LifePosition.all.flatMap { position in ConnectivityEvent.Kind.allCases.map { "\(position) \($0)" } }
+        let all = LifecyclePosition.all.flatMap { position in
+            ConnectivityEvent.Kind.allCases.map { "\(position) \($0)" }
+        }
         #expect(Set(all).subtracting(cells).isEmpty)
         #expect(numbers == Set(TransitionNumber.allCases))
     }

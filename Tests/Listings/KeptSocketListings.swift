@@ -15,12 +15,12 @@ func keepConnection(
     Task {
         for await event in keeper.events {
             switch event {
-            case .wake(let budget): process(connection, budget)  // then fallAsleep() again
+            case .wake(let budget): process(connection, budget)  // then enterBackground() again
             case .budgetEnds, .keeperLost, .keeperFound: break
             }
         }
     }
-    try await keeper.fallAsleep()
+    try await keeper.enterBackground()
 }
 
 func followNetworks() async throws {

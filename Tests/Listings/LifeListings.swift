@@ -9,7 +9,7 @@ func connect(_ telephone: any ConnectivityDelegate, log: @escaping @Sendable (St
 
     await runner.handle(.networkBack)  // reconnect, register, subscribe, presence, HTTP, report
     await runner.handle(.toBackground)  // the levels of the background
-    print(ServiceLevelTable.standard.level(of: .httpServices, in: await runner.situation))  // none
+    print(ServiceLevelTable.standard.level(of: .httpServices, in: await runner.conditions))  // none
 }
 
 func replaceLevels() throws -> ServiceLevelTable {

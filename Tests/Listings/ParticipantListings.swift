@@ -41,7 +41,7 @@ func runExecutor(
     in group: any SharedGroup, with server: MessengerServer, for callID: CallID, show: (InboxMessage) -> Void
 ) async throws {
     try await group.withExecutor(core: { MessengerCore(server: server) }) { executor in
-        let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
+        let answer = try await executor.message(forCallID: callID, timeout: .seconds(20))
         if case .message(let taken) = answer.content {  // from the process that has it, or from a core run here
             show(taken.message)
             try await executor.acknowledge(taken)  // once for everybody

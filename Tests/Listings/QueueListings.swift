@@ -26,7 +26,7 @@ func finish(_ job: QueuedMessage<Job>, with result: [UInt8], in group: any Share
 func ask(_ wormhole: Wormhole) async throws -> Int {
     let doubling = RequestID<Int, Int>("double")
 
-    let answer = try await wormhole.request(21, of: doubling, within: .seconds(5))
+    let answer = try await wormhole.request(21, of: doubling, timeout: .seconds(5))
 
     for try await request in try await wormhole.requests(of: doubling) {
         try await request.reply(request.request * 2)

@@ -26,7 +26,7 @@ struct DeliverySlotTests {
         let slot = DeliverySlot()
         let waiting = Task { try await slot.next() }
         slot.add(delivery(1))
-        let found = try await within(Patience.usual, "the delivery") { try await waiting.value }
+        let found = try await withTimeout(TestTimeout.usual, "the delivery") { try await waiting.value }
         #expect(found == delivery(1))
     }
 
@@ -49,7 +49,7 @@ struct DeliverySlotTests {
         #expect(slot.resume())
         try await eventually("the pending one is delivered") { !taken.value.isEmpty }
         slot.end()
-        try await within(Patience.usual, "the end") { try await taking.value }
+        try await withTimeout(TestTimeout.usual, "the end") { try await taking.value }
         #expect(taken.value == [delivery(3, count: 3)])
         #expect(!slot.resume())
     }
@@ -63,7 +63,7 @@ struct DeliverySlotTests {
             slot.cancel()
             slot.cancel()
             slot.add(delivery(2))
-            let next = try await within(Patience.usual, "the end") { try await slot.next() }
+            let next = try await withTimeout(TestTimeout.usual, "the end") { try await slot.next() }
             #expect(next == nil)
         }
     }
@@ -73,7 +73,7 @@ struct DeliverySlotTests {
         let slot = DeliverySlot()
         let waiting = Task { try await slot.next() }
         slot.cancel()
-        #expect(try await within(Patience.usual, "the end") { try await waiting.value } == nil)
+        #expect(try await withTimeout(TestTimeout.usual, "the end") { try await waiting.value } == nil)
     }
 
     @Test("What waits at the end can still be taken; then comes the error, once")

@@ -12,7 +12,7 @@ struct ArticleCode {
         await app.freeze()
 
         let push = try await group.executor("push")
-        let call = push.message(forCallID: "1", deadline: .seconds(20))
+        let call = push.message(forCallID: "1", timeout: .seconds(20))
         try group.server.receive("Lunch?", as: "1")
         let answer = try await call.value
         #expect(answer.text == "Lunch?")
@@ -20,7 +20,7 @@ struct ArticleCode {
 
         await app.thaw()
         try await group.advance(until: "Main owns again") { try await group.owner()?.name == "app" }
-        let again = try await group.executor("again").message(forCallID: "1", deadline: .seconds(20)).value
+        let again = try await group.executor("again").message(forCallID: "1", timeout: .seconds(20)).value
         #expect(again.text == nil)
 
         let timeline = try await group.timeline()
@@ -61,7 +61,7 @@ struct ArticleCode {
         let script = CoreScript()
         script.hang(at: .stop)
         let push = try await group.executor("push", script: script)
-        let call = push.message(forCallID: "1", deadline: .seconds(20))
+        let call = push.message(forCallID: "1", timeout: .seconds(20))
         try await group.advance(until: "its core runs") { try await group.owner()?.state == .running }
 
         let app = try await group.main("app")

@@ -12,7 +12,7 @@ struct LifeTests {
     func letGoWhileItRuns() async throws {
         let script = CoreScript()
         script.hang(at: .stop)
-        let call = try await group.executor("push", script: script).message(forCallID: "1", deadline: .seconds(20))
+        let call = try await group.executor("push", script: script).message(forCallID: "1", timeout: .seconds(20))
         try await group.advance(until: "its core runs") { try await group.owner()?.state == .running }
         let owner = try #require(try await group.observer().sessions().first { $0.name == "push" }?.process)
         let app = try await group.main("app")

@@ -74,12 +74,12 @@ struct ProcessTests {
         try group.server.receive("Lunch?", as: "1")
         try await group.advance(until: "it is stored") { script.isHanging(at: .acknowledge) }
         await app.kill()
-        script.goOn(at: .acknowledge)
+        script.resume(at: .acknowledge)
         try await group.runUntilIdle()
         #expect(group.server.pending.count == 1)
 
         let push = try await group.executor("push")
-        let answer = try await push.message(forCallID: "1", deadline: .seconds(20)).value
+        let answer = try await push.message(forCallID: "1", timeout: .seconds(20)).value
         #expect(answer.text == "Lunch?")
         #expect(answer.source == .inbox)
         try await push.acknowledge(answer)
@@ -88,7 +88,7 @@ struct ProcessTests {
         try await group.advance(until: "the server has heard of it") { group.server.pending.isEmpty }
         #expect(group.server.acknowledged.count == 1)
         let late = try await group.executor("late")
-        #expect(try await late.message(forCallID: "1", deadline: .seconds(20)).value.text == nil)
+        #expect(try await late.message(forCallID: "1", timeout: .seconds(20)).value.text == nil)
         try await group.timeline().expectRulesHold()
     }
 
@@ -110,7 +110,7 @@ struct ProcessTests {
         let script = CoreScript()
         script.hang(at: .stop)
         let push = try await group.executor("push", script: script)
-        let call = push.message(forCallID: "1", deadline: .seconds(20))
+        let call = push.message(forCallID: "1", timeout: .seconds(20))
         try await group.advance(until: "its core runs") { try await group.owner()?.state == .running }
         let start = group.clock.now()
         let app = try await group.main("app")

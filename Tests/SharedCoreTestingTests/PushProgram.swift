@@ -10,7 +10,7 @@ struct PushProgram {
 
     func show(_ callID: CallID) async throws -> String? {
         try await group.withExecutor(environment: environment, core: core) { executor in
-            let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
+            let answer = try await executor.message(forCallID: callID, timeout: .seconds(20))
             guard case .message(let taken) = answer.content else { return nil }
             try await executor.acknowledge(taken)
             guard case .text(_, _, let text) = taken.message.content else { return nil }

@@ -15,7 +15,7 @@ struct SameStoryTests {
             try await app.start()
             await app.freeze()
             let push = try await group.executor("push")
-            let call = push.message(forCallID: "1", deadline: .seconds(20))
+            let call = push.message(forCallID: "1", timeout: .seconds(20))
             try await group.advance(until: "the Executor owns") { try await group.owner()?.name == "push" }
             await app.thaw()
             try await group.runUntilIdle()
@@ -43,7 +43,7 @@ struct SameStoryTests {
                 calls.append(
                     push.process.run {
                         try await group.clock.sleep(until: instant)
-                        _ = try await push.participant.message(forCallID: callID, deadline: .seconds(20))
+                        _ = try await push.participant.message(forCallID: callID, timeout: .seconds(20))
                         answered.add(number)
                     })
                 try await group.runUntilIdle()
@@ -66,7 +66,7 @@ struct SameStoryTests {
             for number in expected {
                 let process = try await group.process(.tool, "reader \(number)")
                 process.run {
-                    await group.server.news(after: 0)
+                    await group.server.waitForUpdate(after: 0)
                     heard.add(number)
                 }
                 try await group.runUntilIdle()

@@ -20,8 +20,8 @@ struct ScriptedCoreTests {
         #expect(script.startCount == 2)
     }
 
-    @Test("It hangs at every moment until it may go on", arguments: CoreMoment.allCases)
-    func hangs(moment: CoreMoment) async throws {
+    @Test("It hangs at every moment until it may go on", arguments: CoreStep.allCases)
+    func hangs(moment: CoreStep) async throws {
         script.hang(at: moment)
         try group.server.receive("Lunch?", as: "1")
         let app = try await group.main("app", script: script)
@@ -34,7 +34,7 @@ struct ScriptedCoreTests {
         #expect(group.server.pending.isEmpty == (moment == .stop))
         if let stop { #expect(!stop.isOver) }
 
-        script.goOn(at: moment)
+        script.resume(at: moment)
         try await group.runUntilIdle()
         #expect(!script.isHanging(at: moment))
         #expect(start.isOver)
@@ -54,12 +54,12 @@ struct ScriptedCoreTests {
     @Test("C3: what it does at a moment is done as the core: a critical section that a Main waits for")
     func acts() async throws {
         script.act(at: .start) { [group] context in
-            try await context.enterCriticalSection(bound: .seconds(3))
+            try await context.enterCriticalSection(maximumDuration: .seconds(3))
             try await group.clock.sleep(until: group.clock.now().advanced(by: .seconds(2)))
             try await context.leaveCriticalSection()
         }
         let push = try await group.executor("push", script: script)
-        let call = push.message(forCallID: "1", deadline: .seconds(60))
+        let call = push.message(forCallID: "1", timeout: .seconds(60))
         try await group.advance(until: "it is in its section") { script.startCount == 1 }
         let begin = group.clock.now()
         let app = try await group.main("app")
@@ -107,7 +107,7 @@ struct ScriptedCoreTests {
         #expect(throws: SharedCoreError.self) { try group.server.receive("Lunch?", as: "") }
         let push = try await group.executor("push")
         await #expect(throws: SharedCoreError.self) {
-            try await push.message(forCallID: "", deadline: .seconds(1)).value
+            try await push.message(forCallID: "", timeout: .seconds(1)).value
         }
     }
 }

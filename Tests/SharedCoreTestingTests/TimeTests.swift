@@ -88,10 +88,10 @@ struct TimeTests {
         let run = process.run { [group] in
             for number in 1...10 { try await group.clock.sleep(until: start.advanced(by: .seconds(number))) }
         }
-        let stalled = await #expect(throws: SimulationStalled.self) { try await run.value(within: .seconds(3)) }
-        #expect(stalled?.wasLimit == true)
+        let stalled = await #expect(throws: SimulationStalled.self) { try await run.value(timeout: .seconds(3)) }
+        #expect(stalled?.timedOut == true)
         #expect(start.duration(to: group.clock.now()) == .seconds(3))
-        try await run.value(within: .seconds(7))
+        try await run.value(timeout: .seconds(7))
     }
 
     @Test("What never happens ends the test, and says whether it was the limit or nobody sleeps")
@@ -99,7 +99,7 @@ struct TimeTests {
         let process = try await group.process(.tool, "waiter")
         let waiting = process.run { try await Task.sleep(for: .seconds(3600)) }
         let stalled = await #expect(throws: SimulationStalled.self) { try await waiting.value }
-        #expect(stalled?.wasLimit == false)
+        #expect(stalled?.timedOut == false)
         #expect(stalled?.description.contains("what “waiter” runs ends") == true)
         waiting.cancel()
 
@@ -107,9 +107,9 @@ struct TimeTests {
             while true { try await group.clock.sleep(until: group.clock.now().advanced(by: .seconds(1))) }
         }
         let late = await #expect(throws: SimulationStalled.self) {
-            try await group.advance(until: "pigs fly", within: .seconds(10)) { false }
+            try await group.advance(until: "pigs fly", timeout: .seconds(10)) { false }
         }
-        #expect(late?.wasLimit == true)
+        #expect(late?.timedOut == true)
         #expect(late?.timePassed == .seconds(10))
     }
 
@@ -120,7 +120,7 @@ struct TimeTests {
         defer { mayEnd.add(true) }
         process.run { while mayEnd.all.isEmpty { sched_yield() } }
         let error = await #expect(throws: ConditionNotMet.self) {
-            try await group.thread.untilIdle(within: .milliseconds(50))
+            try await group.thread.untilIdle(timeout: .milliseconds(50))
         }
         #expect(error?.description.contains("blocks") == true)
     }

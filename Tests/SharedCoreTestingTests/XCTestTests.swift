@@ -7,7 +7,7 @@ final class XCTestTests: XCTestCase {
     func testPush() async throws {
         let group = SimulatedGroup()
         let push = try await group.executor("push")
-        let call = push.message(forCallID: "1", deadline: .seconds(20))
+        let call = push.message(forCallID: "1", timeout: .seconds(20))
         try group.server.receive("Lunch?", as: "1")
         let answer = try await call.value
         XCTAssertEqual(answer.text, "Lunch?")

@@ -55,7 +55,7 @@ struct CodecTests {
         #expect(try await wormhole.read(box)?.value == Reading(sensor: 300))
         try await wormhole.send([0x08, 0xac], to: raw)
         let error = await #expect(throws: WormholeError.self) { try await wormhole.read(box) }
-        guard case .malformed = error?.undecodable?.reason else {
+        guard case .malformed = error?.decodingFailure?.reason else {
             Issue.record("a damaged field: \(String(describing: error))")
             return
         }

@@ -16,7 +16,7 @@ struct PassedOverTests {
     private func events(
         of events: MailboxEvents<Int>, upTo last: Int
     ) async throws -> [MailboxEvent<Int>] {
-        try await within(Patience.usual, "the message \(last)") {
+        try await withTimeout(TestTimeout.usual, "the message \(last)") {
             var iterator = events.makeAsyncIterator()
             var heard: [MailboxEvent<Int>] = []
             while let event = try await iterator.next() {

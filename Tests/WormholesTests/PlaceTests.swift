@@ -116,7 +116,7 @@ struct ReplyPlaceTests {
         let envelope = Envelope(codec: "json", schema: 1, replyTo: place, content: .message(Array("21".utf8)))
         let queue = try QueueMailbox(hostile.group, path: hostile.root.path(of: .requests, "double"))
         try await queue.send(envelope.bytes)
-        let request = try await within(Patience.usual, "the request") {
+        let request = try await withTimeout(TestTimeout.usual, "the request") {
             var iterator = requests.makeAsyncIterator()
             return try await iterator.next()
         }

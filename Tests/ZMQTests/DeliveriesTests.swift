@@ -61,7 +61,7 @@ extension ZMQTests {
             tasks.append(try await late.observe(group, on: executor))
             for count in 2...40 as ClosedRange<UInt64> {
                 // What the group is asked for is answered meanwhile.
-                _ = try await within(Patience.usual, "a put") { try await group.put("key", [UInt8(count)]) }
+                _ = try await withTimeout(TestTimeout.usual, "a put") { try await group.put("key", [UInt8(count)]) }
                 try await other.post("name", state: count)
                 try await eventually("the other", free, is: count)
             }
@@ -99,12 +99,12 @@ extension ZMQTests {
             let second = try await stage.hubProcess(storage: "memory")
             for count in 1...20 as ClosedRange<UInt8> {
                 try await expect(.sessionEnded, from: "put \(count) into a group that is gone") {
-                    try await within(Patience.usual, "the put ends") { try await group.put("key", [count]) }
+                    try await withTimeout(TestTimeout.usual, "the put ends") { try await group.put("key", [count]) }
                 }
                 // Whoever asks for the executor only now is to be no worse off.
                 if !isBlockedBefore, count == 1 { try await block() }
             }
-            try await within(Patience.usual, "the close ends") { await group.close() }
+            try await withTimeout(TestTimeout.usual, "the close ends") { await group.close() }
             second.process.signal(SIGKILL)
         }
 
@@ -129,7 +129,7 @@ extension ZMQTests {
             #expect(turns.threads.withLock { $0 } == ["sc-hub-link"])
             _ = try? await task.value
             // Also what begins there only now.
-            try await within(Patience.usual, "a task runs") {
+            try await withTimeout(TestTimeout.usual, "a task runs") {
                 await Task(executorPreference: group.deliveryExecutor) { turns.note(101) }.value
             }
             await hub.stop()

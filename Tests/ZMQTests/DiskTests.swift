@@ -34,10 +34,10 @@
                 let second = await put("second")
                 #expect(second == .unavailable || second == .outcomeUnknown)
                 let revision = try #require(try await client.get("key")).revision
-                await #expect(throws: SharedCoreError.self) { try await client.settled(through: revision) }
+                await #expect(throws: SharedCoreError.self) { try await client.waitUntilDurable(through: revision) }
                 FailPoint.arm("none:fail")
                 try await eventually("the group is written anew") { await put("third") == .guardFailed }
-                try await client.settled(through: revision)
+                try await client.waitUntilDurable(through: revision)
                 #expect(try await client.text("key") == "first")
                 await client.close()
                 await hub.stop()

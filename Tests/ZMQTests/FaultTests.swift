@@ -26,14 +26,14 @@ extension ZMQTests {
             defer { FailPoint.arm("") }
             let link = try HubLink(
                 to: stage.endpoint, group: "group", as: SessionDescription(),
-                options: ZMQGroupOptions(openTimeout: Patience.usual))
+                options: ZMQGroupOptions(openTimeout: TestTimeout.usual))
             let opening = Task { _ = try await link.join() }
             try await hub.admit()
             let (question, _) = try await hub.nextCatchUp()
             hub.answer(question, .snapshot(hub.revision), records: [[0xFF]])
             try await expectEnding(of: link, isProtected)
             try await expect(.corrupt, from: "joining with a damaged state") {
-                try await within(Patience.usual, "the join ends") { try await opening.value }
+                try await withTimeout(TestTimeout.usual, "the join ends") { try await opening.value }
             }
         }
 
@@ -45,7 +45,7 @@ extension ZMQTests {
             try await hub.admit()
             let (question, _) = try await hub.nextCatchUp()
             hub.answer(question, .snapshot(hub.revision), records: try hub.state())
-            let client = try await within(Patience.usual, "the join ends") { try await opening.value }
+            let client = try await withTimeout(TestTimeout.usual, "the join ends") { try await opening.value }
             if !isProtected { FailPoint.arm("link.giveUp:fail") }
             defer { FailPoint.arm("") }
             let reading = Task { try await client.get("k") }
@@ -54,7 +54,7 @@ extension ZMQTests {
             news.effects = [[0xFF]]
             hub.publish(news)
             try await expect(.corrupt, from: "a read that was on its way") {
-                try await within(Patience.usual, "the read ends") { try await reading.value }
+                try await withTimeout(TestTimeout.usual, "the read ends") { try await reading.value }
             }
             try await expect(.corrupt, from: "a read after that") { _ = try await client.get("k") }
             let link = client.link
@@ -74,7 +74,7 @@ extension ZMQTests {
             try await hub.admit()
             let (again, _) = try await hub.nextCatchUp()
             hub.answer(again, .snapshot(hub.revision), records: try hub.state())
-            let client = try await within(Patience.usual, "the join ends") { try await opening.value }
+            let client = try await withTimeout(TestTimeout.usual, "the join ends") { try await opening.value }
             #expect(hub.hellos.count == 2)
 
             hub.publish(try await hub.put("k", [UInt8](repeating: 1, count: Wire.newsFrameByteLimit)))

@@ -111,7 +111,7 @@ extension ZMQTests {
 
         /// The keys that change next.
         private func next(of watch: Watch) async throws -> [Key] {
-            let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
+            let event = try await withTimeout(TestTimeout.usual, "the watch goes on") { try await watch.next() }
             guard case .changes(let changes)? = event else { return [] }
             return changes.changes.map(\.key)
         }

@@ -43,7 +43,7 @@ extension ZMQTests {
             return text?.count { $0 == UInt8(ascii: "\n") } ?? 0
         }
 
-        private func open(with launcher: HubLauncher, within timeout: Duration? = Patience.usual) async throws {
+        private func open(with launcher: HubLauncher, timeout: Duration? = TestTimeout.usual) async throws {
             let group = try await stage.client {
                 $0.launcher = launcher
                 $0.openTimeout = timeout
@@ -106,7 +106,7 @@ extension ZMQTests {
             // No shell: some begin by blocking nothing.
             let file = stage.directory.path(of: "status")
             let launcher = HubLauncher(program: "/usr/bin/dd", arguments: ["if=/proc/self/status", "of=\(file)"])
-            let opening = Task { try await open(with: launcher, within: nil) }
+            let opening = Task { try await open(with: launcher, timeout: nil) }
             func mask() -> Substring? {
                 let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
                 return text.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
@@ -124,7 +124,7 @@ extension ZMQTests {
             var starter: OpenFile? = try OpenFile(path: stage.directory.path(of: "hub.start"), .create)
             #expect(try starter?.tryLock(byteAt: 0) == true)
             let late = await #expect(throws: SharedCoreError.self) {
-                try await open(with: launcher, within: .milliseconds(300))
+                try await open(with: launcher, timeout: .milliseconds(300))
             }
             #expect(late?.code == .unavailable && late?.message.contains("not there in time") == true)
             #expect(starts == 0)
@@ -193,8 +193,8 @@ extension ZMQTests {
             let hub = try await stage.hub()
             let group = try await stage.client { $0.launcher = launcher }
             await hub.stop()
-            try await within(Patience.usual, "none is to be started") {
-                try await launcher.launch(at: stage.endpoint, within: nil, asReplacement: true)
+            try await withTimeout(TestTimeout.usual, "none is to be started") {
+                try await launcher.launch(at: stage.endpoint, timeout: nil, asReplacement: true)
             }
             #expect(starts == 0)
             await group.close()
@@ -241,7 +241,7 @@ extension ZMQTests {
         @Test("A cancelled client does not wait for the hub that it has started")
         func cancelled() async throws {
             let launcher = try launcher("exit 0")
-            let opening = Task { try await open(with: launcher, within: nil) }
+            let opening = Task { try await open(with: launcher, timeout: nil) }
             try await eventually("the program runs") { starts == 1 }
             opening.cancel()
             let error = await #expect(throws: SharedCoreError.self) { try await opening.value }

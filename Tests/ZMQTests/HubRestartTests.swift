@@ -87,7 +87,7 @@ extension ZMQTests {
             isOver.update { $0 = true }
             var total = 0
             for writer in writers {
-                total += try await within(Patience.usual, "a writer ends") { try await writer.value }
+                total += try await withTimeout(TestTimeout.usual, "a writer ends") { try await writer.value }
             }
             #expect(try await count(clients[0]) == total)
 
@@ -97,7 +97,7 @@ extension ZMQTests {
             try await watcher.sync()
             let last = try await watcher.list("count").entries.map(\.revision).max() ?? .zero
             while revision < last {
-                let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
+                let event = try await withTimeout(TestTimeout.usual, "the watch goes on") { try await watch.next() }
                 switch try #require(event) {
                 case .changes(let set):
                     #expect(set.revision > revision)
@@ -114,7 +114,7 @@ extension ZMQTests {
             }
             var posted: UInt64 = 0
             while posted < UInt64(total) {
-                let delivery = try await within(Patience.usual, "the posts arrive") { try await posts.next() }
+                let delivery = try await withTimeout(TestTimeout.usual, "the posts arrive") { try await posts.next() }
                 posted += try #require(delivery).count
             }
             #expect(posted == UInt64(total))
@@ -158,7 +158,7 @@ extension ZMQTests {
             let second = try await stage.hubProcess(storage: "memory")
             try await expect(.sessionEnded, from: "a read of the group that is gone") { _ = try await client.get("k") }
             let end = await #expect(throws: SharedCoreError.self) {
-                try await within(Patience.usual, "the watch ends") { try await waiting.value }
+                try await withTimeout(TestTimeout.usual, "the watch ends") { try await waiting.value }
             }
             #expect(end?.code == .sessionEnded)
             let again = try await stage.client()
@@ -184,7 +184,7 @@ extension ZMQTests {
             let task = Task { try await client.put("k", [3]) }
             task.cancel()
             let cancelled = await #expect(throws: SharedCoreError.self) {
-                try await within(Patience.usual, "the cancelled commit ends") { try await task.value }
+                try await withTimeout(TestTimeout.usual, "the cancelled commit ends") { try await task.value }
             }
             #expect(cancelled?.code == .cancelled)
             await client.close()

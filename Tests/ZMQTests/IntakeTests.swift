@@ -34,7 +34,7 @@ extension ZMQTests {
             // The thread looks at its sockets after each of these jobs.
             for _ in 0..<500 { #expect(await service.intake.byteCount <= limit + byteCount) }
             order.letGo()
-            #expect(try await within(Patience.usual, "the commit ends") { try await commit.value }.changed)
+            #expect(try await withTimeout(TestTimeout.usual, "the commit ends") { try await commit.value }.changed)
             var answered = 0
             try await eventually("all of the flood is answered") {
                 for raw in flood { while try raw.hear() != nil { answered += 1 } }
@@ -86,14 +86,14 @@ extension ZMQTests {
             // While the flood goes on, that one is sent as well.
             for _ in 0..<600 { for raw in flood { try await raw.say([0xFF]) } }
             order.letThrough()
-            #expect(try await within(Patience.usual, "the commit ends") { try await held.value }.changed)
+            #expect(try await withTimeout(TestTimeout.usual, "the commit ends") { try await held.value }.changed)
             // Nobody else is answered while it waits.
             try await eventually("the other request waits for the order") { order.waitingCount == 1 }
             var answered = 0
             for raw in flood { while try raw.hear() != nil { answered += 1 } }
             #expect(answered < 12_000, "how many of 18,000 were answered first")
             order.letGo()
-            #expect(try await within(Patience.usual, "the other commit ends") { try await asked.value }.changed)
+            #expect(try await withTimeout(TestTimeout.usual, "the other commit ends") { try await asked.value }.changed)
             await service.stop()
             await client.close()
         }
@@ -129,7 +129,7 @@ extension ZMQTests {
             }
             #expect((4...5).contains(first.filter { $0 == 0xFE }.count), "\(first)")
             order.letGo()
-            #expect(try await within(Patience.usual, "the commit ends") { try await held.value }.changed)
+            #expect(try await withTimeout(TestTimeout.usual, "the commit ends") { try await held.value }.changed)
             await client.close()
             await service.stop()
         }
@@ -200,10 +200,11 @@ extension ZMQTests {
             let late = Task { try await client.put("late", [1]).revision.rawValue }
             try await eventually("and one more") { await service.intake.count == 50 }
             order.letGo()
-            let revision = try await within(Patience.usual, "the late one ends") { try await late.value }
+            let revision = try await withTimeout(TestTimeout.usual, "the late one ends") { try await late.value }
             var before = 0
             for put in many {
-                before += try await within(Patience.usual, "each ends") { try await put.value } < revision ? 1 : 0
+                before +=
+                    try await withTimeout(TestTimeout.usual, "each ends") { try await put.value } < revision ? 1 : 0
             }
             #expect(before == 1, "the one that was being answered")
             await client.close()
@@ -247,7 +248,7 @@ extension ZMQTests {
             let client = try await stage.client()
             let (silent, session) = try await join(stage, endpoint, number: 1)
             #expect(try await client.sessions().map(\.id).contains(session))
-            try await eventually("the lease is over", within: Patience.long) {
+            try await eventually("the lease is over", timeout: TestTimeout.long) {
                 try await client.sessions().map(\.id) == [client.session.id]
             }
             withExtendedLifetime(silent) {}
@@ -272,7 +273,7 @@ extension ZMQTests {
             #expect(await service.mustEnd(silent))
             #expect(await !service.mustEnd(sending))
             order.letGo()
-            _ = try await within(Patience.usual, "the commit ends") { try await commit.value }
+            _ = try await withTimeout(TestTimeout.usual, "the commit ends") { try await commit.value }
             try await eventually("then the sender's is as well") { await service.mustEnd(sending) }
             withExtendedLifetime((sender, other)) {}
             await client.close()
@@ -289,7 +290,9 @@ extension ZMQTests {
             let commits = (0..<2 as Range<UInt8>).map { number in Task { try await client.put("k", [number]) } }
             try await eventually("a request waits, and the end of the session behind it") { order.waitingCount == 2 }
             order.letGo()
-            for commit in commits { _ = try await within(Patience.usual, "a commit ends") { try await commit.value } }
+            for commit in commits {
+                _ = try await withTimeout(TestTimeout.usual, "a commit ends") { try await commit.value }
+            }
             #expect(try await client.sessions().map(\.id) == [client.session.id])
             await client.close()
             await service.stop()

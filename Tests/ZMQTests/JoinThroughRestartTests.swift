@@ -25,7 +25,7 @@ extension ZMQTests {
             FailPoint.arm([String](repeating: "hub.state:fail", count: 200).joined(separator: ","))
             let link = try HubLink(
                 to: endpoint, group: "group", as: SessionDescription(),
-                options: ZMQGroupOptions(openTimeout: Patience.usual))
+                options: ZMQGroupOptions(openTimeout: TestTimeout.usual))
             let joining = Task { try await link.join().0.session.id }
             try await eventually("the state is asked for") { await link.hasAsked }
             await first.stop()
@@ -36,7 +36,7 @@ extension ZMQTests {
             try await eventually("the next hub has seen the subscription") { !FailPoint.isActive("hub.echo") }
             try await eventually("the next hub has welcomed the client") { await link.isWelcomedAgain }
             await second.echo(link.mark)
-            let session = try await within(Patience.usual, "the join ends") { try await joining.value }
+            let session = try await withTimeout(TestTimeout.usual, "the join ends") { try await joining.value }
             #expect(order.replica.read { Array($0.sessions.keys) } == [session])
             await link.close()
             await second.stop()

@@ -20,7 +20,7 @@ extension ZMQTests {
             stage = try HubStage()
             let link = try HubLink(
                 to: stage.endpoint, group: "group", as: SessionDescription(),
-                options: ZMQGroupOptions(openTimeout: Patience.usual, requestTimeout: Patience.usual))
+                options: ZMQGroupOptions(openTimeout: TestTimeout.usual, requestTimeout: TestTimeout.usual))
             hub = try ScriptedHub(at: stage.endpoint)
             self.link = link
             joining = Task { try await link.join().1.read { $0.revision } }
@@ -113,12 +113,12 @@ extension ZMQTests {
                 }
             }
             #expect(hub.hellos.last?.resumed == hub.session?.id)
-            _ = try await within(Patience.usual, "the read ends") { try await reading.value }
+            _ = try await withTimeout(TestTimeout.usual, "the read ends") { try await reading.value }
             await leave()
         }
 
         private func joined() async throws -> Revision {
-            try await within(Patience.usual, "the join ends") { [joining] in try await joining.value }
+            try await withTimeout(TestTimeout.usual, "the join ends") { [joining] in try await joining.value }
         }
 
         private func leave() async {

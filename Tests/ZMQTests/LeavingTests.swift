@@ -64,7 +64,7 @@ extension ZMQTests {
             try await expectDone(isProtected) { client, hub, _ in
                 let closing = Task { await client.close() }
                 hub.answer(try await hub.nextClose(), .done)
-                try await within(Patience.usual, "the close ends") { await closing.value }
+                try await withTimeout(TestTimeout.usual, "the close ends") { await closing.value }
             }
         }
 
@@ -92,14 +92,14 @@ extension ZMQTests {
             try await hub.admit()
             let (state, _) = try await hub.nextCatchUp()
             hub.answer(state, .snapshot(hub.revision), records: try hub.state())
-            let client = try await within(Patience.usual, "the join ends") { try await opening.value }
+            let client = try await withTimeout(TestTimeout.usual, "the join ends") { try await opening.value }
 
             let putting = Task { try await client.put("k", [1]) }
             let question = try await hub.next("its commit")
             let commit = Commit(revision: Revision(rawValue: hub.revision.rawValue + 1), changed: true)
             hub.answer(question, .outcome(.committed(commit), at: commit.revision, News(after: hub.revision)))
             try await end(client, hub, putting)
-            let outcome = try await within(Patience.usual, "the put ends") { await putting.result }
+            let outcome = try await withTimeout(TestTimeout.usual, "the put ends") { await putting.result }
             if isProtected {
                 #expect(try outcome.get() == commit)
             } else {

@@ -29,10 +29,12 @@ extension ZMQTests {
                 await hub.stop()
                 let asked = Task { try await writer.put("count", Counted.bytes(UInt64(round) * 2 + 1)) }
                 hub = try await stage.hub(at: [endpoint])
-                _ = try await within(Patience.usual, "what was asked without a hub is done") { try await asked.value }
+                _ = try await withTimeout(TestTimeout.usual, "what was asked without a hub is done") {
+                    try await asked.value
+                }
             }
             for value in 0..<6 {
-                let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
+                let event = try await withTimeout(TestTimeout.usual, "the watch goes on") { try await watch.next() }
                 guard case .changes(let set)? = event else {
                     Issue.record("no change: \(String(describing: event))")
                     return

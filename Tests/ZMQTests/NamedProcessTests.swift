@@ -37,13 +37,13 @@ extension ZMQTests {
 
             let client = try await ZMQGroup.open(
                 hub.endpoints[0], group: "group", as: SessionDescription(role: .main),
-                options: ZMQGroupOptions(openTimeout: Patience.usual, requestTimeout: Patience.usual))
+                options: ZMQGroupOptions(openTimeout: TestTimeout.usual, requestTimeout: TestTimeout.usual))
             var options = CoordinationOptions(
-                handoverDeadline: .milliseconds(100), handoverHardMaximum: .milliseconds(200),
-                stopBound: .milliseconds(100))
+                handoverTimeout: .milliseconds(100), handoverMaximumTimeout: .milliseconds(200),
+                stopTimeout: .milliseconds(100))
             options.answerBound = .milliseconds(100)
             let main = try MainParticipant(of: client, options: options) { IdleCore() }
-            try await within(Patience.usual, "it owns") { try await main.start() }
+            try await withTimeout(TestTimeout.usual, "it owns") { try await main.start() }
 
             // Only what lives can be stopped.
             victim.signal(SIGSTOP)

@@ -75,7 +75,7 @@ extension ZMQTests {
             try await play.remote.tell("hold mine here")
             let watch = try await play.local.watch("mine", from: .now)
             try play.network.cut()
-            let event = try await within(Patience.usual, "the session ends") { try await watch.next() }
+            let event = try await withTimeout(TestTimeout.usual, "the session ends") { try await watch.next() }
             guard case .changes(let set)? = event else {
                 Issue.record("no change: \(String(describing: event))")
                 return

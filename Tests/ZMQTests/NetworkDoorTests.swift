@@ -254,7 +254,7 @@ extension ZMQTests {
             var quietRounds = 0
             var most = before
             // As many as would bring 1 GiB of answers.
-            try await eventually("nothing more is taken of the two", within: Patience.long) {
+            try await eventually("nothing more is taken of the two", timeout: TestTimeout.long) {
                 let former = questions
                 let bytes = try Request(number: questions + 1, nonce: nonce, body: .catchUp(after: nil)).bytes()
                 if questions < 1_024, silent.send([bytes]) { questions += 1 }

@@ -55,7 +55,7 @@ extension ZMQTests {
             order.letGo()
             var revisions: [Revision] = []
             for commit in commits {
-                revisions.append(try await within(Patience.usual, "a commit ends") { try await commit.value })
+                revisions.append(try await withTimeout(TestTimeout.usual, "a commit ends") { try await commit.value })
             }
 
             let frames = try await told(on: stream, upTo: try #require(revisions.max()))

@@ -20,7 +20,7 @@ extension ZMQTests {
             let observation = try await listener.observe("news")
             FailPoint.arm("hub.publish:fail")
             let revision = try await writer.post("news", state: 7)
-            let delivery = try await within(Patience.usual, "the post arrives") { try await observation.next() }
+            let delivery = try await withTimeout(TestTimeout.usual, "the post arrives") { try await observation.next() }
             #expect(delivery?.revision == revision)
             #expect(delivery?.state == 7)
             await close([writer, listener], hub)
@@ -47,7 +47,7 @@ extension ZMQTests {
             #expect(!arrived.value)
             // Whoever looks by itself finds it all the same.
             try await listener.sync()
-            let delivery = try await within(Patience.usual, "the post is found") { try await waiting.value }
+            let delivery = try await withTimeout(TestTimeout.usual, "the post is found") { try await waiting.value }
             #expect(delivery?.revision == revision)
             FailPoint.arm("")
             await close([writer, listener], hub)
@@ -67,7 +67,7 @@ extension ZMQTests {
             }
             var seen: [Revision] = []
             while seen.count < written.count {
-                let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
+                let event = try await withTimeout(TestTimeout.usual, "the watch goes on") { try await watch.next() }
                 seen.append(try #require(event).revision)
             }
             #expect(seen == written)
@@ -93,7 +93,7 @@ extension ZMQTests {
                 let joined = try await stage.client()
                 let observation = try await joined.observe("hello")
                 let revision = try await writer.post("hello", state: number)
-                let delivery = try await within(Patience.usual, "the post \(number) arrives") {
+                let delivery = try await withTimeout(TestTimeout.usual, "the post \(number) arrives") {
                     try await observation.next()
                 }
                 #expect(delivery?.revision == revision)
@@ -184,7 +184,7 @@ extension ZMQTests {
                 Transaction(operations: [.put("k", [1], .session), .post("n", state: 1)])
             ).revision
             #expect(
-                try await within(Patience.usual, "the hub's client hears") { try await heard.next() }?.revision
+                try await withTimeout(TestTimeout.usual, "the hub's client hears") { try await heard.next() }?.revision
                     == revision)
             #expect(try await remote.get("k")?.origin == local.session.id)
             let answer = try await remote.post("n", state: 2)
@@ -193,7 +193,7 @@ extension ZMQTests {
             #expect(sessions == [remote.session.id, local.session.id].sorted())
             let watch = try await remote.watch("k", from: .now)
             await local.close()
-            let event = try await within(Patience.usual, "the end is seen") { try await watch.next() }
+            let event = try await withTimeout(TestTimeout.usual, "the end is seen") { try await watch.next() }
             guard case .changes(let set)? = event else {
                 Issue.record("no change: \(String(describing: event))")
                 return

@@ -24,15 +24,17 @@ extension ZMQTests {
             let opening = Task {
                 try await ZMQGroup.open(
                     stage.endpoint, group: "group", as: SessionDescription(role: .main),
-                    options: ZMQGroupOptions(openTimeout: Patience.usual, requestTimeout: Patience.usual))
+                    options: ZMQGroupOptions(openTimeout: TestTimeout.usual, requestTimeout: TestTimeout.usual))
             }
             try await hub.admit()
             let (question, _) = try await hub.nextCatchUp()
             hub.answer(question, .snapshot(hub.revision), records: try hub.state())
-            let client = try await within(Patience.usual, "the join ends") { try await opening.value }
+            let client = try await withTimeout(TestTimeout.usual, "the join ends") { try await opening.value }
 
             let core = HeldCore()
-            let main = try MainParticipant(of: client, options: CoordinationOptions(stopBound: .seconds(120))) { core }
+            let main = try MainParticipant(of: client, options: CoordinationOptions(stopTimeout: .seconds(120))) {
+                core
+            }
             let starting = Task { try await main.start() }
             try await hub.serve(until: "its core runs") { await main.epoch != nil && core.isRunning.isRaised }
             try await hub.serve(until: "the start has returned") { await main.coreStarts == 1 }
@@ -62,7 +64,8 @@ extension ZMQTests {
             #expect(core.hasStopped.isRaised == isProtected)
             hub.answer(close, .done)
             core.mayStop.raise()
-            #expect(try await within(Patience.usual, "the owner has left") { await ending.value } == .sessionEnded)
+            #expect(
+                try await withTimeout(TestTimeout.usual, "the owner has left") { await ending.value } == .sessionEnded)
             #expect(core.hasStopped.isRaised)
             _ = await starting.result
         }

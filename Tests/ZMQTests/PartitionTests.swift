@@ -28,10 +28,10 @@ extension ZMQTests {
             let waiting = Task { try await remote.put("from afar", [1]).revision }
             requests.heal()
             stream.heal()
-            written.append(try await within(Patience.usual, "the commit arrives") { try await waiting.value })
+            written.append(try await withTimeout(TestTimeout.usual, "the commit arrives") { try await waiting.value })
             var seen: [Revision] = []
             while seen.count < written.count {
-                let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
+                let event = try await withTimeout(TestTimeout.usual, "the watch goes on") { try await watch.next() }
                 seen.append(try #require(event).revision)
             }
             #expect(seen == written)
@@ -54,7 +54,7 @@ extension ZMQTests {
             let watch = try await local.watch("mine", from: .now)
             requests.cut()
             stream.cut()
-            let event = try await within(Patience.usual, "the session ends") { try await watch.next() }
+            let event = try await withTimeout(TestTimeout.usual, "the session ends") { try await watch.next() }
             guard case .changes(let set)? = event else {
                 Issue.record("no change: \(String(describing: event))")
                 return
@@ -64,7 +64,7 @@ extension ZMQTests {
             requests.heal()
             stream.heal()
             let error = await #expect(throws: SharedCoreError.self) {
-                try await within(Patience.usual, "the late commit ends") { try await late.value }
+                try await withTimeout(TestTimeout.usual, "the late commit ends") { try await late.value }
             }
             #expect(error?.code == .sessionEnded, "\(String(describing: error))")
             #expect(try await local.get("late") == nil)
@@ -86,12 +86,14 @@ extension ZMQTests {
             let first = try await local.post("news", state: 1)
             try await remote.sync()
             #expect(
-                try await within(Patience.usual, "the asked-for news") { try await observation.next() }?.revision
+                try await withTimeout(TestTimeout.usual, "the asked-for news") { try await observation.next() }?
+                    .revision
                     == first)
             let second = try await local.post("news", state: 2)
             stream.heal()
             #expect(
-                try await within(Patience.usual, "the healed news") { try await observation.next() }?.revision == second
+                try await withTimeout(TestTimeout.usual, "the healed news") { try await observation.next() }?.revision
+                    == second
             )
             withExtendedLifetime(requests) {}
             await remote.close()

@@ -28,10 +28,12 @@ extension ZMQTests {
             let revision = try await writer.post("second", state: 2)
             let arrived = Task { try await observation.next()?.revision }
             if isProtected {
-                #expect(try await within(Patience.usual, "the post arrives") { try await arrived.value } == revision)
+                #expect(
+                    try await withTimeout(TestTimeout.usual, "the post arrives") { try await arrived.value } == revision
+                )
             } else {
                 await #expect(throws: ConditionNotMet.self) {
-                    _ = try await within(.seconds(1), "the post arrives") { try await arrived.value }
+                    _ = try await withTimeout(.seconds(1), "the post arrives") { try await arrived.value }
                 }
             }
             await writer.close()
@@ -50,7 +52,7 @@ extension ZMQTests {
                     _ = try await stage.client { $0.openTimeout = .milliseconds(500) }
                 }
             } else {
-                await (try await stage.client { $0.openTimeout = Patience.usual }).close()
+                await (try await stage.client { $0.openTimeout = TestTimeout.usual }).close()
             }
             await hub.stop()
         }

@@ -31,7 +31,7 @@ extension ZMQTests {
             let staying = try await stage.client()
             let link = try HubLink(
                 to: stage.endpoint, group: "group", as: SessionDescription(),
-                options: ZMQGroupOptions(openTimeout: Patience.usual))
+                options: ZMQGroupOptions(openTimeout: TestTimeout.usual))
             let session = try await link.join().0.session.id
             FailPoint.arm(Self.fullDisk + (isProtected ? "" : ",\(protectionTakenOut):fail"))
             defer { FailPoint.arm("") }

@@ -20,13 +20,13 @@ extension ZMQTests {
             hub = try ScriptedHub(at: stage.endpoint)
             let link = try HubLink(
                 to: stage.endpoint, group: "group", as: SessionDescription(),
-                options: ZMQGroupOptions(openTimeout: Patience.usual, requestTimeout: Patience.usual))
+                options: ZMQGroupOptions(openTimeout: TestTimeout.usual, requestTimeout: TestTimeout.usual))
             self.link = link
             let joining = Task { _ = try await link.join() }
             try await hub.admit()
             let (question, _) = try await hub.nextCatchUp()
             hub.answer(question, .snapshot(hub.revision), records: try hub.state())
-            try await within(Patience.usual, "the join ends") { try await joining.value }
+            try await withTimeout(TestTimeout.usual, "the join ends") { try await joining.value }
         }
 
         private func arm(_ name: String) {

@@ -25,7 +25,7 @@ extension ZMQTests {
             hubOptions.effectByteCount = 4 << 20
             let local = try await GroupRegistry.shared.group(at: stage.files, options: hubOptions)
             let gate = try EventCounter()
-            local.compaction.thread.submit { _ = Poll.wait(for: [gate.descriptor], timeout: Patience.long) }
+            local.compaction.thread.submit { _ = Poll.wait(for: [gate.descriptor], timeout: TestTimeout.long) }
             let value = [UInt8](repeating: 7, count: 900 << 10)
             for _ in 0..<3 { try await client.put("large", value) }
             #expect(local.mustMakeRoom)
@@ -35,7 +35,7 @@ extension ZMQTests {
             #expect(try await client.delete("small").changed)
             #expect(local.replica.read { $0.revision.rawValue } == revision.rawValue + 1, "only that was recorded")
             gate.raise()
-            #expect(try await within(Patience.usual, "room is made") { try await waiting.value }.changed)
+            #expect(try await withTimeout(TestTimeout.usual, "room is made") { try await waiting.value }.changed)
             #expect(!local.mustMakeRoom)
             #expect(await hub.delayedByteCount == 0)
             await client.close()

@@ -268,7 +268,7 @@ extension ZMQTests {
             let watch = try await witness.watch("mine", from: .now)
             peer.signal(SIGSTOP)
             try await peer.stopped()
-            let event = try await within(Patience.usual, "the lease runs out") { try await watch.next() }
+            let event = try await withTimeout(TestTimeout.usual, "the lease runs out") { try await watch.next() }
             guard case .changes(let set)? = event else {
                 Issue.record("no change: \(String(describing: event))")
                 return
@@ -293,14 +293,16 @@ extension ZMQTests {
             #expect(error?.message.contains("\(stage.endpoint)") == true)
             let opening = Task { try await stage.client { $0.openTimeout = nil } }
             let hub = try await stage.hub()
-            let client = try await within(Patience.usual, "the client finds the hub") { try await opening.value }
+            let client = try await withTimeout(TestTimeout.usual, "the client finds the hub") {
+                try await opening.value
+            }
             await client.close()
             let cancelled = Task {
                 try await stage.client(at: .ipc(path: stage.directory.path(of: "none"))) { $0.openTimeout = nil }
             }
             cancelled.cancel()
             let code = await #expect(throws: SharedCoreError.self) {
-                try await within(Patience.usual, "the cancelled open ends") { try await cancelled.value }
+                try await withTimeout(TestTimeout.usual, "the cancelled open ends") { try await cancelled.value }
             }
             #expect(code?.code == .cancelled)
             await hub.stop()
@@ -328,7 +330,7 @@ extension ZMQTests {
             let (first, second) = (try await stage.client(at: endpoint), try await stage.client(at: endpoint))
             let observation = try await second.observe("n")
             let revision = try await first.post("n", state: 5)
-            let delivery = try await within(Patience.usual, "the post arrives") { try await observation.next() }
+            let delivery = try await withTimeout(TestTimeout.usual, "the post arrives") { try await observation.next() }
             #expect(delivery?.revision == revision)
             await first.close()
             await second.close()

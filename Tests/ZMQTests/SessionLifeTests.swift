@@ -50,7 +50,7 @@ extension ZMQTests {
                 let watches = [try await client.watch("mine", from: .now), try await local.watch("mine", from: .now)]
                 peer.killNow()
                 for watch in watches {
-                    let event = try await within(Patience.usual, "the end is seen") { try await watch.next() }
+                    let event = try await withTimeout(TestTimeout.usual, "the end is seen") { try await watch.next() }
                     guard case .changes(let set)? = event else {
                         Issue.record("no change: \(String(describing: event))")
                         return
@@ -189,7 +189,7 @@ extension ZMQTests {
             try await Task.sleep(for: .milliseconds(20))
             read.cancel()
             let error = await #expect(throws: SharedCoreError.self) {
-                try await within(Patience.usual, "the read ends") { try await read.value }
+                try await withTimeout(TestTimeout.usual, "the read ends") { try await read.value }
             }
             #expect(error?.code == .cancelled)
             hub.process.signal(SIGCONT)
@@ -225,7 +225,7 @@ extension ZMQTests {
             }
             // About 1 MiB a second, so that the state takes several times the pause after which hello is said again.
             let (requests, stream, endpoint) = try CuttableLine.pair(to: hub, bytesPerSecond: 1 << 20)
-            let remote = try await stage.client(at: endpoint) { $0.openTimeout = Patience.long }
+            let remote = try await stage.client(at: endpoint) { $0.openTimeout = TestTimeout.long }
             #expect(try await remote.list("large", consistency: .causal).entries.count == 4)
             withExtendedLifetime((requests, stream)) {}
             await remote.close()

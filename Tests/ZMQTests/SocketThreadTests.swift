@@ -44,9 +44,9 @@ extension ZMQTests {
             func end() { duty.isOver = true }
 
             private func turn() {
-                waitOnThread(atMost: Patience.usual) { flooded.here.receive(upTo: 1) != nil }
+                waitOnThread(atMost: TestTimeout.usual) { flooded.here.receive(upTo: 1) != nil }
                 _ = flooded.there.send([[1]])
-                waitOnThread(atMost: Patience.usual) {
+                waitOnThread(atMost: TestTimeout.usual) {
                     flooded.here.signal()
                     return flooded.here.hasInput()
                 }
@@ -94,7 +94,7 @@ extension ZMQTests {
 
             func begin() {
                 _ = asking.send([[1]])
-                waitOnThread(atMost: Patience.usual) {
+                waitOnThread(atMost: TestTimeout.usual) {
                     name = answering.receive(upTo: 2)?.frames.first ?? []
                     return !name.isEmpty
                 }
@@ -114,8 +114,8 @@ extension ZMQTests {
             /// Sends until that has taken in an answer of which the descriptor told.
             func sendMeanwhile() {
                 _ = answering.send([name, [2]])
-                waitOnThread(atMost: Patience.usual) { isReadable(asking) }
-                waitOnThread(atMost: Patience.usual) {
+                waitOnThread(atMost: TestTimeout.usual) { isReadable(asking) }
+                waitOnThread(atMost: TestTimeout.usual) {
                     _ = asking.send([[3]])
                     return !isReadable(asking)
                 }
@@ -220,7 +220,7 @@ extension ZMQTests {
                 try await eventually("the flood goes on") {
                     flooded.turnCount.load(ordering: .sequentiallyConsistent) > turnCount
                 }
-                try await within(Patience.usual, "task \(count) runs") {
+                try await withTimeout(TestTimeout.usual, "task \(count) runs") {
                     await Task(executorPreference: executor) {}.value
                 }
             }

@@ -65,7 +65,7 @@ extension ZMQTests {
                     return try Stranger(at: hub.endpoint, openings[number % openings.count])
                 }
                 // Each at some time: it lets the first ones go before a busy machine has made the last.
-                try await eventually("the hub has taken all of them in", within: Patience.long) {
+                try await eventually("the hub has taken all of them in", timeout: TestTimeout.long) {
                     mostOpen = max(mostOpen, try ProcessUse(of: hub.process.pid).descriptorCount)
                     for stranger in strangers where !stranger.isTakenIn { stranger.listen() }
                     return strangers.allSatisfy(\.isTakenIn)
@@ -77,7 +77,7 @@ extension ZMQTests {
                 #expect(try await guest.get("k")?.value == [UInt8(wave)])
                 await guest.close()
                 // Libzmq's own limit is 30 s.
-                try await eventually("the hub lets them go", within: .seconds(20)) {
+                try await eventually("the hub lets them go", timeout: .seconds(20)) {
                     try ProcessUse(of: hub.process.pid).descriptorCount <= before.descriptorCount + 8
                 }
                 #expect(strangers.count == allowed)
@@ -111,12 +111,12 @@ extension ZMQTests {
                     for stranger in strangers { stranger.send([Wire.version, 200, 1, 2, 3]) }
                 }
                 #expect(try await client.put("k", [UInt8(wave)]).changed)
-                try await eventually("each answer is there", within: Patience.long) {
+                try await eventually("each answer is there", timeout: TestTimeout.long) {
                     for stranger in strangers where stranger.messageCount < 3 { stranger.listen() }
                     return strangers.allSatisfy { $0.messageCount == 3 }
                 }
                 // What was not reported by itself is counted by the next report, which another one brings about.
-                try await eventually("all are counted", within: Patience.long) {
+                try await eventually("all are counted", timeout: TestTimeout.long) {
                     if Self.refusalCount(in: hub) >= wave * allowed + others { return true }
                     let other = try Stranger(at: hub.endpoint, .handshake)
                     others += 1

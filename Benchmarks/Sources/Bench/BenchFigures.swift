@@ -41,7 +41,7 @@ struct BenchFigures: Sendable {
 
     init(programs: BenchPrograms, group: BackendConfiguration) throws {
         self.programs = programs
-        let directory = group.parentDirectory
+        let directory = group.stateDirectory
         stage = BenchStage(programs: programs, group: group, directory: directory)
         memory = group.backend == "memory" ? MemoryBenchStage(directory: directory) : nil
         executors =

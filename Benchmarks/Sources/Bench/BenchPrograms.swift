@@ -57,7 +57,7 @@ struct BenchPrograms: Sendable {
     ) throws -> ChildProcess {
         var arguments = [design.rawValue, role.rawValue, directory]
         if design == .sharedcore || design == .store || design == .hub {
-            arguments += ["backend=\(group.backend)", "group=\(group.group)", "parent=\(group.parentDirectory)"]
+            arguments += ["backend=\(group.backend)", "group=\(group.group)", "parent=\(group.stateDirectory)"]
             if let durability = group.durability { arguments.append("durability=\(durability.rawValue)") }
             arguments += group.settings.map { "\($0.key)=\($0.value)" }
         }

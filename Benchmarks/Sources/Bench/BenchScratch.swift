@@ -23,7 +23,7 @@ enum BenchScratch {
         let directory = try Directory.makeTemporary("sharedcore-bench", in: parent)
         defer { remove(directory) }
         var group = BackendConfiguration(
-            backend: backend, group: groupName, parentDirectory: directory, durability: durability)
+            backend: backend, group: groupName, stateDirectory: directory, durability: durability)
         group.settings = settings
         switch backend {
         case "zmq":
@@ -63,7 +63,7 @@ enum BenchScratch {
     /// its task.
     private static func erase(_ group: BackendConfiguration) async throws {
         #if Etcd
-            let place = try EtcdFactory.place(of: group.settings)
+            let place = try EtcdFactory.cluster(of: group.settings)
             let prefix = group.settings["etcd.prefix"] ?? EtcdGroupOptions().prefix
             _ = try await Task { try await EtcdGroup.erase(group.group, at: place, prefix: prefix) }.value
         #endif

@@ -154,9 +154,9 @@ struct BenchStage: Sendable {
     func served(_ name: String) async throws -> (group: BackendConfiguration, hub: ChildProcess?) {
         guard isBehindHub else { return (isolated(name), nil) }
         var own = group
-        own.parentDirectory = try Directory.makeTemporary("hub", in: directory)
-        own.settings["zmq.endpoint"] = "ipc://\(own.parentDirectory)/hub"
-        return (own, try await programs.participant(.hub, .tool, in: own.parentDirectory, of: own))
+        own.stateDirectory = try Directory.makeTemporary("hub", in: directory)
+        own.settings["zmq.endpoint"] = "ipc://\(own.stateDirectory)/hub"
+        return (own, try await programs.participant(.hub, .tool, in: own.stateDirectory, of: own))
     }
 
     /// A group that nobody else uses, where a backend can have several at one place.

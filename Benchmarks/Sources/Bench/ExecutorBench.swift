@@ -106,13 +106,14 @@ final class ExecutorBench: Sendable {
             return (
                 programs.executor,
                 [
-                    "--directory", group.groupDirectory, "--call-id", callID.text, "--name", "bench", "--maildir",
-                    maildir, "--deadline-ms", String(Self.deadlineSeconds * 1000), "--durability", durability,
+                    "--directory", group.directory, "--call-id", callID.text, "--name", "bench", "--maildir",
+                    maildir, "--timeout-ms", String(Self.deadlineSeconds * 1000), "--durability", durability,
                 ]
             )
         }
         var variables = [
-            "BACKEND": group.backend, "GROUP": group.group, "DIR": group.parentDirectory, "DURABILITY": durability,
+            "BACKEND": group.backend, "GROUP": group.group, "STATE_DIRECTORY": group.stateDirectory,
+            "DURABILITY": durability,
             "CORE_MAILDIR": maildir, "CORE_START_DURATION": "0s",
         ]
         // The environment name of a setting is derived only where its name has no capital. The temporary group needs no
@@ -123,7 +124,7 @@ final class ExecutorBench: Sendable {
         return (
             "/usr/bin/env",
             variables.map { "SHAREDCORE_\($0.key)=\($0.value)" } + [
-                programs.host, "executor", "--json", "--call-id", callID.text, "--deadline",
+                programs.host, "executor", "--json", "--call-id", callID.text, "--timeout",
                 "\(Self.deadlineSeconds)s", "--log-level", "warning",
             ]
         )

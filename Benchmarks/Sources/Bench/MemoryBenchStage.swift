@@ -53,7 +53,7 @@ struct MemoryBenchStage: Sendable {
         try FileManager.default.createDirectory(atPath: server, withIntermediateDirectories: true)
         let names = (1...count).map { "\($0)-memory" }
         for name in names { try Data("Hello, \(name)".utf8).write(to: URL(filePath: server + "/" + name)) }
-        let core = BenchCore(server: server, startDuration: coreStart)
+        let core = BenchCore(server: server, startDelay: coreStart)
         return try await play(core) { open in
             try await Self.time {
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -106,7 +106,7 @@ struct MemoryBenchStage: Sendable {
 
 /// The system as it would be seen if the process of whoever does not answer were stopped.
 private struct StoppedProcesses: ProcessControl {
-    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillOutcome {
+    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult {
         .impossible("it lives in this process")
     }
 

@@ -23,7 +23,7 @@ struct BenchArguments {
     /// Where the witness and the peers' files are.
     let directory: String
     /// The group to join.
-    var backend = BackendConfiguration(backend: "file", group: "bench", parentDirectory: "/")
+    var backend = BackendConfiguration(backend: "file", group: "bench", stateDirectory: "/")
     /// The message to get.
     var callID: String?
     /// The directory from which the core fetches messages.
@@ -46,7 +46,7 @@ struct BenchArguments {
             switch parts[0] {
             case "backend": backend.backend = parts[1]
             case "group": backend.group = parts[1]
-            case "parent": backend.parentDirectory = parts[1]
+            case "parent": backend.stateDirectory = parts[1]
             case "durability": backend.durability = Durability(rawValue: parts[1])
             case "call-id": callID = parts[1]
             case "server": server = parts[1]

@@ -65,7 +65,7 @@ enum BenchParticipantProgram {
             try BenchParticipation(
                 in: group,
                 core: BenchCore(
-                    server: arguments.server, startDuration: .milliseconds(Int64(arguments.startMilliseconds))),
+                    server: arguments.server, startDelay: .milliseconds(Int64(arguments.startMilliseconds))),
                 environment: CoordinationEnvironment(witness: FileWitness(path: arguments.directory + "/witness")))
         }
         var participation = try participate()
@@ -121,7 +121,7 @@ enum BenchParticipantProgram {
                 HubOptions(
                     group: group.group,
                     storage: .files(
-                        directory: group.groupDirectory, FileGroupOptions(durability: group.durability ?? .process)),
+                        directory: group.directory, FileGroupOptions(durability: group.durability ?? .process)),
                     endpoints: [HubEndpoint(group.settings["zmq.endpoint"] ?? "")]))
             say("ready")
             await waitForEndOfInput()

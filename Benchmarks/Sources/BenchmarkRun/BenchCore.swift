@@ -6,15 +6,15 @@ internal import Platform
 /// with a file for each, and stops at once.
 package struct BenchCore: Core {
     private let server: String?
-    private let startDuration: Duration
+    private let startDelay: Duration
 
-    package init(server: String? = nil, startDuration: Duration = .zero) {
+    package init(server: String? = nil, startDelay: Duration = .zero) {
         self.server = server
-        self.startDuration = startDuration
+        self.startDelay = startDelay
     }
 
     package func start(in context: CoreContext) async throws {
-        if startDuration > .zero { try await Task.sleep(for: startDuration) }
+        if startDelay > .zero { try await Task.sleep(for: startDelay) }
     }
 
     package func iterate(in context: CoreContext) async throws {

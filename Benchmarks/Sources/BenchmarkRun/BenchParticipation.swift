@@ -23,7 +23,7 @@ package struct BenchParticipation: Sendable {
             let executor = try ExecutorParticipant(of: group, environment: environment) { core }
             own = { try await executor.start() }
             message = { callID in
-                let answer = try await executor.message(forCallID: callID, deadline: .seconds(120))
+                let answer = try await executor.message(forCallID: callID, timeout: .seconds(120))
                 if case .message(let taken) = answer.content { try await executor.acknowledge(taken) }
             }
             finish = { await executor.finish() }

@@ -8,8 +8,8 @@
     /// A participant of a group that lives on etcd, whose processes may be on several machines.
     ///
     /// ```swift
-    /// let place = try EtcdPlace([.init("10.0.0.1:2379"), .init("10.0.0.2:2379"), .init("10.0.0.3:2379")])
-    /// let group = try await EtcdGroup.open(place, group: "chat", as: SessionDescription(role: .main))
+    /// let cluster = try EtcdCluster([.init("10.0.0.1:2379"), .init("10.0.0.2:2379"), .init("10.0.0.3:2379")])
+    /// let group = try await EtcdGroup.open(cluster, group: "chat", as: SessionDescription(role: .main))
     /// try await group.put("status", Array("ready".utf8))
     /// ```
     ///
@@ -46,7 +46,7 @@
         /// Joins a group.
         ///
         /// - Parameters:
-        ///   - place: Where the cluster is.
+        ///   - cluster: Where the cluster is.
         ///   - group: The group's name.
         ///   - description: What the participant says of itself.
         ///   - options: How it uses the cluster.
@@ -55,7 +55,7 @@
         ///   ``SharedCoreError/Code/incompatible`` when the group is kept in another layout,
         ///   ``SharedCoreError/Code/unsupported`` when a requirement is not met.
         public static func open(
-            _ place: EtcdPlace, group: String, as description: SessionDescription = SessionDescription(),
+            _ cluster: EtcdCluster, group: String, as description: SessionDescription = SessionDescription(),
             options: EtcdGroupOptions = EtcdGroupOptions()
         ) async throws(SharedCoreError) -> EtcdGroup {
             try TimeNamespace.requireKnown()
@@ -68,7 +68,7 @@
                 ],
                 durability: .disk, limits: options.limits)
             try capabilities.satisfy(options.requirements)
-            let cluster = try Clusters.cluster(at: place)
+            let cluster = try Clusters.cluster(at: cluster)
             let keys = try Keyspace(prefix: options.prefix, group: group)
             let feed = try await cluster.feeds.feed(
                 of: keys, on: cluster,

@@ -73,7 +73,7 @@
             let cluster = feed.cluster
             let timeout = feed.settings.requestTimeout
             let seconds = max(1, Int64(duration.components.seconds))
-            let grant = try await cluster.call(within: timeout, at: "open") { connection, options in
+            let grant = try await cluster.call(timeout: timeout, at: "open") { connection, options in
                 try await Etcdserverpb_Lease.Client(wrapping: connection).leaseGrant(
                     request: ClientRequest(message: .with { $0.ttl = seconds }), options: options)
             }
@@ -101,11 +101,11 @@
         /// Writes the session's key again: what was sent before and has not arrived does nothing any more.
         ///
         /// - Returns: Where the key stands then; nil when the session is over.
-        func fence(in feed: GroupFeed, within timeout: Duration) async throws(SharedCoreError) -> Int64? {
+        func fence(in feed: GroupFeed, timeout: Duration) async throws(SharedCoreError) -> Int64? {
             let key = feed.keys.session(lease)
             let request = Etcdserverpb_TxnRequest.make(
                 if: [.created(key, at: Int64(clamping: id.rawValue))], then: [.put(key, record.bytes, lease: lease)])
-            let answer = try await feed.cluster.transaction(request, within: timeout, at: "commit")
+            let answer = try await feed.cluster.transaction(request, timeout: timeout, at: "commit")
             guard answer.succeeded else { return nil }
             stamp = answer.header.revision
             return answer.header.revision
@@ -128,7 +128,7 @@
             // Also for a caller that was cancelled: the session is over when this returns, if the cluster is there.
             await Task {
                 do throws(EtcdFailure) {
-                    _ = try await cluster.persist(within: .seconds(3)) { connection, options in
+                    _ = try await cluster.persist(timeout: .seconds(3)) { connection, options in
                         try await Etcdserverpb_Lease.Client(wrapping: connection).leaseRevoke(
                             request: ClientRequest(message: .with { $0.id = lease }), options: options)
                     }
@@ -157,7 +157,7 @@
                 let request = Etcdserverpb_TxnRequest.make(
                     if: [isKnown, .absent(key)], then: steps,
                     else: [.get(keys.layout), .get(key)])
-                let answer = try await cluster.transaction(request, within: settings.requestTimeout, at: "open")
+                let answer = try await cluster.transaction(request, timeout: settings.requestTimeout, at: "open")
                 if answer.succeeded { return answer.header.revision }
                 let found = FoundKeys(answer.responses)
                 // A try of which no answer came.
@@ -171,7 +171,7 @@
                 }
                 let first = Etcdserverpb_TxnRequest.make(
                     if: [.absent(keys.layout)], then: [.put(keys.layout, layout)] + steps)
-                let made = try await cluster.transaction(first, within: settings.requestTimeout, at: "open")
+                let made = try await cluster.transaction(first, timeout: settings.requestTimeout, at: "open")
                 if made.succeeded { return made.header.revision }
             }
             throw SharedCoreError(.unavailable, "The group could not be opened.", at: "etcd")

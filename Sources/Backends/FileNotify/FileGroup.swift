@@ -115,7 +115,7 @@ public final class FileGroup: SharedGroup {
             if fileSystem?.keepsReservedSpace ?? true { features.insert(.endingsOnFullDisk) }
         }
         return Capabilities(
-            backend: "files", features: features,
+            backend: "file", features: features,
             durability: options.durability == .disk ? .disk : .process, limits: options.limits, wakeUp: .fileEvents)
     }
 

@@ -8,7 +8,7 @@ extension Inbox {
     /// - Throws: ``SharedCoreError/Code/limitExceeded`` when the record would be larger than a value can be;
     ///   what ``SharedStore/commit(_:)`` throws.
     @discardableResult
-    public func store(_ message: InboxMessage) async throws(SharedCoreError) -> CoreContext.Acceptance {
+    public func store(_ message: InboxMessage) async throws(SharedCoreError) -> CoreContext.DeliveryResult {
         var transaction = Transaction()
         try storeOperations(for: message, into: &transaction)
         do throws(SharedCoreError) {

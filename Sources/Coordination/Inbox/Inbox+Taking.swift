@@ -4,14 +4,14 @@ public import Mailboxes
 extension Inbox {
     /// Takes the message of a call-id for this participant: no other can, until it is acknowledged or this
     /// participant's session ends.
-    public func take(_ callID: CallID) async throws(SharedCoreError) -> InboxTake {
+    public func take(_ callID: CallID) async throws(SharedCoreError) -> InboxTakeResult {
         try await take(callID, firstLook: .linearizable)
     }
 
     /// As ``take(_:)``, for a caller that may have seen already that the message is there.
     package func take(
         _ callID: CallID, firstLook: ReadConsistency
-    ) async throws(SharedCoreError) -> InboxTake {
+    ) async throws(SharedCoreError) -> InboxTakeResult {
         let name = ItemName(callID.text)
         var consistency = firstLook
         while true {
@@ -52,7 +52,7 @@ extension Inbox {
 }
 
 /// What came of asking for a message.
-public enum InboxTake: Hashable, Sendable {
+public enum InboxTakeResult: Hashable, Sendable {
     /// It is in this participant's hand.
     case taken(TakenMessage)
     /// There is nothing to take, for the reason given.

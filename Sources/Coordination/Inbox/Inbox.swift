@@ -30,14 +30,14 @@ public struct Inbox: Sendable {
             options: QueueOptions(lifetime: .expiring(after: lifetime), markLifetime: lifetime))
     }
 
-    /// Selects all that changes what ``look(_:consistency:)`` answers for a call-id.
+    /// Selects all that changes what ``state(of:consistency:)`` answers for a call-id.
     public func prefix(of callID: CallID) throws(SharedCoreError) -> KeyPrefix {
         try mailbox.keys.prefix(of: ItemName(callID.text))
     }
 
     /// What there is for a call-id.
-    public func look(
-        _ callID: CallID, consistency: ReadConsistency = .linearizable
+    public func state(
+        of callID: CallID, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> InboxState {
         try await find(callID, consistency: consistency).state
     }
@@ -64,8 +64,8 @@ public struct Inbox: Sendable {
     }
 
     /// Waits until what was found survives what the store promises.
-    package func settled(through revision: Revision) async throws(SharedCoreError) {
-        try await mailbox.store.settled(through: revision)
+    package func waitUntilDurable(through revision: Revision) async throws(SharedCoreError) {
+        try await mailbox.store.waitUntilDurable(through: revision)
     }
 }
 

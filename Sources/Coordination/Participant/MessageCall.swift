@@ -7,7 +7,7 @@ internal import Synchronization
 final class MessageCall: Sendable {
     private enum State {
         case open
-        case settled(Result<MessageAnswer, CoordinationError>)
+        case settled(Result<MessageResult, CoordinationError>)
         case givenUp
     }
 
@@ -36,7 +36,7 @@ final class MessageCall: Sendable {
     var isOver: Bool { state.withLock { if case .givenUp = $0 { true } else { false } } }
 
     /// Answers. Gives whether the caller is still there.
-    func settle(_ result: Result<MessageAnswer, CoordinationError>) -> Bool {
+    func settle(_ result: Result<MessageResult, CoordinationError>) -> Bool {
         let isOpen = state.withLock { state in
             guard case .open = state else { return false }
             state = .settled(result)
@@ -47,8 +47,8 @@ final class MessageCall: Sendable {
     }
 
     /// Waits no more. Gives the answer, if there is one by now.
-    func giveUp() -> Result<MessageAnswer, CoordinationError>? {
-        let result: Result<MessageAnswer, CoordinationError>? = state.withLock { state in
+    func giveUp() -> Result<MessageResult, CoordinationError>? {
+        let result: Result<MessageResult, CoordinationError>? = state.withLock { state in
             if case .settled(let result) = state { return result }
             state = .givenUp
             return nil

@@ -125,7 +125,7 @@ extension Participant {
                 }
                 if exiting.isEmpty { return }
                 try await clock.sleep(until: clock.now().advanced(by: Self.exitLook))
-                let remaining = try witness.look()
+                let remaining = try witness.currentOthers()
                 open = exiting.filter(remaining.contains)
             }
         } catch {

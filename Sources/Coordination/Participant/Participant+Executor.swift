@@ -22,7 +22,7 @@ extension Participant {
     }
 
     /// Runs the core here for as long as it owns, whether or not any call waits.
-    func startCore(reporting: (@Sendable (OwnershipWait) -> Void)?) async throws(CoordinationError) {
+    func startCore(reporting: (@Sendable (OwnershipWaitReason) -> Void)?) async throws(CoordinationError) {
         try guardOpen()
         do throws(SharedCoreError) {
             try await begin()

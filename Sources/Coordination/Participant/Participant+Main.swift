@@ -4,7 +4,7 @@ internal import Mailboxes
 /// What a Main asks of its participant.
 extension Participant {
     func startMain(
-        takingOver: Bool, reporting: (@Sendable (OwnershipWait) -> Void)?
+        takingOver: Bool, reporting: (@Sendable (OwnershipWaitReason) -> Void)?
     ) async throws(CoordinationError) {
         try guardOpen()
         do throws(SharedCoreError) {
@@ -56,7 +56,7 @@ extension Participant {
     }
 
     /// Waits for the end of a Main's ownership.
-    func mainEnd() async -> MainEnd {
+    func mainEnd() async -> MainEndReason {
         await untilState { state in state.isOver || (!state.wantsOwnership && state.isIdle) }
         switch end {
         case .storeEnded: return .sessionEnded

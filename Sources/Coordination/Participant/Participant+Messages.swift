@@ -14,8 +14,8 @@ extension Participant {
     /// deadline and a cancellation hold, also when the store does not answer.
     func message(
         for callID: CallID, before deadline: BootInstant, insisting: Bool,
-        reporting: (@Sendable (OwnershipWait) -> Void)?
-    ) async throws(CoordinationError) -> MessageAnswer {
+        reporting: (@Sendable (OwnershipWaitReason) -> Void)?
+    ) async throws(CoordinationError) -> MessageResult {
         try guardOpen()
         let call = MessageCall(for: callID, before: deadline, insisting: insisting, as: newNumber())
         let ending = newNumber()
@@ -70,7 +70,7 @@ extension Participant {
         }
     }
 
-    private func answer(_ call: MessageCall) async throws(CoordinationError) -> MessageAnswer {
+    private func answer(_ call: MessageCall) async throws(CoordinationError) -> MessageResult {
         do throws(SharedCoreError) {
             try await begin()
         } catch {
@@ -121,7 +121,7 @@ extension Participant {
     /// ownership that the call insists on was lost.
     private func wait(
         for call: MessageCall, under held: Revision?, alarm: inout Alarm
-    ) async throws(SharedCoreError) -> MessageAnswer? {
+    ) async throws(SharedCoreError) -> MessageResult? {
         let callID = call.callID
         var wait = MessageWait(deadline: call.deadline, lookInterval: machine.rules.lookInterval)
         var consistency = ReadConsistency.linearizable
@@ -134,11 +134,11 @@ extension Participant {
             switch wait.step(state, at: clock.now()) {
             case .take:
                 guard case .taken(let message) = try await take(callID).get() else { continue }
-                return MessageAnswer(.message(message), from: source(storedBy: message.delivery.sender))
+                return MessageResult(.message(message), from: source(storedBy: message.delivery.sender))
             case .nothingToShow:
                 // The caller tells its sender: what that rests on must last.
-                try await inbox.settled(through: revision)
-                return MessageAnswer(.nothingToShow, from: source(storedBy: author))
+                try await inbox.waitUntilDurable(through: revision)
+                return MessageResult(.nothingToShow, from: source(storedBy: author))
             case .timeout:
                 if consistency == .linearizable { return nil }
                 consistency = .linearizable
@@ -159,8 +159,8 @@ extension Participant {
     }
 
     /// Takes a message in a task of its own, so that it is known what came of it also when the call is cancelled.
-    private func take(_ callID: CallID) async -> Result<InboxTake, SharedCoreError> {
-        await Task(executorPreference: executor) { [inbox] () -> Result<InboxTake, SharedCoreError> in
+    private func take(_ callID: CallID) async -> Result<InboxTakeResult, SharedCoreError> {
+        await Task(executorPreference: executor) { [inbox] () -> Result<InboxTakeResult, SharedCoreError> in
             do throws(SharedCoreError) {
                 return .success(try await inbox.take(callID, firstLook: .causal))
             } catch {
@@ -179,7 +179,7 @@ extension Participant {
     }
 
     /// Where something came from that the inbox has. What this session stored, its own core received.
-    private func source(storedBy author: SessionID?) -> MessageAnswer.Source {
+    private func source(storedBy author: SessionID?) -> MessageResult.Source {
         author == store.session.id ? .core : .inbox
     }
 
@@ -201,7 +201,7 @@ extension Participant {
         for (number, need) in intentions.needs {
             guard !need.insists, let callID = need.callID else { continue }
             // What was seen of the ownership came through this handle as well, so it is no older.
-            guard try await inbox.look(callID, consistency: .causal) != .absent else { continue }
+            guard try await inbox.state(of: callID, consistency: .causal) != .absent else { continue }
             if intentions.needs[number] == need { intentions.needs[number] = nil }
             listeners[number]?.signal()
         }

@@ -27,7 +27,7 @@ actor Participant {
     /// The callers that wait for this participant's own state to change.
     var listeners: [Int: AsyncEvent] = [:]
     /// The callers that are told why they wait.
-    private var reporters: [Int: @Sendable (OwnershipWait) -> Void] = [:]
+    private var reporters: [Int: @Sendable (OwnershipWaitReason) -> Void] = [:]
     /// The one of them that was given to the start of the Main that runs.
     var mainReporter: Int?
     /// The expectations of this participant, by item.
@@ -197,7 +197,7 @@ actor Participant {
 
     /// The store's error, once it has kept this participant from its job for as long as a hand-over may take.
     private var lastingError: SharedCoreError? {
-        guard let obstacle, obstacle.since.advanced(by: options.handoverDeadline) <= clock.now() else { return nil }
+        guard let obstacle, obstacle.since.advanced(by: options.handoverTimeout) <= clock.now() else { return nil }
         return obstacle.error
     }
 
@@ -205,7 +205,7 @@ actor Participant {
     var stuckAt: BootInstant? {
         // While the loop waits for the store, an Executor whose time is over does not hear of it.
         guard let troubleSince, let over = stoppingSince ?? intentions.policyIsDue else { return nil }
-        return max(troubleSince, over).advanced(by: options.stopBound)
+        return max(troubleSince, over).advanced(by: options.stopTimeout)
     }
 
     private var isStuck: Bool {
@@ -240,7 +240,7 @@ actor Participant {
     }
 
     /// Lets a caller hear why it waits, from now until ``stopReporting(to:)``.
-    func report(to caller: Int, by reporting: (@Sendable (OwnershipWait) -> Void)?) {
+    func report(to caller: Int, by reporting: (@Sendable (OwnershipWaitReason) -> Void)?) {
         guard let reporting else { return }
         // First to the others what is news, so that this one hears each reason once.
         publish()

@@ -19,7 +19,7 @@ struct ParticipantState: Hashable, Sendable {
     /// When that comes to be, as far as it is known.
     let stuckAt: BootInstant?
     /// Why it does not run the core that it wants.
-    let waiting: OwnershipWait?
+    let waiting: OwnershipWaitReason?
     /// Why it cannot do its job, where that lasts.
     let lastingError: SharedCoreError?
     /// Whether that error is that this participant may not write what it wants to.

@@ -1,18 +1,18 @@
-public import CoreAPI
+package import CoreAPI
 
 /// The last ownership that there was, kept when its holder is gone: the next owner can tell exactly how it
 /// ended.
 ///
 /// It stands under one key, written by each acquisition and each release. Open, its revision is the epoch; when no owner
 /// stands, an open tenure ended with its session.
-public struct Tenure: Hashable, Sendable {
+package struct Tenure: Hashable, Sendable {
     /// The key that it stands under.
     package static let key: Key = ".sharedcore/tenure"
 
     /// The epoch of the ownership.
-    public let epoch: Revision
+    package let epoch: Revision
     /// Whether its holder released it.
-    public let isReleased: Bool
+    package let isReleased: Bool
     /// The revision to guard by when acquiring, so that no other ownership comes in between.
     package let revision: Revision
 

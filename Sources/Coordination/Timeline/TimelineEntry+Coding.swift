@@ -44,7 +44,7 @@ extension TimelineEntry {
         to = try reader.optionalState()
         previous = try reader.optional { reader throws(ByteCodingError) in
             let epoch = Revision(rawValue: try reader.integer())
-            guard let end = OwnershipEnd(rawValue: try reader.byte()) else { throw .malformed }
+            guard let end = OwnershipEndReason(rawValue: try reader.byte()) else { throw .malformed }
             return PreviousOwnership(epoch: epoch, end: end)
         }
         bound = try reader.optional { reader throws(ByteCodingError) in

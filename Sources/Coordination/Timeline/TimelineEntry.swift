@@ -177,9 +177,9 @@ public struct PreviousOwnership: Hashable, Sendable {
     /// Its epoch.
     public let epoch: Revision
     /// How it ended.
-    public let end: OwnershipEnd
+    public let end: OwnershipEndReason
 
-    public init(epoch: Revision, end: OwnershipEnd) {
+    public init(epoch: Revision, end: OwnershipEndReason) {
         self.epoch = epoch
         self.end = end
     }
@@ -189,7 +189,7 @@ public struct PreviousOwnership: Hashable, Sendable {
 /// reasons.
 ///
 /// Source: contract C5.
-public enum OwnershipEnd: UInt8, Hashable, Sendable, CaseIterable {
+public enum OwnershipEndReason: UInt8, Hashable, Sendable, CaseIterable {
     /// Its holder released it.
     case released = 1
     /// Its holder's session ended: closed, killed, or a restart of the machine.

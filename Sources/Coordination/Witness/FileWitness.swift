@@ -50,7 +50,7 @@ final class FileWitnessHold: WitnessHold {
         others = try Self.running(in: file)
     }
 
-    func look() throws(SharedCoreError) -> [Revision] {
+    func currentOthers() throws(SharedCoreError) -> [Revision] {
         do throws(SystemCallError) {
             return try Self.running(in: file)
         } catch {

@@ -54,7 +54,7 @@ final class MemoryWitnessHold: WitnessHold {
         end()
     }
 
-    func look() -> [Revision] {
+    func currentOthers() -> [Revision] {
         witness.look(besides: hasEnded.load(ordering: .acquiring) ? nil : epoch)
     }
 

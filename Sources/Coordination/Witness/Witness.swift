@@ -20,7 +20,7 @@ public protocol WitnessHold: Sendable {
 
     /// The epochs of the other cores that run now. A process that was just killed may show for the moment that the
     /// system takes to close its files; a core that really runs shows in the next look too.
-    func look() throws(SharedCoreError) -> [Revision]
+    func currentOthers() throws(SharedCoreError) -> [Revision]
 
     /// Says that the core has stopped. Idempotent.
     func end()

@@ -22,7 +22,7 @@ public protocol ConformanceHarness: Sendable {
 
     /// Where a process of this build can be stopped or killed inside a commit. Empty when there is no such place; the
     /// cases that need them are skipped then.
-    var faultPlaces: FaultPlaces { get }
+    var failPoints: FailPointSet { get }
 
     /// Why a process of this backend must not be stopped at a moment that nobody chose, say because it may hold the lock of a
     /// database then; nil where it can be. The cases that stop a Main or an Executor are skipped where it must not.
@@ -34,7 +34,7 @@ public protocol ConformanceHarness: Sendable {
 
 extension ConformanceHarness {
     public var peer: PeerProgram? { nil }
-    public var faultPlaces: FaultPlaces { FaultPlaces() }
+    public var failPoints: FailPointSet { FailPointSet() }
     public var stopLimitation: HarnessLimitation? { nil }
     public var commitCost: CommitCost { .low }
 }

@@ -39,25 +39,27 @@ package final class Peer: Sendable {
     }
 
     /// The next line that the peer wrote.
-    package func answer(within limit: Duration = Patience.usual) async throws -> String {
-        guard let line = try await process.nextLine(within: limit) else { throw PeerRefusal("nothing: it has ended") }
+    package func answer(timeout: Duration = TestTimeout.usual) async throws -> String {
+        guard let line = try await process.nextLine(timeout: timeout) else {
+            throw PeerRefusal("nothing: it has ended")
+        }
         note("from \(pid): \(line)")
         return line
     }
 
     /// Sends a command and gives its answer, without the leading "ok".
     @discardableResult
-    package func tell(_ command: String, within limit: Duration = Patience.usual) async throws -> String {
+    package func tell(_ command: String, timeout: Duration = TestTimeout.usual) async throws -> String {
         try send(command)
-        return try await done(within: limit)
+        return try await done(timeout: timeout)
     }
 
     /// The answer to a command that was sent, without the leading "ok".
     ///
     /// - Throws: ``PeerRefusal`` when the answer is no success.
     @discardableResult
-    package func done(within limit: Duration = Patience.usual) async throws -> String {
-        let line = try await answer(within: limit)
+    package func done(timeout: Duration = TestTimeout.usual) async throws -> String {
+        let line = try await answer(timeout: timeout)
         guard line.hasPrefix("ok") else { throw PeerRefusal(line) }
         return String(line.dropFirst(3))
     }
@@ -65,7 +67,7 @@ package final class Peer: Sendable {
     /// What the peer has still answered, until its end.
     package func lastAnswers() async throws -> [String] {
         var answers: [String] = []
-        while let line = try await process.nextLine(within: Patience.usual) { answers.append(line) }
+        while let line = try await process.nextLine(timeout: TestTimeout.usual) { answers.append(line) }
         return answers
     }
 
@@ -90,19 +92,19 @@ package final class Peer: Sendable {
     package func killNow() { process.killNow() }
 
     /// Waits until it has stopped itself.
-    package func stopped(within limit: Duration = Patience.usual) async throws {
-        try await eventually("the peer \(pid) stops itself", within: limit) { process.isStopped }
+    package func stopped(timeout: Duration = TestTimeout.usual) async throws {
+        try await eventually("the peer \(pid) stops itself", timeout: timeout) { process.isStopped }
     }
 
     /// Waits until it has ended by itself.
-    package func ended(within limit: Duration = Patience.usual) async throws {
-        try await eventually("the peer \(pid) ends", within: limit) { process.ended != nil }
+    package func ended(timeout: Duration = TestTimeout.usual) async throws {
+        try await eventually("the peer \(pid) ends", timeout: timeout) { process.ended != nil }
     }
 
     /// Kills it, and does not wait for it as a parent: it stays as a zombie until the last reference goes.
-    package func becomesZombie(within limit: Duration = Patience.usual) async throws {
+    package func becomesZombie(timeout: Duration = TestTimeout.usual) async throws {
         process.killLeavingZombie()
         // Its first thread may be one before the others have ended.
-        try await eventually("the peer \(pid) ends", within: limit) { process.identity.liveness == .dead }
+        try await eventually("the peer \(pid) ends", timeout: timeout) { process.identity.liveness == .dead }
     }
 }

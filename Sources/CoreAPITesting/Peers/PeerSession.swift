@@ -197,13 +197,13 @@ final class PeerSession: Sendable {
             case .direct: return "direct"
             case .fileEvents: return "fileEvents"
             case .sharedMemory: return "sharedMemory"
-            case .looking: return "looking"
+            case .polling: return "looking"
             }
         case "sync":
             try await group.sync()
             return ""
         case "settled":
-            try await group.settled(through: Revision(rawValue: UInt64(number(arguments, 0))))
+            try await group.waitUntilDurable(through: Revision(rawValue: UInt64(number(arguments, 0))))
             return ""
         case "watchCycles":
             for _ in 0..<number(arguments, 0) { try await group.watch().cancel() }

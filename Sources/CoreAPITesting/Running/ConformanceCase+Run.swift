@@ -6,11 +6,11 @@ extension ConformanceCase {
     /// - Parameters:
     ///   - harness: How to get at the backend.
     ///   - seed: What random choices are made from; nil for one that nobody has tried before. The result names it.
-    ///   - limit: How long the case may take; nil for its own ``timeLimit``.
+    ///   - timeout: How long the case may take; nil for its own ``timeLimit``.
     public func run(
-        on harness: any ConformanceHarness, seed: UInt64? = nil, within limit: Duration? = nil
+        on harness: any ConformanceHarness, seed: UInt64? = nil, timeout: Duration? = nil
     ) async -> CaseResult {
-        let timeLimit = limit ?? timeLimit
+        let timeLimit = timeout ?? timeLimit
         let seed = seed ?? UInt64.random(in: 1...UInt64.max)
         let context = CaseContext(harness: harness, seed: Seed(rawValue: seed))
         let clock = ContinuousClock()
@@ -21,7 +21,7 @@ extension ConformanceCase {
                 outcome = .unsupported(refusal)
             } else {
                 // A case that hangs must not stand still: it ends at its limit, whatever it waits for.
-                try await within(timeLimit, "the case \(id) ends") { try await self(context) }
+                try await withTimeout(timeLimit, "the case \(id) ends") { try await self(context) }
                 outcome = .passed
             }
         } catch let limitation as HarnessLimitation {
@@ -32,7 +32,7 @@ extension ConformanceCase {
             outcome = .failed("\(error)" + context.report(seed: seed))
         }
         // What is left may hang as well, on a backend that is broken enough.
-        do { try await within(Patience.usual, "the groups of the case end") { await context.end() } } catch {}
+        do { try await withTimeout(TestTimeout.usual, "the groups of the case end") { await context.end() } } catch {}
         return CaseResult(
             conformanceCase: self, outcome: outcome, remarks: context.remarks, duration: began.duration(to: clock.now),
             seed: seed)

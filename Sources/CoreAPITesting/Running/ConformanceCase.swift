@@ -3,7 +3,7 @@ public import CoreAPI
 /// One rule of the contract, or a part of it, as something that can be tried on any backend.
 ///
 /// A case is a value: it knows nothing of a test framework. Adapters give each case a result of its own in Swift Testing
-/// and in XCTest; ``run(on:seed:within:)`` runs it anywhere.
+/// and in XCTest; ``run(on:seed:timeout:)`` runs it anywhere.
 public struct ConformanceCase: Hashable, Sendable, Identifiable, CustomStringConvertible {
     package typealias Body = @Sendable (CaseContext) async throws -> Void
 

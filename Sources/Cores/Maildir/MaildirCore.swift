@@ -31,7 +31,7 @@ internal import Synchronization
 /// decodes them; it is loaded when the core starts and only then.
 public final class MaildirCore: Core {
     private let directory: String
-    private let startDuration: Duration
+    private let startDelay: Duration
     private let memory: UInt64?
     private let clock: any TimeSource
     private let thread = SerialThread(name: "maildir")
@@ -41,18 +41,18 @@ public final class MaildirCore: Core {
     ///
     /// - Parameters:
     ///   - directory: The path of the Maildir. It is made when it is missing, with mode 0700.
-    ///   - startDuration: How long connecting takes. A real core needs seconds; with zero, the order of messages and
+    ///   - startDelay: How long connecting takes. A real core needs seconds; with zero, the order of messages and
     ///     pushes would often be right by luck.
     ///   - memory: How many bytes of memory the process may have for itself, 24 MiB unless given: a larger text is not
     ///     shown than it can hold. Nil for no limit. Give all cores of a group the same, so that a message is treated
     ///     alike by each.
     ///   - clock: What the start is measured with.
     public init(
-        directory: String, startDuration: Duration = .zero, memory: UInt64? = 24 << 20,
+        directory: String, startDelay: Duration = .zero, memory: UInt64? = 24 << 20,
         clock: any TimeSource = SystemClock()
     ) {
         self.directory = directory
-        self.startDuration = startDuration
+        self.startDelay = startDelay
         self.memory = memory
         self.clock = clock
     }
@@ -71,7 +71,7 @@ public final class MaildirCore: Core {
             try MailSource(path: directory, limits: limits)
         }
         running.withLock { $0 = source }
-        try await clock.sleep(until: clock.now().advanced(by: startDuration))
+        try await clock.sleep(until: clock.now().advanced(by: startDelay))
     }
 
     /// Delivers what arrives, until the task is cancelled.

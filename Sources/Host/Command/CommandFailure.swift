@@ -71,7 +71,7 @@ extension CommandFailure {
             switch try resolution.value(Settings.backend) {
             case "zmq": Settings.zmqEndpoint
             case "etcd": Settings.etcdEndpoints
-            default: Settings.directory
+            default: Settings.stateDirectory
             }
         let found = try resolution.find(setting.erased)
         let place = found.map { "\($0.origin): \(setting.name) is “\($0.text)”" } ?? "\(setting.name) is by default"

@@ -13,8 +13,8 @@ struct GlobalOptions: ParsableArguments {
     @Option(help: "The name of the group.")
     var group: String?
 
-    @Option(name: .customLong("dir"), help: "The directory in which groups lie.")
-    var directory: String?
+    @Option(help: "The directory that holds the groups.")
+    var stateDirectory: String?
 
     @Option(help: "What a commit survives: process or disk.")
     var durability: String?
@@ -32,7 +32,7 @@ struct GlobalOptions: ParsableArguments {
         var flags: [String: String] = [:]
         flags[Settings.backend.name] = backend
         flags[Settings.group.name] = group
-        flags[Settings.directory.name] = directory
+        flags[Settings.stateDirectory.name] = stateDirectory
         flags[Settings.durability.name] = durability
         return flags
     }

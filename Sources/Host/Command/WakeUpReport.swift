@@ -4,7 +4,7 @@ internal import Logging
 extension SharedStore {
     /// How this process is woken by news of the group. It is known only once something is watched: the system may have
     /// no watch left.
-    func wakeUpInForce() async throws(SharedCoreError) -> WakeUp {
+    func wakeUpInForce() async throws(SharedCoreError) -> WakeUpMethod {
         let watch = try await self.watch([KeyPrefix(stringLiteral: ".sharedcore/ownership")], from: .snapshot)
         defer { watch.cancel() }
         return capabilities.wakeUp
@@ -22,20 +22,20 @@ extension CommandContext {
                 files cannot be watched here (inotify: the file system, or this user's limits fs.inotify.*): this process \
                 waits at shared memory instead, where a lost wake-up is noticed within 10 s
                 """)
-        case .looking(let interval):
+        case .polling(let interval):
             logger.notice("nothing wakes this process: it reads the group every \(interval)")
         }
     }
 }
 
-extension WakeUp {
+extension WakeUpMethod {
     /// The word for programs.
     var word: String {
         switch self {
         case .direct: "direct"
         case .fileEvents: "fileEvents"
         case .sharedMemory: "sharedMemory"
-        case .looking: "looking"
+        case .polling: "looking"
         }
     }
 
@@ -45,7 +45,7 @@ extension WakeUp {
         case .direct: "by the backend"
         case .fileEvents: "by file events"
         case .sharedMemory: "at shared memory, because files cannot be watched here"
-        case .looking(let interval): "by nothing, reads every \(interval)"
+        case .polling(let interval): "by nothing, reads every \(interval)"
         }
     }
 }

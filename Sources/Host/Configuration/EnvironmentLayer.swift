@@ -55,7 +55,8 @@ enum EnvironmentLayer {
         }
     }
 
-    /// The variable's name without the prefix, as the provider builds it from a key: `hardMaximum` is `HARD_MAXIMUM`.
+    /// The variable's name without the prefix, as the provider builds it from a key: `maximumTimeout` is
+    /// `MAXIMUM_TIMEOUT`.
     static func name(of key: String) -> String {
         var name = ""
         var previous: Character?

@@ -9,7 +9,7 @@ extension Resolution {
     func backendConfiguration() throws(CommandFailure) -> BackendConfiguration {
         let backend = try value(Settings.backend)
         var configuration = BackendConfiguration(
-            backend: backend, group: try value(Settings.group), parentDirectory: try parentDirectory(),
+            backend: backend, group: try value(Settings.group), stateDirectory: try stateDirectory(),
             durability: try value(Settings.durability))
         #if ZMQ
             if backend == "zmq" {
@@ -28,18 +28,18 @@ extension Resolution {
 extension Resolution {
     /// How ownership and messages are handled.
     func coordinationOptions() throws(CommandFailure) -> CoordinationOptions {
-        let deadline = try value(Settings.handoverDeadline)
-        let maximum = try value(Settings.handoverHardMaximum)
+        let deadline = try value(Settings.handoverTimeout)
+        let maximum = try value(Settings.handoverMaximumTimeout)
         guard deadline <= maximum else {
-            var found = try find(Settings.handoverDeadline.erased)
-            if found == nil { found = try find(Settings.handoverHardMaximum.erased) }
+            var found = try find(Settings.handoverTimeout.erased)
+            if found == nil { found = try find(Settings.handoverMaximumTimeout.erased) }
             throw .configuration(
-                (found.map { "\($0.origin): " } ?? "") + "handover.deadline is \(DurationText.write(deadline)); "
-                    + "it must not be longer than handover.hardMaximum, which is \(DurationText.write(maximum)).")
+                (found.map { "\($0.origin): " } ?? "") + "handover.timeout is \(DurationText.write(deadline)); "
+                    + "it must not be longer than handover.maximumTimeout, which is \(DurationText.write(maximum)).")
         }
         return CoordinationOptions(
-            handoverDeadline: deadline, handoverHardMaximum: maximum,
-            onDeadline: try value(Settings.handoverOnDeadline),
+            handoverTimeout: deadline, handoverMaximumTimeout: maximum,
+            onHandoverTimeout: try value(Settings.handoverOnTimeout),
             executorBudget: try value(Settings.executorBudget),
             inboxLifetime: try value(Settings.inboxLifetime))
     }

@@ -39,7 +39,7 @@ extension Resolution {
             variables[setting.environmentName] = row.value
         }
         // What is by default depends on where it is asked for.
-        variables[Settings.directory.erased.environmentName] = try parentDirectory()
+        variables[Settings.stateDirectory.erased.environmentName] = try stateDirectory()
         return variables
     }
 
@@ -56,7 +56,7 @@ extension Resolution {
     /// Paths are shown as they are used.
     private func shown(_ setting: AnySetting) throws(CommandFailure) -> String? {
         switch setting.name {
-        case Settings.directory.name: try parentDirectory()
+        case Settings.stateDirectory.name: try stateDirectory()
         case Settings.coreMaildir.name: try maildir()
         case Settings.metricsListen.name:
             if case .path(let path) = try metricsPlace() { path } else { nil }

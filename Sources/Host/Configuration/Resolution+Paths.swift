@@ -5,19 +5,19 @@ internal import ProgramOutput
 
 extension Resolution {
     /// The absolute path of the directory in which groups lie.
-    func parentDirectory() throws(CommandFailure) -> String {
-        if let path = try absolutePath(Settings.directory) { return path }
+    func stateDirectory() throws(CommandFailure) -> String {
+        if let path = try absolutePath(Settings.stateDirectory) { return path }
         guard let state = UserDirectory.state.path(in: environment) else {
             throw .configuration(
-                "dir has no default, because neither XDG_STATE_HOME nor HOME is set to an absolute path; "
-                    + "give --dir, SHAREDCORE_DIR or the key “dir”.")
+                "stateDirectory has no default, because neither XDG_STATE_HOME nor HOME is set to an absolute path; "
+                    + "give --state-directory, SHAREDCORE_STATE_DIRECTORY or the key “stateDirectory”.")
         }
         return state + "/sharedcore"
     }
 
     /// The absolute path of the group's directory.
     func groupDirectory() throws(CommandFailure) -> String {
-        let parent = try parentDirectory()
+        let parent = try stateDirectory()
         return (parent == "/" ? "" : parent) + "/" + (try value(Settings.group))
     }
 

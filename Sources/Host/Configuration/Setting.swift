@@ -40,7 +40,7 @@ struct AnySetting: Sendable {
         AbsoluteConfigKey(name.split(separator: ".").map(String.init))
     }
 
-    /// The environment variable that gives it, such as `SHAREDCORE_HANDOVER_HARD_MAXIMUM`.
+    /// The environment variable that gives it, such as `SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT`.
     var environmentName: String {
         EnvironmentLayer.prefix + EnvironmentLayer.name(of: name)
     }

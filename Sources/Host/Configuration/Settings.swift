@@ -10,8 +10,8 @@ enum Settings {
     static let group = Setting(
         "group", .groupName, default: .text("default"),
         "The name of the group. Groups never see each other.")
-    static let directory = Setting(
-        "dir", .path, default: .derived("$XDG_STATE_HOME/sharedcore"),
+    static let stateDirectory = Setting(
+        "stateDirectory", .path, default: .derived("$XDG_STATE_HOME/sharedcore"),
         "The directory in which groups lie, each in a directory of its own name.")
     static let durability = Setting(
         "durability", .oneOf([Durability.process, .disk]), default: .text("process"),
@@ -58,14 +58,14 @@ enum Settings {
     static let etcdKey = Setting(
         "etcd.tls.key", .path, default: .none,
         "The file, PEM, with the key of that certificate.")
-    static let handoverDeadline = Setting(
-        "handover.deadline", .positiveDuration, default: .text("500ms"),
+    static let handoverTimeout = Setting(
+        "handover.timeout", .positiveDuration, default: .text("500ms"),
         "How long an Executor may take to let go when Main asks, unless its core is stopping by then.")
-    static let handoverHardMaximum = Setting(
-        "handover.hardMaximum", .positiveDuration, default: .text("5s"),
+    static let handoverMaximumTimeout = Setting(
+        "handover.maximumTimeout", .positiveDuration, default: .text("5s"),
         "The most that a critical section may add to that, both together.")
-    static let handoverOnDeadline = Setting(
-        "handover.onDeadline", .oneOf(HandoverEnforcement.allCases), default: .text("kill"),
+    static let handoverOnTimeout = Setting(
+        "handover.onTimeout", .oneOf(HandoverTimeoutAction.allCases), default: .text("kill"),
         "What becomes of an Executor that does not let go.")
     static let executorBudget = Setting(
         "executor.budget", .positiveDuration, default: .text("30s"),
@@ -83,8 +83,8 @@ enum Settings {
     static let executorAttempts = Setting(
         "executor.attempts", .count, default: .text("5"),
         "How often a push is tried whose Executor is killed or fails, until it is given up.")
-    static let executorPause = Setting(
-        "executor.pause", .positiveDuration, default: .text("1s"),
+    static let executorRetryDelay = Setting(
+        "executor.retryDelay", .positiveDuration, default: .text("1s"),
         "How long a push waits that is tried again; twice as long each time, up to a minute.")
     static let executorCommand = Setting(
         "executor.command", .command, default: .derived("this program's Executor"),
@@ -108,8 +108,8 @@ enum Settings {
     static let coreMaildir = Setting(
         "core.maildir", .path, default: .derived("Maildir in the group's directory"),
         "The Maildir that the core fetches messages from.")
-    static let coreStartDuration = Setting(
-        "core.startDuration", .duration, default: .text("0s"),
+    static let coreStartDelay = Setting(
+        "core.startDelay", .duration, default: .text("0s"),
         "How long the core takes to connect, to try things out with a slow one.")
 
     static let mainCommand = Setting(
@@ -151,14 +151,14 @@ enum Settings {
     static let all = single + serviceLevels
 
     private static let single: [AnySetting] = [
-        backend.erased, group.erased, directory.erased, durability.erased, zmqEndpoint.erased, zmqHub.erased,
+        backend.erased, group.erased, stateDirectory.erased, durability.erased, zmqEndpoint.erased, zmqHub.erased,
         zmqStorage.erased, zmqLease.erased, zmqSecretKey.erased, zmqHubKey.erased, zmqClientKeys.erased,
         etcdEndpoints.erased, etcdPrefix.erased, etcdLease.erased, etcdTLS.erased, etcdAuthorities.erased,
         etcdCertificate.erased, etcdKey.erased,
-        handoverDeadline.erased, handoverHardMaximum.erased, handoverOnDeadline.erased, executorBudget.erased,
+        handoverTimeout.erased, handoverMaximumTimeout.erased, handoverOnTimeout.erased, executorBudget.erased,
         executorWarning.erased, executorMemory.erased, executorLimit.erased, executorAttempts.erased,
-        executorPause.erased, executorCommand.erased, inboxLifetime.erased, coreMaildir.erased,
-        coreStartDuration.erased,
+        executorRetryDelay.erased, executorCommand.erased, inboxLifetime.erased, coreMaildir.erased,
+        coreStartDelay.erased,
         pushMaildir.erased, pushSocket.erased, pushCapacity.erased, metricsListen.erased, mainCommand.erased,
         mainWatchdog.erased,
         mainRestartLimit.erased, mainRestartWindow.erased, mainWakeBudget.erased, alerts.erased,

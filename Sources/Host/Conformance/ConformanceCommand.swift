@@ -74,7 +74,7 @@ struct ConformanceCommand: HostCommand {
             case "zmq": return try zmqHarness(in: directory, for: resolution, durability: durability, peer: peer)
         #endif
         #if Etcd
-            case "etcd": return EtcdHarness(at: try resolution.etcdPlace(), peer: peer)
+            case "etcd": return EtcdHarness(at: try resolution.etcdCluster(), peer: peer)
         #endif
         default: return FileHarness(durability: durability, in: directory, peer: peer)
         }

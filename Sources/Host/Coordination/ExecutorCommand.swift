@@ -19,7 +19,7 @@ struct ExecutorCommand: HostCommand {
     var callID: String
 
     @Option(help: "How long to wait, such as 20s; without it, the executor's budget.")
-    var deadline: DurationArgument?
+    var timeout: DurationArgument?
 
     @Option(help: "The participant's name for people.")
     var name = "sharedcore executor"
@@ -36,8 +36,8 @@ struct ExecutorCommand: HostCommand {
         let resolution = context.resolution
         let options = try resolution.coordinationOptions()
         var request = ExecutorRequest(
-            callID: callID, deadline: deadline?.duration ?? options.executorBudget, insists: own,
-            maildir: try resolution.maildir(), startDuration: try resolution.value(Settings.coreStartDuration),
+            callID: callID, timeout: timeout?.duration ?? options.executorBudget, insists: own,
+            maildir: try resolution.maildir(), startDelay: try resolution.value(Settings.coreStartDelay),
             memory: try resolution.value(Settings.executorMemory), options: options, witness: try resolution.witness())
         let description = SessionDescription(role: .executor, name: name)
         try await context.reportingWaits { reporting in

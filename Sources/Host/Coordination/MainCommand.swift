@@ -22,7 +22,7 @@ struct MainCommand: HostCommand {
     func run(in context: CommandContext) async throws {
         let resolution = context.resolution
         let maildir = try resolution.maildir()
-        let startDuration = try resolution.value(Settings.coreStartDuration)
+        let startDelay = try resolution.value(Settings.coreStartDelay)
         let memory = try resolution.value(Settings.executorMemory)
         let options = try resolution.coordinationOptions()
         let environment = CoordinationEnvironment(witness: try resolution.witness())
@@ -30,7 +30,7 @@ struct MainCommand: HostCommand {
             group in
             try await context.noteWakeUp(of: group)
             let main = try MainParticipant(of: group, options: options, environment: environment) {
-                MaildirCore(directory: maildir, startDuration: startDuration, memory: memory)
+                MaildirCore(directory: maildir, startDelay: startDelay, memory: memory)
             }
             // Also while it runs: after a failure of its core it waits again.
             try await context.reportingWaits { reporting in
@@ -75,7 +75,7 @@ struct MainCommand: HostCommand {
         await Task { await main.stop() }.value
     }
 
-    private func report(_ end: MainEnd, context: CommandContext) async throws {
+    private func report(_ end: MainEndReason, context: CommandContext) async throws {
         let (event, sentence, failure): (String, String, CommandFailure?) =
             switch end {
             case .stopped: ("stopped", "Main has stopped.", nil)

@@ -96,7 +96,7 @@ struct SavedLine: Decodable {
             role: SessionRole(rawValue: try needed(role, "role")), name: name ?? "", openedAt: at)
         var previous: PreviousOwnership?
         if let previousEpoch {
-            let end = OwnershipEnd.allCases.first { "\($0)" == previousEnd }
+            let end = OwnershipEndReason.allCases.first { "\($0)" == previousEnd }
             previous = PreviousOwnership(
                 epoch: Revision(rawValue: previousEpoch), end: try needed(end, "previousEnd"))
         }

@@ -35,7 +35,7 @@ struct StatusOverview: Sendable {
     let backend: String
     let group: String
     /// How a process of this user is woken here, as this one was.
-    let wakeUp: WakeUp
+    let wakeUp: WakeUpMethod
     let owner: GroupOwner?
     let host: HostOverview
     let supervision: SupervisionOverview

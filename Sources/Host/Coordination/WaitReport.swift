@@ -11,7 +11,7 @@ extension CommandContext {
     ///
     /// Returns when all has been told.
     func reportingWaits<Value>(
-        _ body: ((@Sendable (OwnershipWait) -> Void)?) async throws -> Value
+        _ body: ((@Sendable (OwnershipWaitReason) -> Void)?) async throws -> Value
     ) async rethrows -> Value {
         guard logger.logLevel <= .notice else { return try await body(nil) }
         let report = WaitReport { StandardError.write("sharedcore: \(ValueText.oneLine($0.describe()))") }
@@ -35,25 +35,25 @@ final class WaitReport: Sendable {
     static let delay = Duration.seconds(1)
 
     private let clock: any TimeSource
-    private let tell: @Sendable (OwnershipWait) -> Void
+    private let tell: @Sendable (OwnershipWaitReason) -> Void
     /// Calls ``tell``, which blocks where it writes to a pipe that is not read.
     private let thread = SerialThread(name: "waits")
     private let state = Mutex(State())
 
     private struct State {
-        var reason: OwnershipWait?
-        var lastTold: OwnershipWait?
+        var reason: OwnershipWaitReason?
+        var lastTold: OwnershipWaitReason?
         var timer: Task<Void, Never>?
     }
 
     /// - Parameter tell: Called for one reason after the other, on a thread of its own: it may block.
-    init(by clock: any TimeSource = SystemClock(), tell: @escaping @Sendable (OwnershipWait) -> Void) {
+    init(by clock: any TimeSource = SystemClock(), tell: @escaping @Sendable (OwnershipWaitReason) -> Void) {
         self.clock = clock
         self.tell = tell
     }
 
     /// Takes in another reason. Returns at once.
-    func hear(_ reason: OwnershipWait) {
+    func hear(_ reason: OwnershipWaitReason) {
         state.withLock { state in
             state.timer?.cancel()
             state.timer = nil
@@ -85,13 +85,13 @@ final class WaitReport: Sendable {
         await thread.run {}
     }
 
-    private func stands(_ reason: OwnershipWait) {
+    private func stands(_ reason: OwnershipWaitReason) {
         state.withLock { state in
             if state.reason == reason { tell(reason, in: &state) }
         }
     }
 
-    private func tell(_ reason: OwnershipWait, in state: inout State) {
+    private func tell(_ reason: OwnershipWaitReason, in state: inout State) {
         guard state.lastTold != reason else { return }
         state.lastTold = reason
         thread.submit { [tell] in tell(reason) }

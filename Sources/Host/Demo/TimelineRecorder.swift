@@ -34,14 +34,14 @@ actor TimelineRecorder {
     ///
     /// - Parameter expectation: What is waited for, for the failure at the limit.
     func first(
-        after revision: Revision = .zero, _ expectation: String, within limit: Duration = scenarioDeadline,
+        after revision: Revision = .zero, _ expectation: String, timeout: Duration = scenarioDeadline,
         where condition: @escaping @Sendable (TimelineRecord) -> Bool
     ) async throws -> TimelineRecord {
         if let record = records.first(where: { $0.revision > revision && condition($0) }) { return record }
         lastNumber += 1
         let number = lastNumber
         let timer = Task {
-            try await Task.sleep(for: limit)
+            try await Task.sleep(for: timeout)
             fail(number, with: CommandFailure(.no, "the demo waited in vain: \(expectation)"))
         }
         defer { timer.cancel() }

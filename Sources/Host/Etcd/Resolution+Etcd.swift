@@ -20,8 +20,8 @@
         }
 
         /// Where the configured cluster is.
-        func etcdPlace() throws -> EtcdPlace {
-            try EtcdFactory.place(of: etcdSettings())
+        func etcdCluster() throws -> EtcdCluster {
+            try EtcdFactory.cluster(of: etcdSettings())
         }
     }
 

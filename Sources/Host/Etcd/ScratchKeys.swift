@@ -23,7 +23,7 @@
 
         /// Also when the command was interrupted: in a task of its own, because waiting ends with its task.
         private static func remove(_ context: CommandContext) async throws {
-            let place = try context.resolution.etcdPlace()
+            let place = try context.resolution.etcdCluster()
             let group = try context.resolution.value(Settings.group)
             let prefix = try context.resolution.value(Settings.etcdPrefix)
             _ = try await Task { try await EtcdGroup.erase(group, at: place, prefix: prefix) }.value

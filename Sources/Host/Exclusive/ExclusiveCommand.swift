@@ -14,7 +14,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         discussion: """
             The command gets the standard streams, the signals and the place of this program. It is asked to end (SIGTERM) \
             when the core is to be handed over, or when an Executor's budget is used up, and killed shortly before \
-            handover.deadline is over. It ends with this program, also when that is killed; what it has started itself \
+            handover.timeout is over. It ends with this program, also when that is killed; what it has started itself \
             does not. Its exit status is passed on, 128 and the number for a signal; 125 when sharedcore itself failed or \
             refused, 126 when the command cannot be executed, 127 when it is not there.
             """)
@@ -102,7 +102,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
 
     /// Whether a command line calls this command, as far as can be told of one that is wrong.
     static func isNamed(in arguments: [String]) -> Bool {
-        let options = ["--config", "--backend", "--group", "--dir", "--durability", "--log-level"]
+        let options = ["--config", "--backend", "--group", "--state-directory", "--durability", "--log-level"]
         var rest = arguments[...]
         while let word = rest.popFirst() {
             if options.contains(word) {
@@ -151,10 +151,10 @@ extension Resolution {
     /// waits for a core that is stopping, so that the core is released in time.
     func exclusiveOptions() throws(CommandFailure) -> (coordination: CoordinationOptions, grace: Duration) {
         var options = try coordinationOptions()
-        let bound = max(options.handoverDeadline, options.stopBound)
+        let bound = max(options.handoverTimeout, options.stopTimeout)
         let grace = bound - min(bound / 5, .seconds(1))
         // A killed program may take a moment to be gone.
-        options.stopBound = max(options.stopBound, grace + .seconds(5))
+        options.stopTimeout = max(options.stopTimeout, grace + .seconds(5))
         return (options, grace)
     }
 }

@@ -3,7 +3,7 @@ internal import CoreAPI
 
 /// The participant whose core is the command of `exclusive`.
 struct ExclusiveOwnership {
-    typealias Reporting = @Sendable (OwnershipWait) -> Void
+    typealias Reporting = @Sendable (OwnershipWaitReason) -> Void
 
     private let program: ExclusiveProgram
     private let start: @Sendable (_ takingOver: Bool, Reporting?) async throws(CoordinationError) -> Void

@@ -7,7 +7,7 @@ internal import ProgramOutput
 /// The background life of a group, as `status` shows it: how its applications stand, which levels their services have, and
 /// when the keep-alives are due.
 struct LifeOverview: Sendable {
-    private let applications: [StatedApplication]
+    private let applications: [ApplicationReport]
     private let levels: ServiceLevelTable
     private let keepAlives: [(name: String, machine: KeepAliveMachine)]
     private let now: BootInstant
@@ -40,7 +40,7 @@ struct LifeOverview: Sendable {
         for state in Settings.levelledStates {
             var row: JSONObject = [:]
             for service in Service.allCases {
-                row.append(service.rawValue, .text(levels.level(of: service, in: Situation(state)).rawValue))
+                row.append(service.rawValue, .text(levels.level(of: service, in: ServiceConditions(state)).rawValue))
             }
             states.append(state.rawValue, .object(row))
         }
@@ -75,7 +75,7 @@ struct LifeOverview: Sendable {
         }
         for state in Settings.levelledStates {
             let reduced = Service.allCases.compactMap { service -> String? in
-                let level = levels.level(of: service, in: Situation(state))
+                let level = levels.level(of: service, in: ServiceConditions(state))
                 return level == .normal ? nil : "\(service) \(level)"
             }
             if !reduced.isEmpty { lines.append("levels    \(state): " + reduced.joined(separator: ", ")) }

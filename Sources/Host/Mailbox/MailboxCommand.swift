@@ -65,7 +65,7 @@ struct MailboxRead: HostCommand {
         do throws(WormholeError) {
             return try await wormhole.read(MailboxID(id, codec: JSONText.codec)).map { [MailboxLine(id, $0)] } ?? []
         } catch {
-            guard let problem = error.undecodable else { throw error }
+            guard let problem = error.decodingFailure else { throw error }
             return [MailboxLine(id, problem)]
         }
     }
@@ -139,7 +139,7 @@ struct MailboxLine {
         (self.message, self.revision, self.origin) = (message, revision, origin)
     }
 
-    init(_ id: String, _ problem: Undecodable) {
+    init(_ id: String, _ problem: DecodingFailure) {
         kind = "undecodable"
         self.id = id
         reason = problem.description

@@ -24,12 +24,12 @@ struct MailboxListen: HostCommand {
     @Option(
         help: "What stands there already and comes first: none, latest or pending.",
         transform: { text in
-            guard let replay = Replay(rawValue: text) else {
+            guard let replay = ReplayPolicy(rawValue: text) else {
                 throw ValidationError("--replay is none, latest or pending, not “\(text)”.")
             }
             return replay
         })
-    var replay = Replay.none
+    var replay = ReplayPolicy.none
 
     @Option(help: "End after this many lines.")
     var count: Int?

@@ -15,13 +15,13 @@ struct MemoryDriver: ParticipantDriver {
     private let space = MemorySpace()
     private let witness = MemoryWitness()
     private let maildir: String
-    private let startDuration: Duration
+    private let startDelay: Duration
     private let options: CoordinationOptions
 
-    init(of name: String, maildir: String, startDuration: Duration, options: CoordinationOptions) async throws {
+    init(of name: String, maildir: String, startDelay: Duration, options: CoordinationOptions) async throws {
         self.name = name
         self.maildir = maildir
-        self.startDuration = startDuration
+        self.startDelay = startDelay
         self.options = options
         group = try await space.open(name, as: SessionDescription(role: .tool, name: name))
     }
@@ -30,7 +30,7 @@ struct MemoryDriver: ParticipantDriver {
         let handle = try await open(.executor, as: name)
         let life = SimulatedLife()
         let request = ExecutorRequest(
-            callID: callID, deadline: scenarioDeadline, maildir: maildir, startDuration: startDuration,
+            callID: callID, timeout: scenarioDeadline, maildir: maildir, startDelay: startDelay,
             options: options,
             witness: MortalWitness(witness: witness, life: life))
         return MemoryProcess(handle, life, stopping: { $0.cancel() }) { show in
@@ -43,7 +43,7 @@ struct MemoryDriver: ParticipantDriver {
         let life = SimulatedLife()
         let environment = CoordinationEnvironment(witness: MortalWitness(witness: witness, life: life))
         let main = try MainParticipant(of: handle, options: options, environment: environment) {
-            [maildir, startDuration] in MaildirCore(directory: maildir, startDuration: startDuration)
+            [maildir, startDelay] in MaildirCore(directory: maildir, startDelay: startDelay)
         }
         return MemoryProcess(handle, life, stopping: { _ in Task { await main.stop() } }) { show in
             do throws(CoordinationError) {

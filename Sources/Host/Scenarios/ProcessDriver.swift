@@ -19,7 +19,7 @@ struct ProcessDriver: ParticipantDriver {
 
 extension ChildProcess: TestProcess {
     func isHolder(_ owner: GroupOwner) -> Bool { owner.process == identity && !hasEnded }
-    func nextLine() async throws -> String? { try await nextLine(within: nil) }
+    func nextLine() async throws -> String? { try await nextLine(timeout: nil) }
     func kill() { signal(SIGKILL) }
     func thaw() { signal(SIGCONT) }
     func terminate() { signal(SIGTERM) }
@@ -52,10 +52,10 @@ struct ScenarioPrograms: Sendable {
     ) throws -> ChildProcess {
         if let slim {
             return try start(
-                slim.path, slim.program.arguments(for: callID, as: name, deadline: deadline), failPoint: failPoint)
+                slim.path, slim.program.arguments(for: callID, as: name, timeout: deadline), failPoint: failPoint)
         }
         let arguments = [
-            "executor", "--call-id", callID.text, "--name", name, "--deadline", DurationText.write(deadline),
+            "executor", "--call-id", callID.text, "--name", name, "--timeout", DurationText.write(deadline),
         ]
         return try start(own, arguments + Self.flags, failPoint: failPoint)
     }

@@ -13,9 +13,9 @@ struct ScenarioGroup: Sendable {
     ///
     /// - Parameters:
     ///   - name: The command's name.
-    ///   - startDuration: How long a core takes to connect, unless that is configured.
+    ///   - startDelay: How long a core takes to connect, unless that is configured.
     static func run<Value: Sendable>(
-        _ name: String, coreStarting startDuration: Duration, in context: CommandContext,
+        _ name: String, coreStarting startDelay: Duration, in context: CommandContext,
         _ body: (ScenarioGroup) async throws -> Value
     ) async throws -> Value {
         try context.resolution.checkBackend(among: context.registry.names)
@@ -23,15 +23,15 @@ struct ScenarioGroup: Sendable {
         defer { directory.remove(logger: context.logger) }
         let backend = try context.resolution.value(Settings.backend)
         let server = try DemoServer(path: directory.path + "/Maildir")
-        let configured = try context.resolution.value(Settings.coreStartDuration)
-        let startDuration = configured > .zero ? configured : startDuration
+        let configured = try context.resolution.value(Settings.coreStartDelay)
+        let startDelay = configured > .zero ? configured : startDelay
         if backend == "memory" {
             let driver = try await MemoryDriver(
-                of: name, maildir: server.path, startDuration: startDuration,
+                of: name, maildir: server.path, startDelay: startDelay,
                 options: try context.resolution.coordinationOptions())
             return try await body(ScenarioGroup(driver: driver, server: server, backend: backend))
         }
-        let context = context.with(settings(maildir: server.path, startDuration: startDuration))
+        let context = context.with(settings(maildir: server.path, startDelay: startDelay))
         func withProcesses(_ context: CommandContext) async throws -> Value {
             let handle = try await context.openGroup(
                 as: SessionDescription(role: .tool, name: "sharedcore \(name)"), for: name)
@@ -56,13 +56,13 @@ struct ScenarioGroup: Sendable {
 
     /// The settings that a scenario sets, whatever the user's own configuration says. The rest of it holds.
     static func settings(in directory: String) -> [String: String] {
-        [Settings.group.name: "demo", Settings.directory.name: directory]
+        [Settings.group.name: "demo", Settings.stateDirectory.name: directory]
     }
 
     /// The settings of its cores: the Maildir that they fetch messages from, and how long they take to connect.
-    static func settings(maildir: String, startDuration: Duration) -> [String: String] {
+    static func settings(maildir: String, startDelay: Duration) -> [String: String] {
         [
-            Settings.coreMaildir.name: maildir, Settings.coreStartDuration.name: DurationText.write(startDuration),
+            Settings.coreMaildir.name: maildir, Settings.coreStartDelay.name: DurationText.write(startDelay),
         ]
     }
 }

@@ -20,17 +20,17 @@ struct ExecutorLaunch: Sendable {
     /// This program.
     private let own: String
     private let parent: Int32
-    private let deadline: Duration
+    private let timeout: Duration
     private let variables: [String: String]
 
-    /// - Parameter deadline: How long an Executor waits for its message.
-    init(_ resolution: Resolution, deadline: Duration) throws(CommandFailure) {
+    /// - Parameter timeout: How long an Executor waits for its message.
+    init(_ resolution: Resolution, timeout: Duration) throws(CommandFailure) {
         guard let own = try? OwnProgram.path else {
             throw CommandFailure(.unavailable, "the own program cannot be found")
         }
         self.own = own
         parent = ProcessIdentity.current.pid
-        self.deadline = deadline
+        self.timeout = timeout
         // The host has a hub, and starts another if it is killed. One that an Executor starts would end with what limits
         // its memory.
         variables = try resolution.overridden(by: [Settings.zmqHub.name: "none"]).variables()
@@ -63,13 +63,13 @@ struct ExecutorLaunch: Sendable {
         let name = "push \(callID)"
         switch kind {
         case .slim(let path, let slim):
-            let arguments = slim.arguments(for: callID, as: name, deadline: deadline)
+            let arguments = slim.arguments(for: callID, as: name, timeout: timeout)
             return ExecutorProgram(
                 path: path, arguments: arguments + (isHeld ? ["--held"] : []), variables: [:], isHeld: isHeld)
         case .own:
             let command = [
-                "executor", "--json", "--log-level", "warning", "--call-id=\(callID)", "--name=\(name)", "--deadline",
-                DurationText.write(deadline),
+                "executor", "--json", "--log-level", "warning", "--call-id=\(callID)", "--name=\(name)", "--timeout",
+                DurationText.write(timeout),
             ]
             return gated(command, as: .own, variables, isHeld)
         case .command(let words):

@@ -16,12 +16,12 @@ enum ExecutorLeftovers {
     /// started in turn. One that has left the process group, as a daemon does, is left alone.
     ///
     /// - Parameters:
-    ///   - limit: How long to go on: a process that the kernel holds ends when it lets it.
+    ///   - timeout: How long to go on: a process that the kernel holds ends when it lets it.
     ///   - find: Gives the processes that are left.
     static func end(
-        within limit: Duration = .seconds(10), found find: () -> [ProcessHandle] = all
+        timeout: Duration = .seconds(10), found find: () -> [ProcessHandle] = all
     ) -> Ending {
-        let deadline = ContinuousClock.now + limit
+        let deadline = ContinuousClock.now + timeout
         var ended: Set<ProcessIdentity> = []
         // Again while there are: one may have started another in the meantime.
         while true {

@@ -169,7 +169,7 @@ final class ExecutorProcess: Sendable {
         }
         if isSampled, let count = ProcessMemory.ownByteCount(of: process) { events.append(.memory(count)) }
         for event in events {
-            let directives = state.withLock { $0.budget.hear(event, at: clock.now()) }
+            let directives = state.withLock { $0.budget.handle(event, at: clock.now()) }
             for directive in directives {
                 switch directive {
                 case .warn:

@@ -11,10 +11,10 @@ struct ExecutorSettings: Sendable {
     /// The settings that a reload can change.
     static let changeable: Set<String> = [
         Settings.executorLimit.name, Settings.executorBudget.name, Settings.executorWarning.name,
-        Settings.executorMemory.name, Settings.executorAttempts.name, Settings.executorPause.name,
+        Settings.executorMemory.name, Settings.executorAttempts.name, Settings.executorRetryDelay.name,
         Settings.executorCommand.name, Settings.inboxLifetime.name, Settings.coreMaildir.name,
-        Settings.coreStartDuration.name, Settings.handoverDeadline.name, Settings.handoverHardMaximum.name,
-        Settings.handoverOnDeadline.name,
+        Settings.coreStartDelay.name, Settings.handoverTimeout.name, Settings.handoverMaximumTimeout.name,
+        Settings.handoverOnTimeout.name,
         // Of a Main that is supervised already; the host tells its keeper.
         Settings.mainWatchdog.name, Settings.mainRestartLimit.name, Settings.mainRestartWindow.name,
         Settings.mainWakeBudget.name,
@@ -28,9 +28,9 @@ struct ExecutorSettings: Sendable {
             memory: try resolution.value(Settings.executorMemory))
         retry = RetryPolicy(
             attempts: try resolution.value(Settings.executorAttempts),
-            pause: try resolution.value(Settings.executorPause))
+            delay: try resolution.value(Settings.executorRetryDelay))
         // A little less than until it is told, so that it can say by itself that nothing came.
-        launch = try ExecutorLaunch(resolution, deadline: limits.warning * 19 / 20)
+        launch = try ExecutorLaunch(resolution, timeout: limits.warning * 19 / 20)
     }
 }
 

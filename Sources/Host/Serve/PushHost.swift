@@ -133,7 +133,7 @@ actor PushHost {
             outages = end.isOutage ? outages + 1 : 0
             let pause: Duration
             if end.isOutage {
-                pause = settings.retry.pause(after: outages)
+                pause = settings.retry.delay(after: outages)
             } else {
                 push.failures += 1
                 push.lastFailure = end.reason

@@ -7,7 +7,7 @@ struct SlimExecutor: Sendable {
     /// The absolute path of the group's directory.
     private let directory: String
     private let maildir: String
-    private let startDuration: Duration
+    private let startDelay: Duration
     private let memory: UInt64?
     private let options: CoordinationOptions
     private let durability: Durability
@@ -17,7 +17,7 @@ struct SlimExecutor: Sendable {
     init(_ resolution: Resolution, parent: Int32? = nil) throws(CommandFailure) {
         directory = try resolution.groupDirectory()
         maildir = try resolution.maildir()
-        startDuration = try resolution.value(Settings.coreStartDuration)
+        startDelay = try resolution.value(Settings.coreStartDelay)
         memory = try resolution.value(Settings.executorMemory)
         options = try resolution.coordinationOptions()
         durability = try resolution.value(Settings.durability)
@@ -30,16 +30,16 @@ struct SlimExecutor: Sendable {
         return access(path, X_OK) == 0 ? path : nil
     }
 
-    func arguments(for callID: CallID, as name: String, deadline: Duration) -> [String] {
+    func arguments(for callID: CallID, as name: String, timeout: Duration) -> [String] {
         var arguments = [
             "--directory", directory, "--call-id", callID.text, "--name", name, "--maildir", maildir,
-            "--deadline-ms", deadline.wholeMilliseconds, "--start-ms", startDuration.wholeMilliseconds,
+            "--timeout-ms", timeout.wholeMilliseconds, "--start-ms", startDelay.wholeMilliseconds,
             "--memory-bytes", memory.map { String($0) } ?? "none",
             "--budget-ms", options.executorBudget.wholeMilliseconds,
             "--inbox-lifetime-ms", options.inboxLifetime.wholeMilliseconds,
-            "--handover-deadline-ms", options.handoverDeadline.wholeMilliseconds,
-            "--handover-hard-maximum-ms", options.handoverHardMaximum.wholeMilliseconds,
-            "--on-deadline", options.onDeadline.rawValue, "--durability", durability.rawValue,
+            "--handover-timeout-ms", options.handoverTimeout.wholeMilliseconds,
+            "--handover-maximum-timeout-ms", options.handoverMaximumTimeout.wholeMilliseconds,
+            "--on-timeout", options.onHandoverTimeout.rawValue, "--durability", durability.rawValue,
         ]
         if let parent { arguments += ["--parent", String(parent)] }
         return arguments

@@ -7,13 +7,13 @@ struct SoakRun: Sendable {
     let duration: Duration
 
     /// How long a core takes to connect unless configured: shorter than most lives.
-    private static let startDuration = Duration.milliseconds(20)
+    private static let startDelay = Duration.milliseconds(20)
 
     /// - Parameter isOver: Asked after each round whether no more are to be run.
     func run(
         in context: CommandContext, isOver: @escaping @Sendable () -> Bool, progress: SoakProgress?
     ) async throws -> SoakSummary {
-        try await ScenarioGroup.run("soak", coreStarting: Self.startDuration, in: context) { group in
+        try await ScenarioGroup.run("soak", coreStarting: Self.startDelay, in: context) { group in
             let soak = Soak(driver: group.driver, server: group.server, seed: seed, killsItself: false)
             let starts = try await CoreStartCounter(following: group.driver.group)
             let clock = ContinuousClock()

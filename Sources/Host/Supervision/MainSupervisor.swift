@@ -163,7 +163,7 @@ extension MainSupervisor {
         guard place.socket.utf8.count <= 107 else {
             throw .configuration(
                 "main.command: the path of the keeper's socket is longer than 107 bytes: \(place.socket); set "
-                    + "XDG_RUNTIME_DIR, or choose a shorter dir.")
+                    + "XDG_RUNTIME_DIR, or choose a shorter stateDirectory.")
         }
         let variables = try resolution.variables()
         let program = try Resolution.keeperProgram()

@@ -31,7 +31,7 @@ public enum ConnectivityAction: Hashable, Sendable {
     case refreshRegistration
     /// Refresh the subscriptions.
     case refreshSubscriptions
-    /// Find out whether the connection still stands; answers with ``ConnectivityFinding/connection(_:)``.
+    /// Find out whether the connection still stands; answers with ``ConnectivityActionResult/connection(_:)``.
     case checkConnectivity
 
     /// Give up the ownership of the core and every lock: a process that does not run must not hold what others wait for.
@@ -39,12 +39,12 @@ public enum ConnectivityAction: Hashable, Sendable {
     /// The application is awake again, and may own the core again.
     case mayOwnAgain
     /// Find out whether the registrations survive that long without a refresh, ``KeepAlive/prepareForBackground(interval:)``;
-    /// answers with ``ConnectivityFinding/preparation(_:)``. Ask every time.
+    /// answers with ``ConnectivityActionResult/preparation(_:)``. Ask every time.
     case prepareForBackground(interval: Duration)
     /// Keep the system from suspending the application; it may own the core again.
-    case stayAwake([BackgroundObstacle])
+    case stayAwake([BackgroundBlocker])
     /// Tell the user that registrations will lapse.
-    case warn([BackgroundObstacle])
+    case warn([BackgroundBlocker])
     /// Make sure that the keep-alive will wake the application: nothing else will.
     case relyOnKeepAlive
     /// Let the system suspend the application. Nothing more runs until it is woken.

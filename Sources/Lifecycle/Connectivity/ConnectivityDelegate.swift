@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// struct Telephone: ConnectivityDelegate {
-///     func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityFinding {
+///     func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityActionResult {
 ///         switch action {
 ///         case .register: try await client.register()
 ///         case .checkConnectivity: return .connection(await client.check())
@@ -18,21 +18,21 @@
 /// or its time is over.
 public protocol ConnectivityDelegate: Sendable {
     /// Carries out one action.
-    func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityFinding
+    func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityActionResult
 }
 
 /// The finding of an action.
-public enum ConnectivityFinding: Hashable, Sendable {
+public enum ConnectivityActionResult: Hashable, Sendable {
     /// It is done.
     case done
     /// The answer to ``ConnectivityAction/prepareForBackground(interval:)``.
     case preparation(BackgroundPreparation)
     /// The answer to ``ConnectivityAction/checkConnectivity``.
-    case connection(ConnectionCheck)
+    case connection(ConnectionStatus)
 }
 
 /// How the connection stands after a sleep.
-public enum ConnectionCheck: String, CaseIterable, Hashable, Sendable {
+public enum ConnectionStatus: String, CaseIterable, Hashable, Sendable {
     /// The server still answers on it.
     case stands
     /// There is a network, and the connection must be made anew.

@@ -62,7 +62,7 @@ public actor ConnectivityRunner {
     }
 
     /// The position of the machine.
-    public var position: LifePosition { machine.position }
+    public var position: LifecyclePosition { machine.position }
 
     /// Whether the connection to the server was made and registered on.
     public var isRegistered: Bool { machine.isRegistered }
@@ -71,7 +71,7 @@ public actor ConnectivityRunner {
     public var isSubscribed: Bool { machine.isSubscribed }
 
     /// The situation that decides the levels of services now.
-    public var situation: Situation { machine.situation() }
+    public var conditions: ServiceConditions { machine.conditions() }
 
     /// How many tasks wait in ``settle()``.
     var waitingCount: Int { waiting.count }

@@ -9,7 +9,7 @@ public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertibl
         /// Something happened.
         case event(ConnectivityEvent)
         /// An action was carried out.
-        case done(ConnectivityAction, ConnectivityFinding)
+        case done(ConnectivityAction, ConnectivityActionResult)
         /// An action could not be carried out, with the reason.
         case failed(ConnectivityAction, String)
         /// An instant has come that the machine waited for.
@@ -19,9 +19,9 @@ public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertibl
     /// The row of the table that decided; nil for a cell that is not listed, which changes nothing.
     public let number: TransitionNumber?
     /// The position before.
-    public let from: LifePosition
+    public let from: LifecyclePosition
     /// The position after.
-    public let to: LifePosition
+    public let to: LifecyclePosition
     /// The cause of the transition.
     public let cause: Cause
     /// When.
@@ -47,7 +47,7 @@ public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertibl
 /// Where the connectivity machine stands: the application's state and its connectivity.
 ///
 /// Source: contract P2.
-public struct LifePosition: Hashable, Sendable, Codable, CustomStringConvertible {
+public struct LifecyclePosition: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The state of the application.
     public var application: ApplicationState
     /// Whether it has a network.
@@ -60,7 +60,7 @@ public struct LifePosition: Hashable, Sendable, Codable, CustomStringConvertible
 
     /// All six.
     public static let all = ApplicationState.allCases.flatMap { application in
-        Connectivity.allCases.map { LifePosition(application, $0) }
+        Connectivity.allCases.map { LifecyclePosition(application, $0) }
     }
 
     public var description: String { "\(application), \(connectivity)" }

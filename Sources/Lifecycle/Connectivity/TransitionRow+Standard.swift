@@ -5,7 +5,7 @@ extension TransitionRow {
     /// what they leave open is derived.
     public static func standard(_ number: TransitionNumber) -> TransitionRow {
         func row(
-            _ event: ConnectivityEvent.Kind, _ from: LifePosition..., to application: ApplicationState? = nil,
+            _ event: ConnectivityEvent.Kind, _ from: LifecyclePosition..., to application: ApplicationState? = nil,
             connectivity: Connectivity? = nil, doing actions: [ConnectivityAction], _ source: RuleSource,
             _ sentence: String
         ) -> TransitionRow {
@@ -106,17 +106,17 @@ extension TransitionRow {
                 doing: [.relaunchWithoutUserInterface, .reconnect, .register, .subscribe], apple,
                 "Relaunched without a user interface; the socket is connected again. That it is registered again, as in"
                     + " T4, is derived.")
-            relaunch.from = LifePosition.all
+            relaunch.from = LifecyclePosition.all
             return relaunch
         }
     }
 }
 
-extension LifePosition {
-    package static let foregroundConnected = LifePosition(.foreground, .connected)
-    package static let foregroundDisconnected = LifePosition(.foreground, .disconnected)
-    package static let backgroundConnected = LifePosition(.background, .connected)
-    package static let backgroundDisconnected = LifePosition(.background, .disconnected)
-    package static let suspendedConnected = LifePosition(.suspended, .connected)
-    package static let suspendedDisconnected = LifePosition(.suspended, .disconnected)
+extension LifecyclePosition {
+    package static let foregroundConnected = LifecyclePosition(.foreground, .connected)
+    package static let foregroundDisconnected = LifecyclePosition(.foreground, .disconnected)
+    package static let backgroundConnected = LifecyclePosition(.background, .connected)
+    package static let backgroundDisconnected = LifecyclePosition(.background, .disconnected)
+    package static let suspendedConnected = LifecyclePosition(.suspended, .connected)
+    package static let suspendedDisconnected = LifecyclePosition(.suspended, .disconnected)
 }

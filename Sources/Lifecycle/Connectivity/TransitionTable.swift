@@ -19,7 +19,7 @@ public struct TransitionTable: Hashable, Sendable {
     }
 
     /// The row that is about an event at a position; nil for a cell that is not listed.
-    public func row(for event: ConnectivityEvent.Kind, at position: LifePosition) -> TransitionRow? {
+    public func row(for event: ConnectivityEvent.Kind, at position: LifecyclePosition) -> TransitionRow? {
         rows.first { $0.applies(to: event, at: position) }
     }
 }
@@ -33,7 +33,7 @@ public struct TransitionRow: Hashable, Sendable {
     /// The events that it is about; two for a cellular call, which begins and ends.
     public var events: [ConnectivityEvent.Kind]
     /// The positions that it begins in.
-    public var from: [LifePosition]
+    public var from: [LifecyclePosition]
     /// The application's state afterwards; nil where it does not change.
     public var application: ApplicationState?
     /// The connectivity afterwards; nil where it does not change, or where the actions have to find out.
@@ -46,7 +46,7 @@ public struct TransitionRow: Hashable, Sendable {
     public var sentence: String
 
     /// Whether the row is about an event at a position.
-    public func applies(to event: ConnectivityEvent.Kind, at position: LifePosition) -> Bool {
+    public func applies(to event: ConnectivityEvent.Kind, at position: LifecyclePosition) -> Bool {
         events.contains(event) && from.contains(position)
     }
 }

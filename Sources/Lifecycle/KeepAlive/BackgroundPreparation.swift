@@ -5,7 +5,7 @@ public enum BackgroundPreparation: Hashable, Sendable {
     /// All do.
     case ready
     /// Some do not, or it could not be found out.
-    case notReady([BackgroundObstacle])
+    case notReady([BackgroundBlocker])
 
     /// Whether the application may sleep.
     public var isReady: Bool { self == .ready }
@@ -14,7 +14,7 @@ public enum BackgroundPreparation: Hashable, Sendable {
 /// A reason why an application cannot sleep for an interval.
 ///
 /// Source: contract P5.
-public enum BackgroundObstacle: Hashable, Sendable, CustomStringConvertible {
+public enum BackgroundBlocker: Hashable, Sendable, CustomStringConvertible {
     /// The registration lapses in less time than the interval. Refresh it and ask again.
     case lapses(registration: String, in: Duration, interval: Duration)
     /// The registration is never valid for as long as the interval, however fresh it is.

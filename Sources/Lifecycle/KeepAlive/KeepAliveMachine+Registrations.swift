@@ -35,7 +35,7 @@ extension KeepAliveMachine {
     /// Whether the registrations survive an interval without a refresh, and why not (contract P5). Ask every time.
     public func prepareForBackground(interval: Duration, at now: BootInstant) -> BackgroundPreparation {
         let wake = now.advanced(by: interval)
-        let obstacles = registrationNames.compactMap { name -> BackgroundObstacle? in
+        let obstacles = registrationNames.compactMap { name -> BackgroundBlocker? in
             guard let registration = registrations[name], registration.lapsesAt <= wake else { return nil }
             if registration.lifetime <= interval {
                 return .tooShort(registration: name, lifetime: registration.lifetime, interval: interval)

@@ -61,7 +61,7 @@ public enum Service: String, CaseIterable, Hashable, Sendable, Codable {
 /// The circumstances that decide the level of a service, beside the table.
 ///
 /// Source: contract P1, P3.
-public struct Situation: Hashable, Sendable {
+public struct ServiceConditions: Hashable, Sendable {
     /// The state of the application.
     public var application: ApplicationState
     /// Whether the telephone of the device is in a call, which takes media away from all other calls.

@@ -2,8 +2,8 @@
 ///
 /// ```swift
 /// let table = ServiceLevelTable.standard
-/// table.level(of: .heldCall, in: Situation(.background))  // .signalingOnly
-/// print(table.explain(.heldCall, in: Situation(.background)))
+/// table.level(of: .heldCall, in: ServiceConditions(.background))  // .signalingOnly
+/// print(table.explain(.heldCall, in: ServiceConditions(.background)))
 /// ```
 ///
 /// Source: contract P1, P3.
@@ -33,24 +33,24 @@ public struct ServiceLevelTable: Hashable, Sendable {
     }
 
     /// How much of a service there is in a situation.
-    public func level(of service: Service, in situation: Situation) -> ServiceLevel {
-        explain(service, in: situation).level
+    public func level(of service: Service, in conditions: ServiceConditions) -> ServiceLevel {
+        explain(service, in: conditions).level
     }
 
     /// The level of a service in a situation, with the rule that decided it.
-    public func explain(_ service: Service, in situation: Situation) -> ServiceLevelAnswer {
+    public func explain(_ service: Service, in conditions: ServiceConditions) -> ServiceLevelExplanation {
         let row = self[service]
-        let isReplaced = overrides[service]?[situation.application] != nil
+        let isReplaced = overrides[service]?[conditions.application] != nil
         let source = isReplaced ? .configured : ServiceLevelRow.standard(service).source
         func answer(
-            _ level: ServiceLevel, by rule: ServiceLevelAnswer.Rule, _ reason: String, _ source: RuleSource
-        ) -> ServiceLevelAnswer {
-            ServiceLevelAnswer(
-                service: service, situation: situation, level: level, rule: rule, source: source, reason: reason)
+            _ level: ServiceLevel, by rule: ServiceLevelExplanation.Rule, _ reason: String, _ source: RuleSource
+        ) -> ServiceLevelExplanation {
+            ServiceLevelExplanation(
+                service: service, conditions: conditions, level: level, rule: rule, source: source, reason: reason)
         }
 
         let level: ServiceLevel
-        switch situation.application {
+        switch conditions.application {
         case .suspended:
             return answer(
                 .none, by: .suspended, "A suspended application has no service until it is woken.",
@@ -58,14 +58,14 @@ public struct ServiceLevelTable: Hashable, Sendable {
         case .foreground: level = row.foreground
         case .background: level = row.background
         }
-        if situation.hasCellularCall, service.hasMedia, level == .normal {
+        if conditions.hasCellularCall, service.hasMedia, level == .normal {
             return answer(
                 .signalingOnly, by: .cellularCall,
                 service == .activeCall
                     ? "A cellular call takes media away: the call is held by signaling until it ends."
                     : "A cellular call takes media away until it ends.", .documented(.avayaBackgrounding))
         }
-        if situation.hasOtherActiveCall, situation.application == .background, service == .remotelyHeldCall,
+        if conditions.hasOtherActiveCall, conditions.application == .background, service == .remotelyHeldCall,
             level == .normal
         {
             return answer(
@@ -76,7 +76,7 @@ public struct ServiceLevelTable: Hashable, Sendable {
 }
 
 /// The level of a service in a situation, and why it is so.
-public struct ServiceLevelAnswer: Hashable, Sendable, CustomStringConvertible {
+public struct ServiceLevelExplanation: Hashable, Sendable, CustomStringConvertible {
     /// The rule that decided a level.
     public enum Rule: String, CaseIterable, Hashable, Sendable {
         /// The row of the service.
@@ -92,7 +92,7 @@ public struct ServiceLevelAnswer: Hashable, Sendable, CustomStringConvertible {
     /// The service that was asked about.
     public let service: Service
     /// In which situation.
-    public let situation: Situation
+    public let conditions: ServiceConditions
     /// The answer.
     public let level: ServiceLevel
     /// The rule that decided it.

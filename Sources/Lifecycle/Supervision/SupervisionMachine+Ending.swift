@@ -29,7 +29,7 @@ extension SupervisionMachine {
         }
     }
 
-    mutating func ended(_ end: MainEnd, at now: BootInstant) -> [SupervisionDirective] {
+    mutating func ended(_ end: MainEndReason, at now: BootInstant) -> [SupervisionDirective] {
         let before = state
         presence = .silent
         calls = 0

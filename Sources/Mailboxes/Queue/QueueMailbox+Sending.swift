@@ -18,7 +18,7 @@ extension QueueMailbox {
     /// Puts a message into the queue under a name, unless one of that name is there or is remembered.
     ///
     /// - Throws: As ``send(_:)``.
-    public func send(_ bytes: [UInt8], as item: ItemName) async throws(SharedCoreError) -> NamedSend {
+    public func send(_ bytes: [UInt8], as item: ItemName) async throws(SharedCoreError) -> SendResult {
         while true {
             var transaction = Transaction()
             guard let dropped = try await addJudgedSend(of: bytes, as: item, to: &transaction) else {
@@ -100,7 +100,7 @@ public struct SendReceipt: Hashable, Sendable {
 }
 
 /// The outcome of a send under a name.
-public enum NamedSend: Hashable, Sendable {
+public enum SendResult: Hashable, Sendable {
     /// It is in the queue.
     case sent(SendReceipt)
     /// One of the same name is in the queue, or was acknowledged and is still remembered. Nothing was stored.

@@ -10,7 +10,7 @@ internal import Synchronization
 /// ```swift
 /// let child = try ChildProcess("sharedcore-test-peer", [], input: true)
 /// try child.send("get key")
-/// let answer = try await child.nextLine(within: .seconds(30))
+/// let answer = try await child.nextLine(timeout: .seconds(30))
 /// ```
 package final class ChildProcess: Sendable {
     private struct Reader {
@@ -20,7 +20,7 @@ package final class ChildProcess: Sendable {
 
     private struct State {
         var lines: [String] = []
-        /// How many of the lines ``nextLine(within:)`` has returned.
+        /// How many of the lines ``nextLine(timeout:)`` has returned.
         var taken = 0
         var lastReader = 0
         var readers: [Reader] = []
@@ -146,15 +146,15 @@ package final class ChildProcess: Sendable {
     ///
     /// - Returns: Nil when it has ended and all of its lines were returned.
     /// - Throws: ``LineTimeout`` at the limit, which takes no line; `CancellationError` when the task is cancelled.
-    package func nextLine(within limit: Duration? = nil) async throws -> String? {
+    package func nextLine(timeout: Duration? = nil) async throws -> String? {
         let number = content.state.withLock { state in
             state.lastReader += 1
             return state.lastReader
         }
-        let timer = limit.map { limit in
+        let timer = timeout.map { timeout in
             Task { [content, pid] in
-                try await Task.sleep(for: limit)
-                Self.stopReading(number, of: content, LineTimeout(pid: pid, limit: limit))
+                try await Task.sleep(for: timeout)
+                Self.stopReading(number, of: content, LineTimeout(pid: pid, limit: timeout))
             }
         }
         defer { timer?.cancel() }

@@ -7,8 +7,8 @@ package enum ListeningPort {
     ///
     /// - Parameters:
     ///   - host: A name or an address, an IPv6 one also in brackets.
-    ///   - patience: How long each of its addresses may take.
-    package static func answers(_ host: String, _ port: UInt16, within patience: Duration) -> Bool {
+    ///   - timeout: How long each of its addresses may take.
+    package static func answers(_ host: String, _ port: UInt16, timeout: Duration) -> Bool {
         var wanted = addrinfo()
         wanted.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
@@ -17,13 +17,13 @@ package enum ListeningPort {
         defer { freeaddrinfo(found) }
         var next = found
         while let address = next {
-            if isTaken(address.pointee, within: patience) { return true }
+            if isTaken(address.pointee, timeout: timeout) { return true }
             next = address.pointee.ai_next
         }
         return false
     }
 
-    private static func isTaken(_ address: addrinfo, within patience: Duration) -> Bool {
+    private static func isTaken(_ address: addrinfo, timeout: Duration) -> Bool {
         let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.ai_family, address.ai_socktype | flags, address.ai_protocol)
         guard descriptor >= 0 else { return false }
@@ -31,7 +31,7 @@ package enum ListeningPort {
         if connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return true }
         guard errno == EINPROGRESS else { return false }
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        let milliseconds = Int32(clamping: (patience.clampedNanoseconds &+ 999_999) / 1_000_000)
+        let milliseconds = Int32(clamping: (timeout.clampedNanoseconds &+ 999_999) / 1_000_000)
         var count: Int32
         repeat { count = poll(&entry, 1, milliseconds) } while count == -1 && errno == EINTR
         guard count == 1 else { return false }

@@ -88,7 +88,7 @@ public enum MailboxEvent<Message: Sendable>: Sendable {
     /// that keeps the last one has expired.
     case cleared(Revision, by: SessionID)
     /// A message was sent that cannot be read here. The next one may be good.
-    case undecodable(Undecodable, Revision, by: SessionID)
+    case undecodable(DecodingFailure, Revision, by: SessionID)
     /// The listener was too slow to be told of everything: so many messages and clearings were passed over. The last
     /// state follows.
     case lagged(UInt64)

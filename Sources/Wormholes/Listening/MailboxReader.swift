@@ -19,7 +19,7 @@ struct MailboxReader: Sendable {
 
     /// Arms a listener.
     init(
-        _ source: any ListeningSource, in group: any SharedGroup, replay: Replay
+        _ source: any ListeningSource, in group: any SharedGroup, replay: ReplayPolicy
     ) async throws(SharedCoreError) {
         self.source = source
         self.group = group

@@ -10,7 +10,7 @@ extension Wormhole {
     ///   - replay: Whether the message that stands there comes first.
     ///   - filter: The senders whose messages are delivered.
     public func listen<Message>(
-        to id: MailboxID<Message>, replay: Replay = .none, from filter: OriginFilter = .anyone
+        to id: MailboxID<Message>, replay: ReplayPolicy = .none, from filter: OriginFilter = .anyone
     ) async throws(WormholeError) -> MailboxEvents<Message> {
         try await inStore { () async throws(SharedCoreError) in
             try await events(of: LatestSource(place: place(of: id)), as: id.type, replay, filter)
@@ -25,7 +25,7 @@ extension Wormhole {
     ///   - replay: Whether the last, or all, of the messages that stand there come first.
     ///   - filter: The senders whose messages are delivered.
     public func listen<Message>(
-        to id: QueueID<Message>, replay: Replay = .none, from filter: OriginFilter = .anyone
+        to id: QueueID<Message>, replay: ReplayPolicy = .none, from filter: OriginFilter = .anyone
     ) async throws(WormholeError) -> MailboxEvents<Message> {
         try await inStore { () async throws(SharedCoreError) in
             try await events(of: QueueSource(place: place(of: id)), as: id.type, replay, filter)
@@ -33,7 +33,7 @@ extension Wormhole {
     }
 
     private func events<Message>(
-        of source: any ListeningSource, as type: MessageType<Message>, _ replay: Replay, _ filter: OriginFilter
+        of source: any ListeningSource, as type: MessageType<Message>, _ replay: ReplayPolicy, _ filter: OriginFilter
     ) async throws(SharedCoreError) -> MailboxEvents<Message> {
         let reader = try await MailboxReader(source, in: group, replay: replay)
         return MailboxEvents(reader, as: type, from: filter, own: group.session.id)
@@ -43,7 +43,7 @@ extension Wormhole {
 /// The messages that a listener hears first.
 ///
 /// Source: contract M3.
-public enum Replay: String, Hashable, Sendable, CaseIterable {
+public enum ReplayPolicy: String, Hashable, Sendable, CaseIterable {
     /// Only what is sent after it began.
     case none
     /// The last message that stands there, if any.

@@ -103,7 +103,7 @@ enum DiskScenarios {
             try await attempt.verifyRecovery()
             for _ in 1...40 { try await attempt.demand("status") }
             try await attempt.demand("exclusive", "--role", "main", "--", "true")
-            try await eventually("the spare space is there again", within: .seconds(5)) {
+            try await eventually("the spare space is there again", timeout: .seconds(5)) {
                 attempt.names.contains("spare")
             }
         }
@@ -152,7 +152,7 @@ enum DiskScenarios {
 
             disk.free()
             try await attempt.verifyRecovery()
-            try await eventually("the spare space is there again", within: .seconds(5)) {
+            try await eventually("the spare space is there again", timeout: .seconds(5)) {
                 attempt.names.contains("spare")
             }
         }

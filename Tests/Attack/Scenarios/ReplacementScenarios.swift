@@ -65,12 +65,12 @@ enum ReplacementScenarios {
         for command in [["status"], ["store", "list"], ["store", "put", "more", "x"]] { try await attempt.run(command) }
         let second = try attempt.start(["exclusive", "--role", "main", "--"] + attempt.witness.command)
         // Also where the first has ended at once: a signal that comes while the second starts would end it as any program.
-        try await eventually("the second Main owns or is refused", within: .seconds(40)) {
+        try await eventually("the second Main owns or is refused", timeout: .seconds(40)) {
             second.ended != nil || second.lines.contains("owning")
         }
         if second.lines.contains("owning") {
             try await eventually(
-                "the first Main has ended after a second one began", within: .seconds(Witness.windowSeconds + 10)
+                "the first Main has ended after a second one began", timeout: .seconds(Witness.windowSeconds + 10)
             ) { first.ended != nil }
         }
         for process in [first, second, watcher] where process.ended == nil { process.signal(SIGTERM) }

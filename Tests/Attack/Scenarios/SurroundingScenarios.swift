@@ -87,7 +87,7 @@ enum SurroundingScenarios {
         try OpenFile(path: maildir + "/new/1.attack", .createNew).write(
             Array("From: Ann <ann@example.org>\r\nCall-ID: c1\r\n\r\nHello\r\n".utf8), at: 0)
         let answer = try await attempt.run(
-            ["executor", "--call-id", "c1", "--deadline", "10s"], through: unwatched(limit))
+            ["executor", "--call-id", "c1", "--timeout", "10s"], through: unwatched(limit))
         if answer.end == .exited(99) { throw HarnessLimitation("the limits of inotify cannot be set here") }
         attempt.countFaults()
         try expect(answer.isSuccess, "the message is fetched; \(answer.summary)")

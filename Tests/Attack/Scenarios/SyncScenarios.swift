@@ -99,7 +99,7 @@ enum SyncScenarios {
         try await attempt.demand("exclusive", "--role", "main", "--", "true")
         if owner.ended == nil { try await attempt.kill(owner) }
         // A deadline of the user's (C7) does not wait for the disk either.
-        let late = try await attempt.run(["executor", "--call-id", "never", "--deadline", "1s"])
+        let late = try await attempt.run(["executor", "--call-id", "never", "--timeout", "1s"])
         try expect(!late.isSuccess, "there is no such message")
         try await attempt.demand("status")
         try expect(

@@ -32,6 +32,6 @@ struct NotingWitnessTests {
         let server = try SharedServer.make()
         let pass = Task { try await server.pass("stop") }
         server.remove()
-        try await within(Patience.usual, "it passes") { try await pass.value }
+        try await withTimeout(TestTimeout.usual, "it passes") { try await pass.value }
     }
 }

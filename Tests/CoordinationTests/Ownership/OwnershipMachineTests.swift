@@ -292,7 +292,7 @@ struct OwnershipMachineTests {
     @Test(
         "C3: Main waits for the deadline and the granted bound, cut at the hard maximum",
         arguments: [(0, 500), (700, 1200), (60_000, 5000)])
-    func handoverDeadline(bound: Int, limit: Int) throws {
+    func handoverTimeout(bound: Int, limit: Int) throws {
         var machine = machine(.main)
         let request = HandoverRecord(name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false)
         let critical = CriticalRecord(epoch: Revision(rawValue: 20), bound: .milliseconds(bound))

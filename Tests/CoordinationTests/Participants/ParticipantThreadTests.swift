@@ -64,7 +64,7 @@ struct ParticipantThreadTests {
             return try await withoutPool(until: isOver) {
                 do throws(CoordinationError) {
                     _ = try await executor.message(
-                        forCallID: callID, deadline: .milliseconds(300))
+                        forCallID: callID, timeout: .milliseconds(300))
                     return nil
                 } catch {
                     return isOver.isRaised ? nil : error.code

@@ -45,7 +45,7 @@ struct PreparationTests {
         participant.prepare()
         try await eventually("it prepares itself") { await participant.preparation != nil }
         let preparation = try #require(await participant.preparation)
-        try await within(Patience.usual, "it has prepared itself") { await preparation.value }
+        try await withTimeout(TestTimeout.usual, "it has prepared itself") { await preparation.value }
     }
 
     @Test("what is on its way for one that ends is given up", arguments: Call.allCases, End.allCases)
@@ -93,7 +93,7 @@ struct PreparationTests {
         await participant.close()
 
         let error = await #expect(throws: CoordinationError.self) {
-            try await within(Patience.usual, "the start ends") { try await start.value }
+            try await withTimeout(TestTimeout.usual, "the start ends") { try await start.value }
         }
         #expect(error?.code == .closed)
     }
@@ -110,7 +110,7 @@ struct PreparationTests {
         try await prepare(participant)
         #expect(watches.value == 1)
 
-        try await within(Patience.usual, "it owns") {
+        try await withTimeout(TestTimeout.usual, "it owns") {
             try await participant.startMain(takingOver: false, reporting: nil)
         }
 
@@ -160,8 +160,8 @@ struct PreparationTests {
         let preparation = try #require(await participant.preparation)
 
         gate.open()
-        try await within(Patience.usual, "it begins") { try await begins.value }
-        try await within(Patience.usual, "it has prepared itself") { await preparation.value }
+        try await withTimeout(TestTimeout.usual, "it begins") { try await begins.value }
+        try await withTimeout(TestTimeout.usual, "it has prepared itself") { await preparation.value }
 
         #expect(looks.value == 0)
         await participant.close()
@@ -185,7 +185,7 @@ struct PreparationTests {
         ) {
             ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: .init())
         }
-        try await within(Patience.usual, "it runs") { try await executor.start() }
+        try await withTimeout(TestTimeout.usual, "it runs") { try await executor.start() }
         try await eventually("it asks what others wait for") { !asked.value.isEmpty }
         #expect(asked.value == [true])
         await executor.close()

@@ -24,7 +24,7 @@ struct BurstScenarios {
                 group.addTask {
                     do {
                         let answer = try await executor.participant.message(
-                            forCallID: .of("call-\(number)"), deadline: .seconds(240))
+                            forCallID: .of("call-\(number)"), timeout: .seconds(240))
                         let taken = try #require(answer.taken)
                         #expect(taken.message == (try .text("call-\(number)", "text \(number)")))
                         if try await executor.participant.acknowledge(taken) {
@@ -35,7 +35,7 @@ struct BurstScenarios {
                         #expect(executor.process.isDead)
                         let again = try await world.executor("again-\(number)")
                         let answer = try await again.participant.message(
-                            forCallID: .of("call-\(number)"), deadline: .seconds(240))
+                            forCallID: .of("call-\(number)"), timeout: .seconds(240))
                         if let taken = answer.taken, try await again.participant.acknowledge(taken) {
                             acknowledged.update { $0[taken.message.callID, default: 0] += 1 }
                         }
@@ -60,7 +60,7 @@ struct BurstScenarios {
         let observer = try await world.observer()
 
         let acknowledged = try await serve(world) { _ in
-            try await eventually("all wait", within: Patience.long) {
+            try await eventually("all wait", timeout: TestTimeout.long) {
                 try await observer.list(".sharedcore/expectations").entries.count == Self.count
             }
             try self.receiveAll(world)
@@ -79,7 +79,7 @@ struct BurstScenarios {
         let observer = try await world.observer()
 
         let acknowledged = try await serve(world) { executors in
-            try await eventually("all wait and one owns", within: Patience.long) {
+            try await eventually("all wait and one owns", timeout: TestTimeout.long) {
                 let waiting = try await observer.list(".sharedcore/expectations").entries.count
                 return try await world.owner()?.state == .running && waiting == Self.count
             }
@@ -106,7 +106,7 @@ struct BurstScenarios {
         let frozen = Box<SimulatedProcess?>(nil)
 
         let acknowledged = try await serve(world) { executors in
-            try await eventually("all wait and one owns", within: Patience.long) {
+            try await eventually("all wait and one owns", timeout: TestTimeout.long) {
                 let waiting = try await observer.list(".sharedcore/expectations").entries.count
                 return try await world.owner()?.state == .running && waiting == Self.count
             }
@@ -115,7 +115,7 @@ struct BurstScenarios {
             process?.stop()
             frozen.update { $0 = process }
             try self.receiveAll(world)
-            try await eventually("all others are served", within: Patience.long) {
+            try await eventually("all others are served", timeout: TestTimeout.long) {
                 world.server.pending.isEmpty
             }
             process?.continue()

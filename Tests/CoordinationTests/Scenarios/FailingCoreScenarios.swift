@@ -31,7 +31,7 @@ struct FailingCoreScenarios {
     private let clock = ManualClock()
     private let world: World
     private let isBroken = Box(false)
-    private let heard = Box<[OwnershipWait]>([])
+    private let heard = Box<[OwnershipWaitReason]>([])
 
     init() {
         world = World(clock: clock)
@@ -50,7 +50,7 @@ struct FailingCoreScenarios {
     /// Breaks the core that runs, and lets the time of the rest pass.
     private func fail(resting seconds: Int) async throws {
         isBroken.update { $0 = true }
-        let rest = OwnershipWait.rest(.seconds(seconds), after: "its core failed: the line is dead")
+        let rest = OwnershipWaitReason.rest(.seconds(seconds), after: "its core failed: the line is dead")
         try await eventually("it says that it rests for \(seconds) s") { heard.value.last == rest }
         try await eventually("it has released") { try await world.owner() == nil }
         clock.advance(by: .seconds(seconds))
@@ -75,7 +75,7 @@ struct FailingCoreScenarios {
     @Test("C8: a Main whose core fails ten times in a row has ended, and its caller learns of it")
     func givesUp() async throws {
         let main = try await owningMain()
-        let end = Box<MainEnd?>(nil)
+        let end = Box<MainEndReason?>(nil)
         let waiting = Task {
             let result = await main.waitUntilEnded()
             end.update { $0 = result }
@@ -86,7 +86,7 @@ struct FailingCoreScenarios {
         }
         isBroken.update { $0 = true }
 
-        try await within(Patience.usual, "it ends") { await waiting.value }
+        try await withTimeout(TestTimeout.usual, "it ends") { await waiting.value }
         #expect(end.value == .coreFailed("its core failed: the line is dead"))
         #expect(try await world.owner() == nil)
         await main.stop()

@@ -12,8 +12,8 @@ struct HandoverScenarios {
     /// Bounds short enough for a test that waits for them to pass.
     static var brisk: CoordinationOptions {
         var options = CoordinationOptions.patient
-        options.handoverDeadline = .milliseconds(500)
-        options.handoverHardMaximum = .seconds(5)
+        options.handoverTimeout = .milliseconds(500)
+        options.handoverMaximumTimeout = .seconds(5)
         options.answerBound = .milliseconds(500)
         return options
     }
@@ -44,7 +44,7 @@ struct HandoverScenarios {
     @Test("C3, scenario 23: with `fence` the stopped Executor lives; its next write is refused and its core stops")
     func stoppedExecutorIsFencedWhereConfigured() async throws {
         var options = Self.brisk
-        options.onDeadline = .fence
+        options.onHandoverTimeout = .fence
         let world = World(options: options)
         let contexts = Box<[CoreContext]>([])
         var script = ScriptedCore.Script()
@@ -84,9 +84,9 @@ struct HandoverScenarios {
     @Test("C4, C15: a core that is frozen just before its start, and superseded meanwhile, does not start any more")
     func supersededBeforeItsStart() async throws {
         var options = Self.brisk
-        options.onDeadline = .fence
+        options.onHandoverTimeout = .fence
         var impatient = options
-        impatient.stopBound = .milliseconds(300)
+        impatient.stopTimeout = .milliseconds(300)
         // Main does not wait for long for the core that is stopping, and the Executor does not give it up itself.
         let world = World(options: impatient)
         let witness = HeldWitness(witness: world.witness)
@@ -133,8 +133,8 @@ struct HandoverScenarios {
     @Test("C3: an Executor of the same process is never killed, but fenced")
     func ownProcessIsNotKilled() async throws {
         var options = Self.brisk
-        options.handoverDeadline = .milliseconds(300)
-        options.stopBound = .milliseconds(300)
+        options.handoverTimeout = .milliseconds(300)
+        options.stopTimeout = .milliseconds(300)
         let world = World(options: options)
         let stuck = Latch()
         var script = ScriptedCore.Script()
@@ -194,7 +194,7 @@ struct HandoverScenarios {
         var script = ScriptedCore.Script()
         let left = Box(false)
         script.onStart = { context in
-            try await context.enterCriticalSection(bound: .seconds(100))
+            try await context.enterCriticalSection(maximumDuration: .seconds(100))
             entered.open()
             await work.pass()
             left.update { $0 = true }
@@ -237,7 +237,7 @@ struct HandoverScenarios {
 
         let context = try #require(contexts.value.first)
         let error = await #expect(throws: SharedCoreError.self) {
-            try await context.enterCriticalSection(bound: .seconds(1))
+            try await context.enterCriticalSection(maximumDuration: .seconds(1))
         }
 
         #expect(error?.code == .guardFailed)
@@ -256,19 +256,19 @@ struct HandoverScenarios {
         world.server.receive(try .text("call-1"))
 
         let reader = try await world.executor("reader")
-        _ = try await reader.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        _ = try await reader.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
         await reader.participant.close()
         await reader.group.close()
         let insisting = try await world.executor("insisting")
         await #expect(throws: CoordinationError.self) {
-            try await insisting.participant.message(forCallID: .of("call-2"), deadline: .seconds(30), insisting: true)
+            try await insisting.participant.message(forCallID: .of("call-2"), timeout: .seconds(30), insisting: true)
         }
         insisting.process.kill()
 
         #expect(try await world.owner()?.epoch == epoch)
         world.server.receive(try .text("call-3"))
         let later = try await world.executor("later")
-        let answer = try await later.participant.message(forCallID: .of("call-3"), deadline: .seconds(30))
+        let answer = try await later.participant.message(forCallID: .of("call-3"), timeout: .seconds(30))
         #expect(answer.source == .inbox)
         #expect(world.gauge.starts.count == 1)
     }
@@ -282,7 +282,7 @@ struct HandoverScenarios {
         world.server.receive(try .text("call-1"))
 
         let executor = try await world.executor()
-        let answer = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        let answer = try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
 
         #expect(answer.source == .core)
         let (report, entries) = try await world.report()
@@ -294,7 +294,7 @@ struct HandoverScenarios {
     func frozenMainIsFencedAndComesBack() async throws {
         var options = Self.brisk
         // What the Main asks for when it is back may take its time.
-        options.handoverDeadline = .seconds(60)
+        options.handoverTimeout = .seconds(60)
         let world = World(options: options)
         let main = try await world.main()
         try await main.participant.start()
@@ -302,7 +302,7 @@ struct HandoverScenarios {
         world.server.receive(try .text("call-1"))
         let executor = try await world.executor()
 
-        let answer = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(60))
+        let answer = try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(60))
 
         #expect(answer.source == .core)
         #expect(world.processes.killed.isEmpty)
@@ -325,14 +325,14 @@ struct HandoverScenarios {
         let world = World(options: Self.brisk)
         let frozen = try await world.executor("frozen")
         let lost = Task {
-            try await frozen.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+            try await frozen.participant.message(forCallID: .of("call-1"), timeout: .seconds(3600))
         }
         try await eventually("it owns") { try await world.owner()?.state == .running }
         frozen.process.stop()
         world.server.receive(try .text("call-2"))
         let other = try await world.executor("other")
 
-        let answer = try await other.participant.message(forCallID: .of("call-2"), deadline: .seconds(60))
+        let answer = try await other.participant.message(forCallID: .of("call-2"), timeout: .seconds(60))
 
         #expect(answer.message?.callID == (try .of("call-2")))
         #expect(answer.source == .core)
@@ -352,7 +352,7 @@ struct HandoverScenarios {
         let executor = try await world.executor()
 
         let error = await #expect(throws: CoordinationError.self) {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3))
+            try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(3))
         }
 
         #expect(error?.code == .timeout)
@@ -383,8 +383,8 @@ struct HandoverScenarios {
     @Test("C14: a Main that was frozen and lost to an Executor gives way to another Main that it then finds")
     func frozenMainFindsAnother() async throws {
         var options = Self.brisk
-        options.handoverDeadline = .seconds(60)
-        options.stopBound = .seconds(60)
+        options.handoverTimeout = .seconds(60)
+        options.stopTimeout = .seconds(60)
         let world = World(options: options)
         let first = try await world.main("first")
         try await first.participant.start()
@@ -395,14 +395,14 @@ struct HandoverScenarios {
         var script = ScriptedCore.Script()
         script.stop = stop
         let executor = try await world.executor(script: script)
-        _ = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(60))
+        _ = try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(60))
         let second = try await world.main("second")
         let start = Task { try await second.participant.start() }
         try await eventually("the second Main has asked") {
             try await world.report().entries.contains { $0.kind == .asked && $0.name == "second" }
         }
 
-        let ended = Box<MainEnd?>(nil)
+        let ended = Box<MainEndReason?>(nil)
         let watching = Task {
             let end = await first.participant.waitUntilEnded()
             ended.update { $0 = end }
@@ -440,14 +440,14 @@ struct HandoverScenarios {
     @Test("scenario 8: a core whose stop hangs is given up after its bound, and ownership is released")
     func hangingStopIsGivenUp() async throws {
         var options = CoordinationOptions.patient
-        options.stopBound = .milliseconds(300)
+        options.stopTimeout = .milliseconds(300)
         let world = World(options: options)
         let stuck = Latch()
         var script = ScriptedCore.Script()
         script.stop = stuck
         world.server.receive(try .text("call-1"))
         let executor = try await world.executor(script: script)
-        _ = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        _ = try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
 
         await executor.participant.finish()
 
@@ -458,7 +458,7 @@ struct HandoverScenarios {
         // The next one owns although that core still runs, and the witness counts it as superseded.
         let next = try await world.executor("next")
         world.server.receive(try .text("call-2"))
-        let answer = try await next.participant.message(forCallID: .of("call-2"), deadline: .seconds(30))
+        let answer = try await next.participant.message(forCallID: .of("call-2"), timeout: .seconds(30))
         #expect(answer.source == .core)
         try await eventually("the witness has told") {
             try await world.report().entries.contains { $0.kind == .supersededOverlap }
@@ -472,7 +472,7 @@ struct HandoverScenarios {
         arguments: [true, false])
     func hangingStopAfterAFailure(mainOwns: Bool) async throws {
         var options = CoordinationOptions.patient
-        options.stopBound = .milliseconds(300)
+        options.stopTimeout = .milliseconds(300)
         let world = World(options: options)
         let stuck = Latch()
         var script = ScriptedCore.Script()
@@ -483,7 +483,7 @@ struct HandoverScenarios {
         let wait = Task {
             if mainOwns { return try await main.participant.start() }
             _ = try await executor.participant.message(
-                forCallID: .of("call-1"), deadline: .seconds(3600), insisting: true)
+                forCallID: .of("call-1"), timeout: .seconds(3600), insisting: true)
         }
 
         try await eventually("the core is given up") {
@@ -495,7 +495,7 @@ struct HandoverScenarios {
         #expect(report.isClean, "\(report.violations)")
         #expect(entries.first { $0.kind == .coreGivenUp }?.reason.contains("ended by itself") == true)
         if mainOwns {
-            let end = try await within(Patience.usual, "the Main has ended") {
+            let end = try await withTimeout(TestTimeout.usual, "the Main has ended") {
                 await main.participant.waitUntilEnded()
             }
             guard case .coreFailed = end else {

@@ -20,7 +20,7 @@ struct MessageScenarios {
         let isOver = Box(false)
         let wait = Task {
             defer { isOver.update { $0 = true } }
-            return try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(10))
+            return try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(10))
         }
         try await eventually("it is known to wait") { try await world.waitingCount() > 0 }
 
@@ -44,12 +44,12 @@ struct MessageScenarios {
         let world = World()
         let short = try await world.executor("short")
         let shortWait = Task {
-            try await short.participant.message(forCallID: .of("call-1"), deadline: .seconds(5))
+            try await short.participant.message(forCallID: .of("call-1"), timeout: .seconds(5))
         }
         try await eventually("its core runs") { try await world.owner()?.state == .running }
         let long = try await world.executor("long")
         let longWait = Task {
-            try await long.participant.message(forCallID: .of("call-2"), deadline: .seconds(3600))
+            try await long.participant.message(forCallID: .of("call-2"), timeout: .seconds(3600))
         }
         let error = await #expect(throws: CoordinationError.self) { try await shortWait.value }
         #expect(error?.code == .timeout)
@@ -140,7 +140,7 @@ struct MessageScenarios {
         ) {
             ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: .init())
         }
-        let wait = Task { try await executor.message(forCallID: callID, deadline: .seconds(3600)) }
+        let wait = Task { try await executor.message(forCallID: callID, timeout: .seconds(3600)) }
         try await eventually("it waits for somebody's core") { lookCount.value >= 2 }
 
         // What it sees when it looks by itself is old when it hears of it.
@@ -151,7 +151,7 @@ struct MessageScenarios {
         }
         let before = lookCount.value
         world.server.receive(try .text("call-1"))
-        try await eventually("it is stored") { try await Inbox(group).look(callID) != .absent }
+        try await eventually("it is stored") { try await Inbox(group).state(of: callID) != .absent }
         await main.participant.stop()
         try await eventually("it has looked again, or owns") {
             let owner = try await world.owner()
@@ -175,7 +175,7 @@ struct MessageScenarios {
         world.server.receive(try .text("call-1"))
         let observer = try await world.observer()
         try await eventually("it is committed") {
-            try await Inbox(observer).look(.of("call-1")) != .absent
+            try await Inbox(observer).state(of: .of("call-1")) != .absent
         }
         #expect(world.server.pending.count == 1)
 
@@ -184,11 +184,11 @@ struct MessageScenarios {
 
         // The next core gets it again: a duplicate that is stored once.
         let executor = try await world.executor()
-        let answer = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        let answer = try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
         #expect(answer.source == .inbox)
         #expect(world.server.pending.count == 1)
         let other = Task {
-            try await executor.participant.message(forCallID: .of("call-2"), deadline: .seconds(3600))
+            try await executor.participant.message(forCallID: .of("call-2"), timeout: .seconds(3600))
         }
         try await eventually("the duplicate is acknowledged to the server") { world.server.pending.isEmpty }
         if let taken = answer.taken { #expect(try await executor.participant.acknowledge(taken)) }
@@ -202,11 +202,11 @@ struct MessageScenarios {
         world.server.receive(try .text("call-1", "first"))
         world.server.receive(try .text("call-2", "second"))
         let first = try await world.executor("first")
-        _ = try await first.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        _ = try await first.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
         await first.participant.finish()
 
         let second = try await world.executor("second")
-        let answer = try await second.participant.message(forCallID: .of("call-2"), deadline: .seconds(30))
+        let answer = try await second.participant.message(forCallID: .of("call-2"), timeout: .seconds(30))
 
         #expect(answer.message == (try .text("call-2", "second")))
         #expect(answer.source == .inbox)
@@ -223,7 +223,7 @@ struct MessageScenarios {
         let first = try await world.executor("first", script: script)
         world.server.receive(try .text("call-1"))
         let fetch = Task {
-            try await first.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+            try await first.participant.message(forCallID: .of("call-1"), timeout: .seconds(3600))
         }
         try await eventually("the first owns") { try await world.owner()?.state == .running }
         let second = try await world.executor("second")
@@ -246,12 +246,12 @@ struct MessageScenarios {
         short.executorBudget = .milliseconds(300)
         let first = try await world.executor("first", options: short)
         let firstWait = Task {
-            try await first.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+            try await first.participant.message(forCallID: .of("call-1"), timeout: .seconds(3600))
         }
         try await eventually("the first one's core runs") { try await world.owner()?.state == .running }
         let second = try await world.executor("second")
         let secondWait = Task {
-            try await second.participant.message(forCallID: .of("call-2"), deadline: .seconds(3600))
+            try await second.participant.message(forCallID: .of("call-2"), timeout: .seconds(3600))
         }
         try await eventually("the second one's core runs") {
             let owner = try await world.owner()
@@ -274,7 +274,7 @@ struct MessageScenarios {
         try await main.participant.start()
         world.server.receive(try .text("call-1"))
         let first = try await world.executor("first")
-        let answer = try await first.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        let answer = try await first.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
         #expect(answer.taken != nil)
         let second = try await world.executor("second")
         let wait = second.wait(for: "call-1")
@@ -286,12 +286,12 @@ struct MessageScenarios {
         let taken = try #require(again.taken)
         #expect(try await second.participant.acknowledge(taken))
         let third = try await world.executor("third")
-        let after = try await third.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        let after = try await third.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
         #expect(after.content == .nothingToShow)
         // A duplicate from the network, after the acknowledgement, is not stored again.
         world.server.receive(try .text("call-1"))
         try await eventually("the duplicate is acknowledged to the server") { world.server.pending.isEmpty }
-        #expect(try await Inbox(world.observer()).look(.of("call-1")) == .acknowledged)
+        #expect(try await Inbox(world.observer()).state(of: .of("call-1")) == .acknowledged)
     }
 
     @Test("C10: what a participant gives back, another gets")
@@ -301,12 +301,12 @@ struct MessageScenarios {
         try await main.participant.start()
         world.server.receive(try .text("call-1"))
         let first = try await world.executor("first")
-        let answer = try await first.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        let answer = try await first.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
         let taken = try #require(answer.taken)
         try await first.participant.giveBack(taken)
 
         let second = try await world.executor("second")
-        let again = try await second.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        let again = try await second.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
 
         #expect(again.message == taken.message)
         #expect(try await !first.participant.acknowledge(taken))
@@ -339,7 +339,7 @@ struct MessageScenarios {
         world.server.receive(InboxMessage(callID: try .of("call-1"), content: .nothingToShow))
         let executor = try await world.executor()
 
-        let answer = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        let answer = try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(3600))
 
         #expect(answer.content == .nothingToShow)
         #expect(answer.source == .core)
@@ -357,8 +357,8 @@ struct MessageScenarios {
             content: .invitation(from: "sip:a@example.org", subject: "lunch", localAddress: "sip:b@example.org"))
         let forRoom = try await world.executor("room")
         let forText = try await world.executor("text")
-        async let roomAnswer = forRoom.participant.message(forCallID: room.callID, deadline: .seconds(3600))
-        async let textAnswer = forText.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        async let roomAnswer = forRoom.participant.message(forCallID: room.callID, timeout: .seconds(3600))
+        async let textAnswer = forText.participant.message(forCallID: .of("call-1"), timeout: .seconds(3600))
         world.server.receive(try .text("call-1"))
         world.server.receive(room)
 
@@ -374,7 +374,7 @@ struct MessageScenarios {
         let main = try await world.main()
         try await main.participant.start()
         let executor = try await world.executor()
-        async let answer = executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        async let answer = executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(3600))
         for _ in 0..<round { await Task.yield() }
         world.server.receive(try .text("call-1"))
         #expect(try await answer.message != nil)
@@ -390,7 +390,7 @@ struct MessageScenarios {
         await main.participant.stop()
 
         let executor = try await world.executor()
-        let answer = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        let answer = try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
 
         #expect(answer.source == .inbox)
         #expect(world.gauge.starts.count == 1)
@@ -401,10 +401,10 @@ struct MessageScenarios {
     func threeWaitWhenMainStarts() async throws {
         let world = World()
         let executors = try await [world.executor("one"), world.executor("two"), world.executor("three")]
-        try await withThrowingTaskGroup(of: MessageAnswer.self) { group in
+        try await withThrowingTaskGroup(of: MessageResult.self) { group in
             for (number, executor) in executors.enumerated() {
                 group.addTask {
-                    try await executor.participant.message(forCallID: .of("call-\(number)"), deadline: .seconds(3600))
+                    try await executor.participant.message(forCallID: .of("call-\(number)"), timeout: .seconds(3600))
                 }
             }
             try await eventually("all three wait") { try await world.waitingCount() == 3 }
@@ -424,7 +424,7 @@ struct MessageScenarios {
         let executor = try await world.executor(script: script)
 
         let error = await #expect(throws: CoordinationError.self) {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30), insisting: true)
+            try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(30), insisting: true)
         }
 
         #expect(error?.code == .coreFailed)

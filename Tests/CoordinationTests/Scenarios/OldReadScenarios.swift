@@ -38,8 +38,8 @@ struct OldReadScenarios {
             _ = try? await other.store(.text("call-1"))
             clock.advance(by: .milliseconds(1_010))
         }
-        let answer = try await within(Patience.usual, "the wait ends") {
-            try await executor.message(forCallID: .of("call-1"), deadline: .seconds(1))
+        let answer = try await withTimeout(TestTimeout.usual, "the wait ends") {
+            try await executor.message(forCallID: .of("call-1"), timeout: .seconds(1))
         }
         #expect(isStored.value)
         #expect(answer.message != nil)
@@ -79,7 +79,7 @@ struct OldReadScenarios {
         try await other.giveBack(taken)
         clock.advance(to: due)
 
-        let answer = try await within(Patience.usual, "it looks when that is due") { try await wait.value }
+        let answer = try await withTimeout(TestTimeout.usual, "it looks when that is due") { try await wait.value }
         #expect(answer.message != nil)
         await participant.close()
     }

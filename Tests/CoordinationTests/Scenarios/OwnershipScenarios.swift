@@ -21,7 +21,7 @@ struct OwnershipScenarios {
 
         let error = await #expect(throws: CoordinationError.self) {
             _ = try await executor.participant.message(
-                forCallID: .of("call-1"), deadline: .seconds(30), insisting: true)
+                forCallID: .of("call-1"), timeout: .seconds(30), insisting: true)
         }
 
         #expect(error?.code == .refused)
@@ -37,7 +37,7 @@ struct OwnershipScenarios {
         let world = World()
         let executor = try await world.executor()
         let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+            try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
         }
         try await eventually("the Executor's core runs") { world.gauge.running.count == 1 }
         let main = try await world.main()
@@ -61,7 +61,7 @@ struct OwnershipScenarios {
         world.server.receive(try .text("call-1", "the text"))
         let executor = try await world.executor()
 
-        let answer = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        let answer = try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
         let taken = try #require(answer.taken)
         #expect(
             taken.message.content
@@ -89,7 +89,7 @@ struct OwnershipScenarios {
         try await eventually("Main has stored it") { world.server.acknowledged.count == 1 }
         let executor = try await world.executor()
 
-        let answer = try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        let answer = try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
 
         #expect(answer.message?.callID == (try .of("call-1")))
         #expect(answer.source == .inbox)
@@ -107,7 +107,7 @@ struct OwnershipScenarios {
 
         world.server.receive(try .text("call-1"))
 
-        let answer = try await within(Patience.usual, "the Executor gets its message") { try await wait.value }
+        let answer = try await withTimeout(TestTimeout.usual, "the Executor gets its message") { try await wait.value }
         #expect(answer.message?.callID == (try .of("call-1")))
         #expect(world.gauge.starts.count == 1)
     }
@@ -122,7 +122,9 @@ struct OwnershipScenarios {
 
         await main.participant.stop()
 
-        try await within(Patience.usual, "the Executor wants nothing more") { await executor.participant.finish() }
+        try await withTimeout(TestTimeout.usual, "the Executor wants nothing more") {
+            await executor.participant.finish()
+        }
         #expect(try await world.owner() == nil)
         #expect(world.gauge.starts.count == 2)
     }
@@ -160,7 +162,7 @@ struct OwnershipScenarios {
         _ = await wait.result
         let second = try await world.executor("second")
         world.server.receive(try .text("call-2"))
-        let answer = try await second.participant.message(forCallID: .of("call-2"), deadline: .seconds(3600))
+        let answer = try await second.participant.message(forCallID: .of("call-2"), timeout: .seconds(3600))
         #expect(answer.source == .core)
         return second
     }
@@ -218,22 +220,24 @@ struct OwnershipScenarios {
         try await eventually("the call waits") { try await world.waitingCount() > 0 }
         let refusal = await #expect(throws: CoordinationError.self) {
             _ = try await executor.participant.message(
-                forCallID: .of("call-2"), deadline: .seconds(3600), insisting: true)
+                forCallID: .of("call-2"), timeout: .seconds(3600), insisting: true)
         }
         #expect(refusal?.code == .refused)
 
         main.process.kill()
         world.server.receive(try .text("call-1"))
 
-        let answer = try await within(Patience.usual, "the Executor fetches its message") { try await wait.value }
+        let answer = try await withTimeout(TestTimeout.usual, "the Executor fetches its message") {
+            try await wait.value
+        }
         #expect(answer.source == .core)
         // And whoever insists now is not refused by a Main that was.
         let insisting = Task {
             try await executor.participant.message(
-                forCallID: .of("call-2"), deadline: .seconds(3600), insisting: true)
+                forCallID: .of("call-2"), timeout: .seconds(3600), insisting: true)
         }
         world.server.receive(try .text("call-2"))
-        let second = try await within(Patience.usual, "its core runs") { try await insisting.value }
+        let second = try await withTimeout(TestTimeout.usual, "its core runs") { try await insisting.value }
         #expect(second.source == .core)
         await executor.participant.close()
     }
@@ -249,7 +253,7 @@ struct OwnershipScenarios {
 
         await #expect(throws: CoordinationError.self) {
             _ = try await executor.participant.message(
-                forCallID: .of("call-1"), deadline: .seconds(3600), insisting: true)
+                forCallID: .of("call-1"), timeout: .seconds(3600), insisting: true)
         }
         await #expect(throws: CoordinationError.self) { try await second.participant.start() }
 
@@ -265,12 +269,12 @@ struct OwnershipScenarios {
         let world = World()
         let executor = try await world.executor()
         let call = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+            try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(3600))
         }
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
         executor.process.stop()
         let main = try await world.main()
-        let ended = Box<MainEnd?>(nil)
+        let ended = Box<MainEndReason?>(nil)
         let start = Task { try await main.participant.start() }
         try await eventually("Main has asked") {
             try await world.report().entries.contains { $0.kind == .asked }
@@ -286,7 +290,7 @@ struct OwnershipScenarios {
         start.cancel()
 
         await #expect(throws: CoordinationError.self) { try await start.value }
-        try await within(Patience.usual, "it has ended") { await waiting.value }
+        try await withTimeout(TestTimeout.usual, "it has ended") { await waiting.value }
         #expect(ended.value == .stopped)
         executor.process.continue()
         call.cancel()

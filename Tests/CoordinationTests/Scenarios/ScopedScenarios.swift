@@ -40,7 +40,7 @@ struct ScopedScenarios {
         let group = try await open(.executor)
         world.server.receive(try .text("call-1"))
         let source = try await group.withExecutor(options: world.options, environment: environment, core: core()) {
-            let answer = try await $0.message(forCallID: .of("call-1"), deadline: .seconds(60))
+            let answer = try await $0.message(forCallID: .of("call-1"), timeout: .seconds(60))
             if case .message(let taken) = answer.content { try await $0.acknowledge(taken) }
             return answer.source
         }
@@ -68,7 +68,7 @@ struct ScopedScenarios {
             defer { ended.update { $0 = true } }
             try await group.withExecutor(options: options, environment: environment, core: core) { executor in
                 defer { ran.update { $0 = true } }
-                _ = try await executor.message(forCallID: .of("call-1"), deadline: .seconds(20))
+                _ = try await executor.message(forCallID: .of("call-1"), timeout: .seconds(20))
             }
         }
         try await eventually("its core runs") { try await world.owner()?.state == .running }
@@ -94,7 +94,7 @@ struct ScopedScenarios {
         let group = try await open(.executor)
         let scope = Task {
             try await group.withExecutor(options: world.options, environment: environment, core: core()) { executor in
-                _ = try await executor.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+                _ = try await executor.message(forCallID: .of("call-1"), timeout: .seconds(3600))
             }
         }
         try await eventually("its core runs") { try await world.owner()?.state == .running }

@@ -34,7 +34,7 @@ struct SilentStoreScenarios {
         try await main.participant.start()
         let (executor, store) = try await executor(in: world)
         let observer = try await world.observer()
-        let wait = Task { try await executor.message(forCallID: .of("call-1"), deadline: .seconds(1)) }
+        let wait = Task { try await executor.message(forCallID: .of("call-1"), timeout: .seconds(1)) }
         try await eventually("it is known to wait") {
             try await !observer.list(Self.expectations).entries.isEmpty
         }
@@ -46,7 +46,7 @@ struct SilentStoreScenarios {
         }
 
         let error = await #expect(throws: CoordinationError.self) {
-            try await within(Patience.usual, "the wait ends") { try await wait.value }
+            try await withTimeout(TestTimeout.usual, "the wait ends") { try await wait.value }
         }
         #expect(error?.code == .timeout)
         store.setSilent(false)
@@ -61,13 +61,13 @@ struct SilentStoreScenarios {
         let world = World(clock: clock)
         let (executor, store) = try await executor(in: world)
         store.setSilent(true)
-        let wait = Task { try await executor.message(forCallID: .of("call-1"), deadline: .seconds(1)) }
+        let wait = Task { try await executor.message(forCallID: .of("call-1"), timeout: .seconds(1)) }
         try await eventually("somebody sleeps") { clock.sleeperCount > 0 }
 
         clock.advance(by: .milliseconds(1_100))
 
         let error = await #expect(throws: CoordinationError.self) {
-            try await within(Patience.usual, "the wait ends") { try await wait.value }
+            try await withTimeout(TestTimeout.usual, "the wait ends") { try await wait.value }
         }
         #expect(error?.code == .timeout)
         store.setSilent(false)
@@ -77,14 +77,14 @@ struct SilentStoreScenarios {
     func cancellation() async throws {
         let world = World()
         let (executor, store) = try await executor(in: world)
-        let wait = Task { try await executor.message(forCallID: .of("call-1"), deadline: .seconds(3600)) }
+        let wait = Task { try await executor.message(forCallID: .of("call-1"), timeout: .seconds(3600)) }
         try await eventually("its core runs") { try await world.owner()?.state == .running }
         store.setSilent(true)
 
         wait.cancel()
 
         let error = await #expect(throws: CoordinationError.self) {
-            try await within(Patience.usual, "the wait ends") { try await wait.value }
+            try await withTimeout(TestTimeout.usual, "the wait ends") { try await wait.value }
         }
         #expect(error?.code == .cancelled)
         store.setSilent(false)
@@ -109,18 +109,18 @@ struct SilentStoreScenarios {
             return transaction
         }
         let executor = try ExecutorParticipant(of: store, options: .patient) { ScriptedCore.idle(in: world) }
-        let wait = Task { try await executor.message(forCallID: .of("call-1"), deadline: .seconds(3600)) }
+        let wait = Task { try await executor.message(forCallID: .of("call-1"), timeout: .seconds(3600)) }
         world.server.receive(try .text("call-1"))
         try await eventually("it takes") { isTaking.value }
         wait.cancel()
         _ = await #expect(throws: CoordinationError.self) {
-            try await within(Patience.usual, "the wait ends") { try await wait.value }
+            try await withTimeout(TestTimeout.usual, "the wait ends") { try await wait.value }
         }
 
         gate.open()
 
         let other = try await world.executor("other")
-        let answer = try await other.participant.message(forCallID: .of("call-1"), deadline: Patience.usual)
+        let answer = try await other.participant.message(forCallID: .of("call-1"), timeout: TestTimeout.usual)
         #expect(answer.message != nil)
     }
 
@@ -149,7 +149,7 @@ struct SilentStoreScenarios {
         }
         let executor = try ExecutorParticipant(of: store, options: .patient) { ScriptedCore.idle(in: world) }
         let observer = try await world.observer()
-        let first = Task { try await executor.message(forCallID: .of("call-1"), deadline: .seconds(3600)) }
+        let first = Task { try await executor.message(forCallID: .of("call-1"), timeout: .seconds(3600)) }
         try await eventually("the first is known to wait") {
             try await !observer.list(Self.expectations).entries.isEmpty
         }
@@ -159,12 +159,12 @@ struct SilentStoreScenarios {
 
         let seen = try await observer.watch([Self.expectations], from: .now)
         let lookCount = looks.lookCount
-        let second = Task { try await executor.message(forCallID: .of("call-1"), deadline: .seconds(3600)) }
+        let second = Task { try await executor.message(forCallID: .of("call-1"), timeout: .seconds(3600)) }
         try await eventually("the second looks") { looks.lookCount > lookCount }
         // It goes on to expect on the thread that answers this.
         for _ in 0..<100 { _ = await executor.coreStarts }
         gate.open()
-        try await within(Patience.usual, "the first is taken back") {
+        try await withTimeout(TestTimeout.usual, "the first is taken back") {
             while let event = try await seen.next() {
                 if case .changes(let changes) = event, changes.changes.contains(where: { $0.new == nil }) { return }
             }
@@ -187,7 +187,7 @@ struct SilentStoreScenarios {
             process: process.identity)
         let store = UncertainStore(group)
         var options = CoordinationOptions.patient
-        options.stopBound = .seconds(5)
+        options.stopTimeout = .seconds(5)
         let environment = CoordinationEnvironment(clock: clock, processes: world.processes, seed: 7)
         let main = try MainParticipant(of: store, options: options, environment: environment) {
             ScriptedCore.idle(in: world)
@@ -209,7 +209,7 @@ struct SilentStoreScenarios {
         #expect(!isOver.value)
         clock.advance(by: .milliseconds(200))
 
-        try await within(Patience.usual, "it has stopped") { await stop.value }
+        try await withTimeout(TestTimeout.usual, "it has stopped") { await stop.value }
         store.setSilent(false)
     }
 
@@ -218,11 +218,11 @@ struct SilentStoreScenarios {
         let clock = ManualClock()
         let world = World(clock: clock)
         var options = CoordinationOptions.patient
-        options.stopBound = .seconds(5)
+        options.stopTimeout = .seconds(5)
         options.executorBudget = .seconds(20)
         let (executor, store) = try await executor(in: world, options: options)
         world.server.receive(try .text("call-1"))
-        _ = try await executor.message(forCallID: .of("call-1"), deadline: .seconds(3600))
+        _ = try await executor.message(forCallID: .of("call-1"), timeout: .seconds(3600))
         store.setSilent(true)
         let isOver = Box(false)
         let finish = Task {
@@ -238,7 +238,7 @@ struct SilentStoreScenarios {
             for _ in 0..<10 { _ = await executor.coreStarts }
         }
 
-        try await within(Patience.usual, "it is finished") { await finish.value }
+        try await withTimeout(TestTimeout.usual, "it is finished") { await finish.value }
         store.setSilent(false)
     }
 }

@@ -25,8 +25,8 @@ struct StoreTroubleScenarios {
 
     private var options: CoordinationOptions {
         var options = CoordinationOptions.patient
-        options.handoverDeadline = .milliseconds(300)
-        options.stopBound = .milliseconds(300)
+        options.handoverTimeout = .milliseconds(300)
+        options.stopTimeout = .milliseconds(300)
         return options
     }
 
@@ -39,7 +39,7 @@ struct StoreTroubleScenarios {
         isFull.update { $0 = true }
 
         let error = await #expect(throws: CoordinationError.self) {
-            try await within(Patience.usual, "the start ends") { try await main.start() }
+            try await withTimeout(TestTimeout.usual, "the start ends") { try await main.start() }
         }
 
         #expect(error?.code == .store)
@@ -61,7 +61,7 @@ struct StoreTroubleScenarios {
         isForbidden.update { $0 = true }
 
         let error = await #expect(throws: CoordinationError.self) {
-            try await within(Patience.usual, "the start ends") { try await executor.start() }
+            try await withTimeout(TestTimeout.usual, "the start ends") { try await executor.start() }
         }
 
         #expect(error?.code == .store)
@@ -82,7 +82,7 @@ struct StoreTroubleScenarios {
         try await main.start()
         isFull.update { $0 = true }
 
-        try await within(Patience.usual, "it stops") { await main.stop() }
+        try await withTimeout(TestTimeout.usual, "it stops") { await main.stop() }
 
         #expect(try await world.owner()?.role == .main)
         await group.close()
@@ -100,13 +100,13 @@ struct StoreTroubleScenarios {
             ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: script)
         }
         world.server.receive(try .text("call-1"))
-        let answer = try await executor.message(forCallID: .of("call-1"), deadline: .seconds(30))
+        let answer = try await executor.message(forCallID: .of("call-1"), timeout: .seconds(30))
         #expect(answer.message != nil)
         isFull.update { $0 = true }
 
-        try await within(Patience.usual, "it finishes") { await executor.finish() }
+        try await withTimeout(TestTimeout.usual, "it finishes") { await executor.finish() }
 
         try await eventually("its core has stopped") { world.gauge.running.isEmpty }
-        try await within(Patience.usual, "it closes") { await executor.close() }
+        try await withTimeout(TestTimeout.usual, "it closes") { await executor.close() }
     }
 }

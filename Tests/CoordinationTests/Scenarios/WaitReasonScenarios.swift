@@ -17,7 +17,7 @@ struct WaitReasonScenarios {
         var script = ScriptedCore.Script()
         script.stop = stop
         script.onStart = { context in
-            try await context.enterCriticalSection(bound: .seconds(10))
+            try await context.enterCriticalSection(maximumDuration: .seconds(10))
             await work.pass()
             try await context.leaveCriticalSection()
         }
@@ -29,13 +29,13 @@ struct WaitReasonScenarios {
         }
         let owner = try #require(try await world.owner())
         let main = try await world.main()
-        let heard = Box<[OwnershipWait]>([])
+        let heard = Box<[OwnershipWaitReason]>([])
         let start = Task {
             try await main.participant.start { reason in heard.update { $0.append(reason) } }
         }
 
         try await eventually("Main hears of the section") {
-            heard.value.last == .criticalSection(of: owner, within: .seconds(70))
+            heard.value.last == .criticalSection(of: owner, timeout: .seconds(70))
         }
         work.open()
         try await eventually("Main hears that the owner stops") {
@@ -58,7 +58,7 @@ struct WaitReasonScenarios {
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
         executor.process.stop()
         let main = try await world.main()
-        let heard = Box<[OwnershipWait]>([])
+        let heard = Box<[OwnershipWaitReason]>([])
 
         try await main.participant.start { reason in heard.update { $0.append(reason) } }
 
@@ -74,9 +74,9 @@ struct WaitReasonScenarios {
         try await main.participant.start()
         let owner = try #require(try await world.owner())
         let executor = try await world.executor()
-        let heard = Box<[OwnershipWait]>([])
+        let heard = Box<[OwnershipWaitReason]>([])
         let wait = Task {
-            try await executor.participant.message(forCallID: .of("call-1"), deadline: .seconds(3600)) { reason in
+            try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(3600)) { reason in
                 heard.update { $0.append(reason) }
             }
         }

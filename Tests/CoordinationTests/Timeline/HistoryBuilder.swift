@@ -53,7 +53,7 @@ struct HistoryBuilder {
         return epoch
     }
 
-    mutating func takeOver(_ actor: Actor, from epoch: Revision, because end: OwnershipEnd) -> Revision {
+    mutating func takeOver(_ actor: Actor, from epoch: Revision, because end: OwnershipEndReason) -> Revision {
         add(.tookOver, by: actor, to: .starting, previous: PreviousOwnership(epoch: epoch, end: end))
     }
 

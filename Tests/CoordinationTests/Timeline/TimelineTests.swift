@@ -38,7 +38,7 @@ struct TimelineTests {
             role: SessionRole(rawValue: "…"), name: "naïve\u{0}", openedAt: BootInstant(nanoseconds: 0))
         for kind in TimelineEntry.Kind.allCases {
             for state in [nil] + OwnerState.allCases.map(Optional.some) {
-                for end in [nil] + OwnershipEnd.allCases.map(Optional.some) {
+                for end in [nil] + OwnershipEndReason.allCases.map(Optional.some) {
                     let entry = TimelineEntry(
                         kind, by: session, epoch: state == nil ? nil : Revision(rawValue: .max),
                         other: end == nil ? nil : Revision(rawValue: 1), from: state, to: state,
@@ -234,7 +234,7 @@ struct TimelineTests {
                 to: OwnerState.allCases.randomElement(using: &random),
                 previous: epochs.randomElement(using: &random).map { epoch in
                     PreviousOwnership(
-                        epoch: epoch, end: OwnershipEnd.allCases.randomElement(using: &random) ?? .released)
+                        epoch: epoch, end: OwnershipEndReason.allCases.randomElement(using: &random) ?? .released)
                 }, bound: .milliseconds(200))
         }
         let whole = builder.report
@@ -298,7 +298,7 @@ struct TimelineTests {
         for number in 5..<30 { try await write(entry(.problem, by: store, reason: "\(number)"), to: store) }
         try await eventually("all are delivered") { events.value.count >= 30 }
         follower.cancel()
-        try await within(Patience.usual, "the sequence ends") { try await task.value }
+        try await withTimeout(TestTimeout.usual, "the sequence ends") { try await task.value }
         let reasons = events.value.map { event in
             if case .record(let record) = event { record.entry.reason } else { "\(event)" }
         }

@@ -31,10 +31,10 @@ struct WitnessTests {
         #expect(first.others.isEmpty)
         let second = try witness.begin(epoch: epoch(3))
         #expect(second.others == [epoch(7)])
-        #expect(try first.look() == [epoch(3)])
+        #expect(try first.currentOthers() == [epoch(3)])
         #expect(first.others.isEmpty, "what it saw when it began does not change")
         first.end()
-        #expect(try second.look().isEmpty)
+        #expect(try second.currentOthers().isEmpty)
         second.end()
         withExtendedLifetime(keeps) {}
     }
@@ -52,7 +52,7 @@ struct WitnessTests {
         let last = try witness.begin(epoch: epoch(500))
         #expect(last.others == epochs)
         for hold in holds { hold.end() }
-        #expect(try last.look().isEmpty)
+        #expect(try last.currentOthers().isEmpty)
         withExtendedLifetime(keeps) {}
     }
 
@@ -83,13 +83,13 @@ struct WitnessTests {
         let again = try witness.begin(epoch: epoch(2))
         again.end()
         again.end()
-        #expect(try observer.look().isEmpty)
+        #expect(try observer.currentOthers().isEmpty)
         var dropped: (any WitnessHold)? = try witness.begin(epoch: epoch(3))
-        #expect(try observer.look() == [epoch(3)])
+        #expect(try observer.currentOthers() == [epoch(3)])
         dropped = nil
         #expect(dropped == nil)
-        #expect(try observer.look().isEmpty)
-        #expect(try again.look() == [epoch(1)])
+        #expect(try observer.currentOthers().isEmpty)
+        #expect(try again.currentOthers() == [epoch(1)])
         withExtendedLifetime(keeps) {}
     }
 

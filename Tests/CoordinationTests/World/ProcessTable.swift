@@ -41,7 +41,7 @@ final class ProcessTable: ProcessControl {
         state.withLock { $0.processes.values.first { $0.identity.pid == process.pid } }?.isDead ?? false
     }
 
-    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillOutcome {
+    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult {
         let (found, refusal) = state.withLock { state in
             if state.refusal == nil { state.killed.append(process) }
             return (state.processes[process], state.refusal)

@@ -85,8 +85,8 @@ extension CoordinationOptions {
     /// Bounds so large that a slow machine never reaches them, for tests of what has no bound.
     static var patient: CoordinationOptions {
         var options = CoordinationOptions(
-            handoverDeadline: .seconds(60), handoverHardMaximum: .seconds(120), executorBudget: .seconds(300),
-            stopBound: .seconds(60))
+            handoverTimeout: .seconds(60), handoverMaximumTimeout: .seconds(120), executorBudget: .seconds(300),
+            stopTimeout: .seconds(60))
         options.answerBound = .seconds(60)
         return options
     }
@@ -101,8 +101,8 @@ extension World {
 
 extension Player<ExecutorParticipant> {
     /// Waits for a message, for longer than any test lasts.
-    func wait(for callID: String) -> Task<MessageAnswer, any Error> {
-        Task { try await participant.message(forCallID: .of(callID), deadline: .seconds(3600)) }
+    func wait(for callID: String) -> Task<MessageResult, any Error> {
+        Task { try await participant.message(forCallID: .of(callID), timeout: .seconds(3600)) }
     }
 }
 
@@ -128,7 +128,7 @@ extension CallID {
     }
 }
 
-extension MessageAnswer {
+extension MessageResult {
     /// The message, where there is one.
     var message: InboxMessage? {
         if case .message(let taken) = content { taken.message } else { nil }

@@ -54,7 +54,7 @@ enum DiskCases {
             try await fill(by: peer, at: group.address)
             // Each is some hundred bytes, so this is several times what is kept for them at once.
             for round in 0..<4 {
-                try await peer.tell("takeOvers owner 1000", within: Patience.long)
+                try await peer.tell("takeOvers owner 1000", timeout: TestTimeout.long)
                 try expect(try await peer.tell("get owner"), is: "nothing", "the owner after round \(round)")
             }
             try await peer.tell("hold owner last")
@@ -73,13 +73,13 @@ enum DiskCases {
             try await fillStore(by: peer)
             // The other one, which nothing wakes, has the first journal open.
             let spare = "/proc/\(peer.pid)/root\(group.address)/group/spare"
-            try await eventually("space is kept for the next compaction", within: .seconds(5)) {
+            try await eventually("space is kept for the next compaction", timeout: .seconds(5)) {
                 (try? FileStatus(ofPath: spare)) != nil
             }
             try expect(try await other.tell("get full-3000/0") != "nothing", "the other one reads on")
             try await peer.tell("occupy \(group.address)/occupied")
             // More than what is kept for endings in one journal.
-            try await other.tell("takeOvers owner 1000", within: Patience.long)
+            try await other.tell("takeOvers owner 1000", timeout: TestTimeout.long)
         }
     }
 
@@ -127,7 +127,7 @@ enum DiskCases {
 
     private static func fill(_ prefix: String, byteCount: Int, by peer: Peer) async throws {
         try peer.send("fill \(prefix) 100000 \(byteCount)")
-        let refusal = try await peer.answer(within: Patience.long)
+        let refusal = try await peer.answer(timeout: TestTimeout.long)
         try expect(refusal.hasPrefix("error storageFull"), "the disk is full, and not: \(refusal)")
         // A put that finds no space starts a compaction; behind this one it is over.
         try peer.send("compact")

@@ -73,7 +73,7 @@ enum WakeUpCases {
                 observer.signal(SIGSTOP)
                 try await observer.stopped()
                 let count = try queueLength() / 2 + 100
-                try await poster.tell("alternate a b \(count)", within: Patience.long)
+                try await poster.tell("alternate a b \(count)", timeout: TestTimeout.long)
                 // Of this one there is no event any more: the queue is full.
                 try await other.tell("post c 3")
                 observer.signal(SIGCONT)

@@ -32,7 +32,7 @@ package struct FileMutant: Sendable, CustomStringConvertible {
     package func attempt() async throws -> FileTrial.Report {
         let report = try await FileTrial.report(on: caseID, patience: .seconds(5), defect: defect, arming: place)
         guard report.word == "failed", !isCaught(in: report) else { return report }
-        return try await FileTrial.report(on: caseID, patience: Patience.usual, defect: defect, arming: place)
+        return try await FileTrial.report(on: caseID, patience: TestTimeout.usual, defect: defect, arming: place)
     }
 
     /// Whether the case has noticed what is wrong.

@@ -36,8 +36,8 @@ package struct FileTrial: Sendable {
     /// Tries the case and writes what came of it.
     package func run() async {
         let harness = FileHarness(durability: .process, in: directory, peer: PeerProgram(path: program))
-        let result = await Patience.$usual.withValue(patience) {
-            await conformanceCase.run(on: harness, seed: 1, within: Patience.long)
+        let result = await TestTimeout.$usual.withValue(patience) {
+            await conformanceCase.run(on: harness, seed: 1, timeout: TestTimeout.long)
         }
         // One line, as the other side reads lines.
         let message = (result.outcome.message ?? "").split(separator: "\n").joined(separator: " | ")
@@ -61,7 +61,7 @@ package struct FileTrial: Sendable {
         let process = try ChildProcess(
             try ChildProcess.built("sharedcore-test-peer"),
             [command, caseID, "\(patience.components.seconds)", directory.path], environment: environment)
-        let end = try await within(Patience.long + Patience.usual, "the trial of \(caseID) ends") {
+        let end = try await withTimeout(TestTimeout.long + TestTimeout.usual, "the trial of \(caseID) ends") {
             await process.end()
         }
         guard let line = process.lines.last, let space = line.firstIndex(of: " ") else {

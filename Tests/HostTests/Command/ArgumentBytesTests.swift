@@ -11,7 +11,8 @@ struct ArgumentBytesTests {
             #"store put $'k\xff' one"#, #"store get $'k\xff'"#, #"store delete $'k\xff'"#, #"store list $'k\xff'"#,
             #"store put --ttl $'k\xff' k v"#, #"notify post $'k\xff'"#, #"notify state $'k\xff'"#,
             #"mailbox send $'k\xff' 1"#, #"mailbox read a --directory $'k\xff'"#, #"push $'k\xff'"#,
-            #"--dir $'k\xff' store get k"#, #"--dir=$'k\xff' store get k"#, #"--group=$'k\xff' status"#,
+            #"--state-directory $'k\xff' store get k"#, #"--state-directory=$'k\xff' store get k"#,
+            #"--group=$'k\xff' status"#,
             #"--config $'k\xff' config show"#, #"check $'k\xff'"#, #"$'k\xff'"#, #"store get k $'--k\xff'"#,
             #"executor --call-id $'k\xff'"#,
         ])
@@ -63,7 +64,7 @@ struct ArgumentBytesTests {
 
     @Test(
         "A variable that the program reads and that is not UTF-8 is refused with status 78",
-        arguments: ["SHAREDCORE_GROUP", "SHAREDCORE_DIR", "XDG_STATE_HOME", "HOME"])
+        arguments: ["SHAREDCORE_GROUP", "SHAREDCORE_STATE_DIRECTORY", "XDG_STATE_HOME", "HOME"])
     func variable(name: String) async throws {
         let program = try HostProgram()
         let ended = try await program.shell(#"export \#(name)="$PWD/"$'k\xff'; sharedcore store put k v"#)
@@ -82,7 +83,8 @@ struct ArgumentBytesTests {
     func directory() async throws {
         let program = try HostProgram()
         let ended = try await program.shell(
-            #"mkdir $'d\xff' && cd $'d\xff' && { sharedcore store put k v; sharedcore --dir . store put k v; }"#)
+            #"mkdir $'d\xff' && cd $'d\xff' && { sharedcore store put k v; sharedcore --state-directory . store put k v; }"#
+        )
         #expect(ended.status == 78 && ended.output.hasPrefix("revision "), "\(ended)")
         #expect(ended.errors.contains(#"d\xff"#), "\(ended)")
     }
@@ -90,8 +92,8 @@ struct ArgumentBytesTests {
     @Test(
         "The slim Executor and the keeper refuse arguments that are not UTF-8",
         arguments: [
-            #"sharedcore-executor --directory "$PWD/g" --call-id $'k\xff' --deadline-ms 1 --maildir "$PWD/m""#,
-            #"sharedcore-executor --directory "$PWD/"$'k\xff' --call-id 1 --deadline-ms 1 --maildir "$PWD/m""#,
+            #"sharedcore-executor --directory "$PWD/g" --call-id $'k\xff' --timeout-ms 1 --maildir "$PWD/m""#,
+            #"sharedcore-executor --directory "$PWD/"$'k\xff' --call-id 1 --timeout-ms 1 --maildir "$PWD/m""#,
             #"sharedcore-keeper --directory "$PWD/"$'k\xff' -- true"#,
             #"sharedcore-keeper --directory "$PWD/g" -- true $'k\xff'"#,
         ])

@@ -30,7 +30,7 @@ struct BenchCommandTests {
         var configuration = try host.configuration(arguments)
         configuration.executable = .path(FilePath(programs.path(of: "sharedcore")))
         let whole = configuration
-        return try await within(Patience.long, "the end of sharedcore \(arguments.joined(separator: " "))") {
+        return try await withTimeout(TestTimeout.long, "the end of sharedcore \(arguments.joined(separator: " "))") {
             let result = try await Subprocess.run(
                 whole, input: .none, output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
             return HostProgram.Ended(

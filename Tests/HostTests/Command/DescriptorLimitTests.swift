@@ -12,10 +12,10 @@ struct DescriptorLimitTests {
         }
         for limit in 4 5 6 8 10 12 14 16 18 20 24 28 32 40 48 50 51 52 56 64; do
             try $limit sharedcore store put key value
-            try $limit sharedcore-executor --directory "$PWD/group" --call-id none --deadline-ms 50 --maildir "$PWD/mail"
+            try $limit sharedcore-executor --directory "$PWD/group" --call-id none --timeout-ms 50 --maildir "$PWD/mail"
             try $limit sharedcore-keeper --directory "$PWD/keeper.$limit" -- true
         done
-        for limit in 18 51 52 64; do try $limit sharedcore executor --call-id none --deadline 100ms; done
+        for limit in 18 51 52 64; do try $limit sharedcore executor --call-id none --timeout 100ms; done
         for limit in 18 52; do try $limit sharedcore exclusive --role main -- sleep 0.1; done
         """
 

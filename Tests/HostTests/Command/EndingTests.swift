@@ -98,7 +98,7 @@ struct EndingTests {
         let command =
             kind == "own"
             ? "sharedcore executor --call-id 1@x"
-            : "sharedcore-executor --directory \(group) --maildir \(group)/Maildir --call-id 1@x --deadline-ms 100000"
+            : "sharedcore-executor --directory \(group) --maildir \(group)/Maildir --call-id 1@x --timeout-ms 100000"
         let ended = try await program.shell(command + " > /dev/full")
         #expect(ended.status == 74 && ended.errors.contains("standard output"), "\(ended)")
         let unread = try await program.shell("exec 3> >(exit 0); wait $!; \(command) >&3")

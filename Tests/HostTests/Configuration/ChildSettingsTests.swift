@@ -70,15 +70,17 @@ struct ChildSettingsTests {
     @Test("The processes of the demo and of a soak have the settings of the command", arguments: ["file", "zmq"])
     func demo(backend: String) throws {
         let resolution = Resolution(
-            flags: ["backend": backend, "durability": "disk", "handover.deadline": "700ms", "dir": "/groups"],
+            flags: [
+                "backend": backend, "durability": "disk", "handover.timeout": "700ms", "stateDirectory": "/groups",
+            ],
             environment: Self.environment, file: nil, workingDirectory: "/place")
         let programs = try ScenarioPrograms(resolution)
         #expect(programs.variables == (try resolution.variables()))
         #expect(programs.variables["SHAREDCORE_DURABILITY"] == "disk")
         let slim = try SlimExecutor(resolution).arguments(
-            for: try #require(CallID("1@x")), as: "a", deadline: .seconds(1))
+            for: try #require(CallID("1@x")), as: "a", timeout: .seconds(1))
         #expect(
-            slim.contains(sequence: "--durability", "disk") && slim.contains(sequence: "--handover-deadline-ms", "700"))
+            slim.contains(sequence: "--durability", "disk") && slim.contains(sequence: "--handover-timeout-ms", "700"))
         #expect(slim.contains(sequence: "--directory", "/groups/default"))
     }
 }

@@ -5,7 +5,7 @@ struct ConfigCommandTests {
     @Test("config show prints every setting as key, value, source and origin")
     func show() async throws {
         var program = try HostProgram()
-        try program.write("handover:\n  deadline: 300ms\n", to: "sharedcore.yaml")
+        try program.write("handover:\n  timeout: 300ms\n", to: "sharedcore.yaml")
         program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "20s"
         let rows = try await program.run("--json", "config", "show", "--group", "chat").objects()
         let help = try await program.run("config", "--help").output
@@ -14,8 +14,8 @@ struct ConfigCommandTests {
         #expect(rows.allSatisfy { Set($0.keys) == ["key", "value", "source", "origin"] })
         #expect(
             rows.contains([
-                "key": .text("handover.deadline"), "value": .text("300ms"), "source": .text("file"),
-                "origin": .text("sharedcore.yaml:2:13"),
+                "key": .text("handover.timeout"), "value": .text("300ms"), "source": .text("file"),
+                "origin": .text("sharedcore.yaml:2:12"),
             ]))
         #expect(
             rows.contains([

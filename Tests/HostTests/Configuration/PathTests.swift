@@ -22,22 +22,26 @@ struct PathTests {
             try resolution(environment: ["HOME": "/home/u"]).groupDirectory()
                 == "/home/u/.local/state/sharedcore/default")
         #expect(
-            try resolution(environment: ["XDG_STATE_HOME": "relative", "HOME": "/home/u"]).parentDirectory()
+            try resolution(environment: ["XDG_STATE_HOME": "relative", "HOME": "/home/u"]).stateDirectory()
                 == "/home/u/.local/state/sharedcore")
         #expect(throws: CommandFailure.self) { try resolution().groupDirectory() }
     }
 
     @Test("A relative path starts from the working directory, in a file from the file's directory")
     func relative() throws {
-        #expect(try resolution(flags: ["dir": "a/../b"]).parentDirectory() == "/place/b")
-        #expect(try resolution(file: "dir: groups", at: "/etc/app/c.yaml").parentDirectory() == "/etc/app/groups")
-        #expect(try resolution(file: "dir: groups", at: "sub/c.yaml").parentDirectory() == "/place/sub/groups")
-        #expect(try resolution(environment: ["HOME": "/home/u"], file: "dir: ~/g").parentDirectory() == "/home/u/g")
+        #expect(try resolution(flags: ["stateDirectory": "a/../b"]).stateDirectory() == "/place/b")
+        #expect(
+            try resolution(file: "stateDirectory: groups", at: "/etc/app/c.yaml").stateDirectory() == "/etc/app/groups")
+        #expect(
+            try resolution(file: "stateDirectory: groups", at: "sub/c.yaml").stateDirectory() == "/place/sub/groups")
+        #expect(
+            try resolution(environment: ["HOME": "/home/u"], file: "stateDirectory: ~/g").stateDirectory()
+                == "/home/u/g")
     }
 
     @Test("The core's Maildir is in the group's directory unless configured")
     func maildir() throws {
-        #expect(try resolution(flags: ["dir": "/groups", "group": "a"]).maildir() == "/groups/a/Maildir")
+        #expect(try resolution(flags: ["stateDirectory": "/groups", "group": "a"]).maildir() == "/groups/a/Maildir")
         #expect(try resolution(file: "core: {maildir: /mail}").maildir() == "/mail")
     }
 
@@ -46,13 +50,13 @@ struct PathTests {
         arguments: ["", ".", "..", "../a", "a/b", "/a", "a\u{0}b", "-a", ".a", "ä", String(repeating: "a", count: 65)])
     func badNames(name: String) throws {
         let failure = #expect(throws: CommandFailure.self) {
-            try resolution(flags: ["group": name, "dir": "/g"]).groupDirectory()
+            try resolution(flags: ["group": name, "stateDirectory": "/g"]).groupDirectory()
         }
         #expect(failure?.message?.contains("--group: group is “\(name)”") == true)
     }
 
     @Test("Plain names are groups", arguments: ["a", "chat.v2", "A_b-c", String(repeating: "a", count: 64)])
     func goodNames(name: String) throws {
-        #expect(try resolution(flags: ["group": name, "dir": "/g"]).groupDirectory() == "/g/" + name)
+        #expect(try resolution(flags: ["group": name, "stateDirectory": "/g"]).groupDirectory() == "/g/" + name)
     }
 }

@@ -30,12 +30,13 @@ struct PrecedenceTests {
     @Test("Each value says where it came from, a file's with line and column")
     func origins() throws {
         let resolution = try resolution(
-            flags: ["backend": "memory"], environment: ["SHAREDCORE_HANDOVER_HARD_MAXIMUM": "7s", "HOME": "/home/u"],
+            flags: ["backend": "memory"],
+            environment: ["SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT": "7s", "HOME": "/home/u"],
             file: "# first\ninbox:\n  lifetime: 1h\n")
         let rows = try resolution.overview()
         func origin(_ key: String) -> SettingOrigin? { rows.first { $0.key == key }?.origin }
         #expect(origin("backend") == .flag("--backend"))
-        #expect(origin("handover.hardMaximum") == .environment("SHAREDCORE_HANDOVER_HARD_MAXIMUM"))
+        #expect(origin("handover.maximumTimeout") == .environment("SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT"))
         #expect(origin("inbox.lifetime") == .file(path: "c.yaml", line: 3, column: 13))
         #expect(origin("executor.budget") == .fallback)
         #expect(rows.map(\.key) == Settings.all.map(\.name))
@@ -56,10 +57,10 @@ struct PrecedenceTests {
     @Test(
         "YAML, JSON and keys with dots say the same",
         arguments: [
-            "handover:\n  deadline: 2s\n", "{\"handover\": {\"deadline\": \"2s\"}}", "handover.deadline: 2",
+            "handover:\n  timeout: 2s\n", "{\"handover\": {\"timeout\": \"2s\"}}", "handover.timeout: 2",
         ])
     func forms(file: String) throws {
-        #expect(try resolution(file: file).value(Settings.handoverDeadline) == .seconds(2))
+        #expect(try resolution(file: file).value(Settings.handoverTimeout) == .seconds(2))
     }
 
     @Test("A file that says nothing is right", arguments: ["", "# nothing\n", "---\n", "null\n"])

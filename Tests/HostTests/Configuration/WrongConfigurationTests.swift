@@ -11,15 +11,15 @@ struct WrongConfigurationTests {
         var testDescription: String { parts.joined(separator: " ") }
     }
 
-    @Test("A deadline of the hand-over beyond its hard maximum is refused, by all that hand over")
+    @Test("A timeout of the hand-over beyond its maximum is refused, by all that hand over")
     func contradiction() async throws {
         let program = try HostProgram()
-        try program.write("handover: {deadline: 6s}\n", to: "c.yaml")
+        try program.write("handover: {timeout: 6s}\n", to: "c.yaml")
         for arguments in [["config", "validate"], ["main"], ["executor", "--call-id", "1"]] {
             let ended = try await program.run(arguments + ["--config", "c.yaml"])
             #expect(ended.status == 78)
             expectOneLine(ended.errors)
-            for part in ["c.yaml:1:22", "handover.deadline is 6s", "handover.hardMaximum, which is 5s"] {
+            for part in ["c.yaml:1:21", "handover.timeout is 6s", "handover.maximumTimeout, which is 5s"] {
                 #expect(ended.errors.contains(part), "\(ended.errors)")
             }
         }
@@ -33,8 +33,8 @@ struct WrongConfigurationTests {
                 parts: ["c.yaml:1:10", "backend", "“flie”", "memory, file, zmq or etcd", "“file”?"]),
             Fault(file: "\nbakend: file", parts: ["c.yaml:2:1", "unknown key “bakend”", "“backend”?"]),
             Fault(
-                file: "handover:\n  dedline: 1s", parts: ["c.yaml:2:3", "“handover.dedline”", "“handover.deadline”?"]),
-            Fault(file: "deadline: 1s", parts: ["c.yaml:1:1", "“deadline”", "“handover.deadline”?"]),
+                file: "handover:\n  timout: 1s", parts: ["c.yaml:2:3", "“handover.timout”", "“handover.timeout”?"]),
+            Fault(file: "timeout: 1s", parts: ["c.yaml:1:1", "“timeout”", "“handover.timeout”?"]),
             Fault(
                 file: "serviceLevels:\n  presencePublish:\n    background: off",
                 parts: ["c.yaml:3:17", "serviceLevels.presencePublish.background", "“off”", "normal, limited or none"]),
@@ -48,17 +48,17 @@ struct WrongConfigurationTests {
                 file: "serviceLevels: {httpServices: {suspended: normal}}",
                 parts: ["c.yaml:1:32", "“serviceLevels.httpServices.suspended”"]),
             Fault(file: "hovercraft: eels", parts: ["c.yaml:1:1", "“hovercraft”", "the keys are backend, group"]),
-            Fault(file: "handover: soon", parts: ["c.yaml:1:11", "“handover” is a section", "“handover.deadline”"]),
+            Fault(file: "handover: soon", parts: ["c.yaml:1:11", "“handover” is a section", "“handover.timeout”"]),
             Fault(file: "executor:\n  budget: never", parts: ["c.yaml:2:11", "executor.budget", "“never”", "250ms"]),
             Fault(file: "executor: {budget: 0s}", parts: ["c.yaml:1:20", "“0s”", "longer than zero"]),
             Fault(
-                file: "{\"handover\": {\"onDeadline\": \"kil\"}}", parts: ["c.yaml:1:29", "kill or fence", "“kill”?"]),
+                file: "{\"handover\": {\"onTimeout\": \"kil\"}}", parts: ["c.yaml:1:28", "kill or fence", "“kill”?"]),
             Fault(file: "group: ../other", parts: ["c.yaml:1:8", "group", "“../other”", "letters, digits"]),
             Fault(file: "backend: [file]", parts: ["c.yaml:1:10", "“backend” takes one value"]),
             Fault(file: "backend: [file", parts: ["c.yaml:2:1", "neither YAML nor JSON"]),
             Fault(file: "- backend", parts: ["c.yaml:1:1", "a mapping of keys to values"]),
             Fault(file: "backend: file\nbackend: memory", parts: ["given twice", "“backend”"]),
-            Fault(file: "handover.deadline: 1\nhandover: {deadline: 2}", parts: ["c.yaml:2:12", "given twice"]),
+            Fault(file: "handover.timeout: 1\nhandover: {timeout: 2}", parts: ["c.yaml:2:12", "given twice"]),
             Fault(file: "backend: redis", parts: ["c.yaml:1:10", "“redis”", "memory, file, zmq or etcd"]),
             Fault(file: String(repeating: "[", count: 20_000), parts: ["c.yaml", "neither YAML nor JSON"]),
             Fault(file: String(repeating: "#", count: 70_000), parts: ["c.yaml", "at most 65536 bytes"]),

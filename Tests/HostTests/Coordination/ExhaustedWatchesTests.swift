@@ -16,7 +16,7 @@ struct ExhaustedWatchesTests {
             maildir=state/sharedcore/default/Maildir
             mkdir -p $maildir/tmp && printf "Message-ID: <1@x>\\r\\n\\r\\nHello\\r\\n" > $maildir/tmp/1 || exit 8
             mv $maildir/tmp/1 $maildir/new/1
-            sharedcore executor --call-id 1@x --deadline 60s --json > executor.out 2> executor.err
+            sharedcore executor --call-id 1@x --timeout 60s --json > executor.out 2> executor.err
             echo executor $?
             kill -TERM $main
             wait $main

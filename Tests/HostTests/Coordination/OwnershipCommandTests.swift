@@ -32,7 +32,7 @@ struct OwnershipCommandTests {
         let program = try HostProgram()
         try prepare(program)
         try drop("Hello", id: "1@x", for: program)
-        let ended = try await program.run("executor", "--call-id", "1@x", "--deadline", "200s", "--json")
+        let ended = try await program.run("executor", "--call-id", "1@x", "--timeout", "200s", "--json")
         #expect(ended.status == 0, "\(ended.errors)")
         let line = try #require(try ended.objects().first)
         #expect(Set(line.keys) == ["event", "callID", "text", "from", "source", "coreStarts", "elapsedMs"])
@@ -48,7 +48,7 @@ struct OwnershipCommandTests {
 
     @Test("A message that does not come is a timeout with status 1 (contract C7)")
     func timeout() async throws {
-        let ended = try await HostProgram().run("executor", "--call-id", "none", "--deadline", "200ms", "--json")
+        let ended = try await HostProgram().run("executor", "--call-id", "none", "--timeout", "200ms", "--json")
         #expect(ended.status == 1)
         #expect(try ended.objects().first?["event"] == .text("timeout"))
         #expect(try ended.objects().first?["text"] == .null)
@@ -80,13 +80,13 @@ struct OwnershipCommandTests {
             #expect(owner["epoch"] == owning["epoch"] && owner["pid"] == owning["pid"])
 
             try drop("From Main", id: "2@x", for: program)
-            let answered = try await program.run("executor", "--call-id", "2@x", "--deadline", "200s", "--json")
+            let answered = try await program.run("executor", "--call-id", "2@x", "--timeout", "200s", "--json")
             let line = try #require(try answered.objects().first)
             #expect(line["text"] == .text("From Main"))
             #expect(line["source"] == .text("inbox") && line["coreStarts"] == .number(0))
 
             let insisting = try await program.run(
-                "executor", "--call-id", "3@x", "--own", "--deadline", "200s", "--json")
+                "executor", "--call-id", "3@x", "--own", "--timeout", "200s", "--json")
             #expect(insisting.status == 1)
             #expect(try insisting.objects().first?["event"] == .text("refused"))
 
@@ -133,7 +133,7 @@ struct OwnershipCommandTests {
             try main.send(.kill)
         }
         #expect(try await program.run("status", "--json").objects().first?["owner"] == .null)
-        let ended = try await program.run("executor", "--call-id", "4@x", "--deadline", "200s", "--json")
+        let ended = try await program.run("executor", "--call-id", "4@x", "--timeout", "200s", "--json")
         #expect(ended.status == 0)
         #expect(try ended.objects().first?["text"] == .text("After all"))
         #expect(try await program.run("check").status == 0)
@@ -144,7 +144,7 @@ struct OwnershipCommandTests {
         let program = try HostProgram()
         try prepare(program)
         try drop("First", id: "5@x", for: program)
-        _ = try await program.run("executor", "--call-id", "5@x", "--deadline", "200s")
+        _ = try await program.run("executor", "--call-id", "5@x", "--timeout", "200s")
         let told = try await program.run("timeline", "--json").objects()
         #expect(told.first?["event"] == .text("acquired") && told.first?["role"] == .text("executor"))
         #expect(told.contains { $0["event"] == .text("released") })
@@ -155,8 +155,8 @@ struct OwnershipCommandTests {
         let followed = try await program.running("timeline", "--follow", "--json") { follower in
             try await follower.untilOutput(has: told.count)
             try drop("Second", id: "6@x", for: program)
-            _ = try await program.run("executor", "--call-id", "6@x", "--deadline", "200s")
-            try await eventually("the second Executor's release", within: Patience.long) {
+            _ = try await program.run("executor", "--call-id", "6@x", "--timeout", "200s")
+            try await eventually("the second Executor's release", timeout: TestTimeout.long) {
                 try follower.objects().count { $0["event"] == .text("released") } == 2
             }
             try follower.send(.terminate)

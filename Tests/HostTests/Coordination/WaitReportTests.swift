@@ -9,13 +9,13 @@ import Testing
 /// What people are told while a participant waits.
 struct WaitReportTests {
     private let clock = ManualClock()
-    private let told = Box<[OwnershipWait]>([])
+    private let told = Box<[OwnershipWaitReason]>([])
 
     private func report() -> WaitReport {
         WaitReport(by: clock) { [told] reason in told.update { $0.append(reason) } }
     }
 
-    private func wait(for number: Int) -> OwnershipWait { .request(ofMain: "main \(number)") }
+    private func wait(for number: Int) -> OwnershipWaitReason { .request(ofMain: "main \(number)") }
 
     /// Lets time pass when the report is known to wait for it.
     private func pass(_ time: Duration) async throws {
@@ -53,7 +53,7 @@ struct WaitReportTests {
     @Test("the rest after a failure of the core is told at once, and the start of a core is not")
     func rest() async throws {
         let report = report()
-        let rest = OwnershipWait.rest(.seconds(1), after: "it broke")
+        let rest = OwnershipWaitReason.rest(.seconds(1), after: "it broke")
         report.hear(wait(for: 1))
         report.hear(rest)
         report.hear(.coreStart)

@@ -15,9 +15,9 @@ struct DemoTests {
     /// time.
     private func patientProgram() throws -> HostProgram {
         var program = try HostProgram()
-        program.environment["SHAREDCORE_HANDOVER_DEADLINE"] = "30s"
-        program.environment["SHAREDCORE_HANDOVER_HARD_MAXIMUM"] = "60s"
-        program.environment["SHAREDCORE_HANDOVER_HARD_MAXIMUM"] = "60s"
+        program.environment["SHAREDCORE_HANDOVER_TIMEOUT"] = "30s"
+        program.environment["SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT"] = "60s"
+        program.environment["SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT"] = "60s"
         return program
     }
 
@@ -76,7 +76,7 @@ struct DemoTests {
     @Test("A setting of the configuration file is that of the demo's Main")
     func settings() async throws {
         let program = try HostProgram()
-        try program.write("handover: {deadline: 31s, hardMaximum: 60s}\n", to: "other.yaml")
+        try program.write("handover: {timeout: 31s, maximumTimeout: 60s}\n", to: "other.yaml")
         let ended = try await program.running("--json", "--config", "other.yaml", "demo") { _ in }
         #expect(ended.status == 0, "\(ended.output)\n\(ended.errors)")
         let bounds = try ended.objects().compactMap { line -> JSONField? in

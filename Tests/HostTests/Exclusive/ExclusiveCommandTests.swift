@@ -52,7 +52,7 @@ struct ExclusiveCommandTests {
     func handover(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             // A slow machine needs time for the command to end by itself.
-            try program.write("handover:\n  deadline: 60s\n  hardMaximum: 60s\n", to: "sharedcore.yaml")
+            try program.write("handover:\n  timeout: 60s\n  maximumTimeout: 60s\n", to: "sharedcore.yaml")
             // The command takes its time to end: a reason for waiting is told when it stands for a second.
             let script = "trap 'echo asked; sleep 3; kill $!; exit 3' TERM; echo runs; sleep 600 & wait"
             let ended = try await program.running("exclusive", "--role", "executor", "--", "sh", "-c", script) {
@@ -73,7 +73,7 @@ struct ExclusiveCommandTests {
     func deadline(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             // A slow machine needs time for the release: the command is killed a second earlier, which is all there is.
-            try program.write("handover:\n  deadline: 5s\n  hardMaximum: 8s\n", to: "sharedcore.yaml")
+            try program.write("handover:\n  timeout: 5s\n  maximumTimeout: 8s\n", to: "sharedcore.yaml")
             let script = "trap '' TERM; echo runs; while :; do sleep 0.05; done"
             let ended = try await program.running("exclusive", "--role", "executor", "--", "sh", "-c", script) {
                 try await $0.untilOutput(has: 1)
@@ -90,7 +90,7 @@ struct ExclusiveCommandTests {
     @Test("Full standard error holds up no hand-over: the command is killed at its deadline (contract C3)")
     func fullStandardError() async throws {
         let program = try HostProgram()
-        try program.write("handover:\n  deadline: 5s\n  hardMaximum: 8s\n", to: "sharedcore.yaml")
+        try program.write("handover:\n  timeout: 5s\n  maximumTimeout: 8s\n", to: "sharedcore.yaml")
         let script = """
             exec 3<>full
             dd if=/dev/zero of=full bs=4096 count=1024 oflag=nonblock 2> /dev/null
@@ -128,7 +128,7 @@ struct ExclusiveCommandTests {
             }
             #expect(ended.status == 137)
             let process = try #require(command.value)
-            try await eventually("the end of the command", within: Patience.long) { process.liveness == .dead }
+            try await eventually("the end of the command", timeout: TestTimeout.long) { process.liveness == .dead }
             #expect(try await program.run("exclusive", "--role", "executor", "--", "true").status == 0)
             #expect(try await program.run("check").status == 0)
         }

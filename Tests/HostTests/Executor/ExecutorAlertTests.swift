@@ -27,7 +27,7 @@ struct ExecutorAlertTests {
         var options = CoordinationOptions()
         options.coreLinger = .zero
         let request = ExecutorRequest(
-            callID: try #require(CallID(callID)), deadline: Patience.long, maildir: directory.path, options: options)
+            callID: try #require(CallID(callID)), timeout: TestTimeout.long, maildir: directory.path, options: options)
         let report = try await ExecutorRun.run(request, in: group) { _ in }
         await group.close()
         let line = PrintedLine(Array(report.json.line.utf8), hadMore: false)

@@ -32,7 +32,7 @@ struct ExecutorRunTests {
         var options = CoordinationOptions()
         options.coreLinger = .zero
         let request = ExecutorRequest(
-            callID: callID, deadline: Patience.long, maildir: directory.path, options: options)
+            callID: callID, timeout: TestTimeout.long, maildir: directory.path, options: options)
         return try await ExecutorRun.run(request, in: group, show: show)
     }
 

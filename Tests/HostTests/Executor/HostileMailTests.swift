@@ -94,7 +94,7 @@ struct HostileMailTests {
             try program.path,
             [
                 "--directory", program.directory.path(of: "group"), "--maildir", program.directory.path(of: "mail"),
-                "--call-id", "a@b", "--deadline-ms", "200000", "--memory-bytes", "\(mebibytes << 20)",
+                "--call-id", "a@b", "--timeout-ms", "200000", "--memory-bytes", "\(mebibytes << 20)",
             ])
         let begin = ContinuousClock.now
         let identity = try #require(ProcessIdentity(of: child.pid))
@@ -136,14 +136,14 @@ struct HostileMailTests {
         var program = try HostProgram()
         let folder = "state/sharedcore/default/Maildir"
         try program.deliver("1@x")
-        program.environment["SHAREDCORE_EXECUTOR_PAUSE"] = "10ms"
+        program.environment["SHAREDCORE_EXECUTOR_RETRY_DELAY"] = "10ms"
         var dying = program
         dying.environment["SHAREDCORE_FAIL_POINT"] = "maildir.reading:kill"
         for _ in 0..<3 {
-            #expect(try await dying.run("executor", "--call-id", "1@x", "--deadline", "60s").status != 0)
+            #expect(try await dying.run("executor", "--call-id", "1@x", "--timeout", "60s").status != 0)
         }
         // The fourth does not read it any more: it would die as well.
-        let fourth = try await dying.run("executor", "--call-id", "1@x", "--deadline", "60s", "--json")
+        let fourth = try await dying.run("executor", "--call-id", "1@x", "--timeout", "60s", "--json")
         #expect(fourth.status == 0, "\(fourth.errors)")
         #expect(try fourth.objects().first?["event"] == .text("nothing"))
         #expect(TemporaryDirectory.names(in: program.directory.path(of: folder + "/.Poison/new")) == ["1x"])
@@ -152,7 +152,7 @@ struct HostileMailTests {
         #expect(try await program.run("maildir", "--retry", "poison", "--json").objects().first?["count"] == .number(1))
         #expect(TemporaryDirectory.names(in: program.directory.path(of: folder + "/new")) == ["1x"])
         #expect(try await program.run("maildir").output.isEmpty)
-        let shown = try await program.run("executor", "--call-id", "1@x", "--deadline", "60s", "--json")
+        let shown = try await program.run("executor", "--call-id", "1@x", "--timeout", "60s", "--json")
         #expect(try shown.objects().first?["event"] == .text("message"), "the notice in its place is forgotten")
         #expect(try await program.run("maildir", "--retry", "all").status == 64)
         program.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "nowhere")
@@ -168,7 +168,7 @@ struct HostileMailTests {
             var program = try HostProgram()
             program.environment["SHAREDCORE_EXECUTOR_MEMORY"] = memory
             program.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "mail")
-            let arguments = ["--deadline", "60s", "--call-id", "a@b", "--json"]
+            let arguments = ["--timeout", "60s", "--call-id", "a@b", "--json"]
             try program.makeDirectory("mail/new")
             try program.write(mail, to: "mail/new/1")
             let own = try await program.run(["executor"] + arguments)
@@ -179,13 +179,13 @@ struct HostileMailTests {
             let bytes = memory == "none" ? memory : "\(Int(memory.dropLast(3)).map { $0 << 20 } ?? 0)"
             let ended = try await slim.run([
                 "--directory", program.directory.path(of: "slim"), "--maildir", program.directory.path(of: "mail"),
-                "--deadline-ms", "60000", "--call-id", "b@b", "--memory-bytes", bytes,
+                "--timeout-ms", "60000", "--call-id", "b@b", "--memory-bytes", bytes,
             ])
             #expect(try ended.objects().first?["event"] == .text(event), "\(memory)")
 
             try program.write(mail.replacing("a@b", with: "c@b"), to: "mail/new/3")
             try await program.running(["main", "--json"]) { [directory = program.directory] running in
-                try await eventually("Main has dealt with it", within: Patience.long) {
+                try await eventually("Main has dealt with it", timeout: TestTimeout.long) {
                     TemporaryDirectory.names(in: directory.path(of: "mail/new")).isEmpty
                 }
                 try running.send(.terminate)
@@ -194,7 +194,7 @@ struct HostileMailTests {
             #expect(TemporaryDirectory.names(in: program.directory.path(of: folder)).count == 3, "\(memory)")
         }
         let usage = try await HostProgram(named: "sharedcore-executor").run([
-            "--directory", "/d", "--maildir", "/m", "--deadline-ms", "1", "--call-id", "a", "--memory-bytes", "much",
+            "--directory", "/d", "--maildir", "/m", "--timeout-ms", "1", "--call-id", "a", "--memory-bytes", "much",
         ])
         #expect(usage.status == 64)
     }
@@ -223,7 +223,7 @@ struct HostileMailTests {
         }
         let group = try await BackendRegistry.bundled().open(
             BackendConfiguration(
-                backend: "file", group: "default", parentDirectory: program.directory.path(of: "state/sharedcore")))
+                backend: "file", group: "default", stateDirectory: program.directory.path(of: "state/sharedcore")))
         let inbox = try Inbox(group)
         _ = try await group.put(inbox.mailbox.keys.key(of: .message, for: ItemName("damaged@x")), [9])
         let received = try #require(CallID("received@x"))

@@ -25,7 +25,7 @@ struct SlimExecutorTests {
         try program.write(
             "From: Zoe <zoe@example.org>\r\nTo: me@example.org\r\nMessage-ID: <1@x>\r\n\r\nHello\r\n",
             to: "mail/new/1")
-        let ended = try await program.run(arguments("--deadline-ms", "200000"))
+        let ended = try await program.run(arguments("--timeout-ms", "200000"))
         #expect(ended.status == 0, "\(ended.errors)")
         let line = try #require(try ended.objects().first)
         #expect(Set(line.keys) == ["event", "callID", "text", "from", "source", "coreStarts", "elapsedMs"])
@@ -34,7 +34,7 @@ struct SlimExecutorTests {
 
     @Test("A message that does not come is a timeout with status 1")
     func timeout() async throws {
-        let ended = try await program.run(arguments("--deadline-ms", "100"))
+        let ended = try await program.run(arguments("--timeout-ms", "100"))
         #expect(ended.status == 1)
         #expect(try ended.objects().first?["event"] == .text("timeout"))
     }
@@ -42,9 +42,9 @@ struct SlimExecutorTests {
     @Test(
         "Wrong usage ends with status 64 and one line",
         arguments: [
-            [], ["--deadline-ms"], ["--bogus"], ["--deadline-ms", "soon"], ["--deadline-ms", "-1"],
-            ["--deadline-ms", "1", "--directory", "relative"], ["--deadline-ms", "1", "--call-id", ""],
-            ["--deadline-ms", "1", "--on-deadline", "shrug"], ["--deadline-ms", "1", "--durability", "memory"],
+            [], ["--timeout-ms"], ["--bogus"], ["--timeout-ms", "soon"], ["--timeout-ms", "-1"],
+            ["--timeout-ms", "1", "--directory", "relative"], ["--timeout-ms", "1", "--call-id", ""],
+            ["--timeout-ms", "1", "--on-handover-timeout", "shrug"], ["--timeout-ms", "1", "--durability", "memory"],
         ])
     func usage(more: [String]) async throws {
         let ended = try await program.run(arguments() + more)
@@ -57,7 +57,7 @@ struct SlimExecutorTests {
         try program.makeDirectory("group")
         let opened = try await program.shell("chmod 777 group")
         #expect(opened.status == 0)
-        let ended = try await program.run(arguments("--deadline-ms", "100"))
+        let ended = try await program.run(arguments("--timeout-ms", "100"))
         #expect(ended.status == 78)
         #expect(ended.errors.contains(program.directory.path(of: "group")))
         #expect(ended.errors.split(separator: "\n").count == 1)
@@ -67,17 +67,19 @@ struct SlimExecutorTests {
     func signals(number: Int32) async throws {
         let host = HostProgram(named: "sharedcore", in: program.directory)
         // Its core runs for as long as a busy machine needs to look at it.
-        let ended = try await program.running(arguments("--deadline-ms", "200000", "--budget-ms", "3600000")) {
+        let ended = try await program.running(arguments("--timeout-ms", "200000", "--budget-ms", "3600000")) {
             running in
-            try await eventually("it owns and runs its core", within: Patience.long) {
-                let status = try await host.run("status", "--json", "--dir", program.directory.path, "--group", "group")
+            try await eventually("it owns and runs its core", timeout: TestTimeout.long) {
+                let status = try await host.run(
+                    "status", "--json", "--state-directory", program.directory.path, "--group", "group")
                 guard case .object(let owner) = try status.objects().first?["owner"] else { return false }
                 return owner["state"] == .text("running")
             }
             try running.send(Signal(rawValue: number))
         }
         #expect(ended.status == 1 && ended.errors.contains("interrupted"))
-        let told = try await host.run("timeline", "--json", "--dir", program.directory.path, "--group", "group")
+        let told = try await host.run(
+            "timeline", "--json", "--state-directory", program.directory.path, "--group", "group")
         #expect(try told.objects().last?["event"] == .text("released"))
     }
 }

@@ -28,7 +28,7 @@ struct ClientListWatchTests {
         // A file that is completed beside the list has the list looked at.
         try OpenFile(path: directory.path(of: "other"), .create).write([1], at: 0)
         await #expect(throws: ConditionNotMet.self, "the half is not followed") {
-            try await eventually("another list is followed", within: .milliseconds(500)) { seen.value.count > 1 }
+            try await eventually("another list is followed", timeout: .milliseconds(500)) { seen.value.count > 1 }
         }
         writer = nil
         try await eventually("the list is read when it is whole") { seen.value == [Set(keys), [keys[1]]] }

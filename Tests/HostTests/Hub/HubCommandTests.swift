@@ -95,7 +95,7 @@ struct HubCommandTests {
             """
             mkdir -m 700 place
             sharedcore store get k; echo "status $?"
-            sharedcore --dir "$PWD/elsewhere" hub 2>said & hub=$!
+            sharedcore --state-directory "$PWD/elsewhere" hub 2>said & hub=$!
             until grep -q listens said; do kill -0 $hub || exit 1; sleep 0.02; done
             sharedcore store put k v >/dev/null && sharedcore store get k
             kill $hub; wait $hub

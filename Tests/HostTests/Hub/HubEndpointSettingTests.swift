@@ -8,7 +8,8 @@ internal import ZMQBackend
 struct HubEndpointSettingTests {
     private func endpoint(_ environment: [String: String], dir: String = "/groups") throws -> String {
         try Resolution(
-            flags: ["backend": "zmq", "dir": dir], environment: environment, file: nil, workingDirectory: "/place"
+            flags: ["backend": "zmq", "stateDirectory": dir], environment: environment, file: nil,
+            workingDirectory: "/place"
         ).hubEndpoint().description
     }
 

@@ -32,7 +32,7 @@ struct ApplicationCommandTests {
         let program = try HostProgram()
         #expect(try await program.run("application", "background").status == 1, "there is no Main yet")
         _ = try await program.running("main") { main in
-            try await eventually("Main is there", within: Patience.long) {
+            try await eventually("Main is there", timeout: TestTimeout.long) {
                 try await program.run("application", "background").status == 0
             }
             let said = try #require(try await program.run("application", "suspended", "--json").objects().first)

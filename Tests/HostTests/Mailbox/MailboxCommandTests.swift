@@ -99,7 +99,7 @@ struct MailboxCommandTests {
         // As a program that uses another codec sends it.
         let group = try await BackendRegistry.bundled().open(
             BackendConfiguration(
-                backend: "file", group: "default", parentDirectory: program.directory.path(of: "state/sharedcore")))
+                backend: "file", group: "default", stateDirectory: program.directory.path(of: "state/sharedcore")))
         _ = try await Wormhole(group).send([2], to: QueueID("jobs", codec: .propertyList))
         await group.close()
         _ = try await program.run("mailbox", "send", "jobs", "3", "--queue")

@@ -26,7 +26,7 @@ struct ReadOutputTests {
         // Whoever listens for the readers has heard of it.
         _ = await end.result
         mayEnd.open()
-        try await within(Patience.long, "the printing ends") { try await printing.value }
+        try await withTimeout(TestTimeout.long, "the printing ends") { try await printing.value }
     }
 
     @Test("Whoever is cancelled while it listens for the readers hears of no end, and of no error")
@@ -37,7 +37,7 @@ struct ReadOutputTests {
         }
         let listener = Task { try await Output.isClosed(by: end) }
         listener.cancel()
-        #expect(try await within(Patience.long, "it is told") { try await listener.value } == false)
+        #expect(try await withTimeout(TestTimeout.long, "it is told") { try await listener.value } == false)
     }
 
     @Test("Any other error of listening for the readers ends the printing and is thrown")
@@ -45,7 +45,7 @@ struct ReadOutputTests {
         struct Failure: Error {}
         let end = Task<Bool, any Error> { throw Failure() }
         await #expect(throws: Failure.self) {
-            try await within(Patience.long, "the printing ends") {
+            try await withTimeout(TestTimeout.long, "the printing ends") {
                 try await Output.run({ try await untilCancelled() }, until: end)
             }
         }
@@ -55,7 +55,7 @@ struct ReadOutputTests {
     func closed() async throws {
         let end = Task<Bool, any Error> { true }
         await #expect(throws: OutputClosed.self) {
-            try await within(Patience.long, "the printing ends") {
+            try await withTimeout(TestTimeout.long, "the printing ends") {
                 try await Output.run({ try await untilCancelled() }, until: end)
             }
         }
@@ -66,7 +66,7 @@ struct ReadOutputTests {
         let end = Task<Bool, any Error> { false }
         _ = await end.result
         let hasPrinted = Box(false)
-        try await within(Patience.long, "the printing ends") {
+        try await withTimeout(TestTimeout.long, "the printing ends") {
             try await Output.run({ hasPrinted.update { $0 = true } }, until: end)
         }
         #expect(hasPrinted.value)

@@ -7,7 +7,7 @@ internal import ZMQBackend
 
 @Suite("The registry of backends")
 struct BackendRegistryTests {
-    private let configuration = BackendConfiguration(backend: "memory", group: "a", parentDirectory: "/nowhere")
+    private let configuration = BackendConfiguration(backend: "memory", group: "a", stateDirectory: "/nowhere")
 
     @Test("A bundled backend is chosen by its name")
     func bundled() async throws {

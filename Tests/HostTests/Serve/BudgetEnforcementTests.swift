@@ -12,7 +12,7 @@ struct BudgetEnforcementTests {
         var program = try HostProgram()
         for (name, value) in settings { program.environment["SHAREDCORE_EXECUTOR_" + name] = value }
         // One that was killed waits long before it is tried again, unless the test says otherwise.
-        if settings["PAUSE"] == nil { program.environment["SHAREDCORE_EXECUTOR_PAUSE"] = "1h" }
+        if settings["PAUSE"] == nil { program.environment["SHAREDCORE_EXECUTOR_RETRY_DELAY"] = "1h" }
         try program.write(command, to: "executor.sh")
         program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/bin/sh \(program.directory.path(of: "executor.sh")) {id}"
         return program
@@ -104,7 +104,7 @@ struct BudgetEnforcementTests {
             _ = try await host.program.run("push", "1@x")
             let end = try await host.until("ended", of: "1@x")
             let pid = try #require(Int32(try host.printed(end)))
-            try await eventually("its child is gone", within: Patience.long) { ProcessView.isGone(pid) }
+            try await eventually("its child is gone", timeout: TestTimeout.long) { ProcessView.isGone(pid) }
         }
     }
 }

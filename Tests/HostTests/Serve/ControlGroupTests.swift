@@ -137,7 +137,7 @@ struct ControlGroupTests {
             #expect(text == "\(limit)\n")
             return cell
         }
-        let end = try await within(Patience.long, "the end") { await executor.end() }
+        let end = try await withTimeout(TestTimeout.long, "the end") { await executor.end() }
         #expect(end.line?.text == "/" + (path.split(separator: "/").last ?? "") + "/executor-1")
         #expect(cells.isEmpty)
     }
@@ -156,7 +156,7 @@ struct ControlGroupTests {
         cell.remove()
         #expect(cells.isEmpty)
         for child in children {
-            #expect(try await within(Patience.long, "its end") { await child.end() } == .killed(by: SIGKILL))
+            #expect(try await withTimeout(TestTimeout.long, "its end") { await child.end() } == .killed(by: SIGKILL))
         }
     }
 
@@ -171,6 +171,6 @@ struct ControlGroupTests {
         try Self.write("\(host.pid)", to: path + "/cgroup.procs")
         let cage = MemoryCage(at: path, process: host.pid, limiting: try #require(Self.place).resource)
         #expect(cage != nil && cells.isEmpty)
-        #expect(try await within(Patience.long, "its end") { await orphan.end() } == .killed(by: SIGKILL))
+        #expect(try await withTimeout(TestTimeout.long, "its end") { await orphan.end() } == .killed(by: SIGKILL))
     }
 }

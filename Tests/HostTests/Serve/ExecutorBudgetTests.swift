@@ -17,56 +17,56 @@ struct ExecutorBudgetTests {
     func time() {
         var budget = budget()
         #expect(budget.next == instant(.seconds(25)))
-        #expect(budget.hear(.time, at: instant(.zero)).isEmpty)
-        #expect(budget.hear(.time, at: instant(.seconds(25) - .nanoseconds(1))).isEmpty)
-        #expect(budget.hear(.time, at: instant(.seconds(25))) == [.warn(.time)])
+        #expect(budget.handle(.time, at: instant(.zero)).isEmpty)
+        #expect(budget.handle(.time, at: instant(.seconds(25) - .nanoseconds(1))).isEmpty)
+        #expect(budget.handle(.time, at: instant(.seconds(25))) == [.warn(.time)])
         #expect(budget.next == instant(.seconds(30)))
-        #expect(budget.hear(.time, at: instant(.seconds(25))).isEmpty)
-        #expect(budget.hear(.time, at: instant(.seconds(30) - .nanoseconds(1))).isEmpty)
-        #expect(budget.hear(.time, at: instant(.seconds(30))) == [.kill(.time)])
+        #expect(budget.handle(.time, at: instant(.seconds(25))).isEmpty)
+        #expect(budget.handle(.time, at: instant(.seconds(30) - .nanoseconds(1))).isEmpty)
+        #expect(budget.handle(.time, at: instant(.seconds(30))) == [.kill(.time)])
         #expect(budget.next == nil)
-        #expect(budget.hear(.time, at: instant(.seconds(31))).isEmpty)
-        #expect(budget.hear(.memory(.max), at: instant(.seconds(31))).isEmpty)
-        #expect(budget.hear(.stop, at: instant(.seconds(31))).isEmpty)
+        #expect(budget.handle(.time, at: instant(.seconds(31))).isEmpty)
+        #expect(budget.handle(.memory(.max), at: instant(.seconds(31))).isEmpty)
+        #expect(budget.handle(.stop, at: instant(.seconds(31))).isEmpty)
     }
 
     @Test("Whoever looks too late, as after a suspension, tells and kills in this order")
     func late() {
         var budget = budget()
-        #expect(budget.hear(.time, at: instant(.seconds(300))) == [.warn(.time), .kill(.time)])
+        #expect(budget.handle(.time, at: instant(.seconds(300))) == [.warn(.time), .kill(.time)])
     }
 
     @Test("It may have exactly its memory; one byte more kills it at once, with the reason")
     func memory() {
         var budget = budget()
-        #expect(budget.hear(.memory(24 << 20), at: instant(.seconds(1))).isEmpty)
-        #expect(budget.hear(.memory((24 << 20) + 1), at: instant(.seconds(2))) == [.kill(.memory((24 << 20) + 1))])
+        #expect(budget.handle(.memory(24 << 20), at: instant(.seconds(1))).isEmpty)
+        #expect(budget.handle(.memory((24 << 20) + 1), at: instant(.seconds(2))) == [.kill(.memory((24 << 20) + 1))])
         #expect(budget.killing == .memory((24 << 20) + 1) && budget.warning == nil)
     }
 
     @Test("Without a limit, memory is nobody's concern")
     func unlimited() {
         var budget = budget(ExecutorLimits(memory: nil))
-        #expect(budget.hear(.memory(.max), at: instant(.seconds(1))).isEmpty)
+        #expect(budget.handle(.memory(.max), at: instant(.seconds(1))).isEmpty)
     }
 
     @Test("When the host stops, it is told at once and has as long as after any warning")
     func stop() {
         var budget = budget()
-        #expect(budget.hear(.stop, at: instant(.seconds(2))) == [.warn(.stop)])
+        #expect(budget.handle(.stop, at: instant(.seconds(2))) == [.warn(.stop)])
         #expect(budget.next == instant(.seconds(7)))
-        #expect(budget.hear(.stop, at: instant(.seconds(3))).isEmpty)
+        #expect(budget.handle(.stop, at: instant(.seconds(3))).isEmpty)
         #expect(budget.next == instant(.seconds(7)))
-        #expect(budget.hear(.time, at: instant(.seconds(7))) == [.kill(.stop)])
+        #expect(budget.handle(.time, at: instant(.seconds(7))) == [.kill(.stop)])
     }
 
     @Test("A stop never lengthens its time, and does not tell it twice")
     func stopAfterWarning() {
         var budget = budget()
-        #expect(budget.hear(.time, at: instant(.seconds(25))) == [.warn(.time)])
-        #expect(budget.hear(.stop, at: instant(.seconds(28))).isEmpty)
+        #expect(budget.handle(.time, at: instant(.seconds(25))) == [.warn(.time)])
+        #expect(budget.handle(.stop, at: instant(.seconds(28))).isEmpty)
         #expect(budget.next == instant(.seconds(30)))
-        #expect(budget.hear(.time, at: instant(.seconds(30))) == [.kill(.time)])
+        #expect(budget.handle(.time, at: instant(.seconds(30))) == [.kill(.time)])
     }
 
     @Test("A warning that is configured later than the end comes with it")
@@ -74,6 +74,6 @@ struct ExecutorBudgetTests {
         let limits = ExecutorLimits(warning: .seconds(9), budget: .seconds(3))
         #expect(limits.warning == .seconds(3) && limits.grace == .zero)
         var budget = budget(limits)
-        #expect(budget.hear(.time, at: instant(.seconds(3))) == [.warn(.time), .kill(.time)])
+        #expect(budget.handle(.time, at: instant(.seconds(3))) == [.warn(.time), .kill(.time)])
     }
 }

@@ -25,7 +25,7 @@ struct ExecutorProcessTests {
     }
 
     private func end(_ executor: ExecutorProcess) async throws -> ExecutorEnd {
-        try await within(Patience.long, "the end of the Executor") { await executor.end() }
+        try await withTimeout(TestTimeout.long, "the end of the Executor") { await executor.end() }
     }
 
     /// Whether a path was there before its program was let go, which is as long as any program needs to begin.
@@ -50,7 +50,7 @@ struct ExecutorProcessTests {
     @Test("The slim Executor does nothing until it is where its memory is limited")
     func heldSlim() async throws {
         let arguments = [
-            "--directory", directory.path(of: "group"), "--call-id", "1@x", "--deadline-ms", "100", "--maildir",
+            "--directory", directory.path(of: "group"), "--call-id", "1@x", "--timeout-ms", "100", "--maildir",
             directory.path(of: "mail"), "--held",
         ]
         let slim = ExecutorProgram(
@@ -74,7 +74,7 @@ struct ExecutorProcessTests {
         let resolution = Resolution(
             flags: [:], environment: ["HOME": directory.path, "SHAREDCORE_EXECUTOR_COMMAND": "true"], file: nil,
             workingDirectory: .path(directory.path))
-        let launch = try ExecutorLaunch(resolution, deadline: .seconds(1))
+        let launch = try ExecutorLaunch(resolution, timeout: .seconds(1))
         let callID = try #require(PushID.callID("1@x"))
         for isHeld in [true, false] {
             let program = launch.program(for: callID, isHeld: isHeld)

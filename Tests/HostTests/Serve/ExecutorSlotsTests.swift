@@ -23,18 +23,18 @@ struct ExecutorSlotsTests {
                 given.values.withLock { $0.append(isGiven) }
             }
         }
-        try await eventually("two", within: Patience.long) { given.count == 2 }
+        try await eventually("two", timeout: TestTimeout.long) { given.count == 2 }
         slots.giveBack()
-        try await eventually("three", within: Patience.long) { given.count == 3 }
+        try await eventually("three", timeout: TestTimeout.long) { given.count == 3 }
         slots.setLimit(3)
-        try await eventually("four", within: Patience.long) { given.count == 4 }
+        try await eventually("four", timeout: TestTimeout.long) { given.count == 4 }
         // Fewer than are taken: nobody loses one, and nobody gets one before enough are back.
         slots.setLimit(1)
         slots.giveBack()
         slots.giveBack()
         #expect(given.count == 4)
         slots.giveBack()
-        try await eventually("five", within: Patience.long) { given.count == 5 }
+        try await eventually("five", timeout: TestTimeout.long) { given.count == 5 }
         slots.close()
         for task in tasks { await task.value }
         #expect(given.values.withLock { $0 } == [true, true, true, true, true, false])

@@ -22,7 +22,7 @@ struct KillLoopTests {
         environment = [
             "HOME": program.directory.path, "XDG_STATE_HOME": program.directory.path(of: "state"),
             "XDG_CONFIG_HOME": program.directory.path(of: "config"), "XDG_RUNTIME_DIR": program.directory.path,
-            "SHAREDCORE_EXECUTOR_ATTEMPTS": "10000", "SHAREDCORE_EXECUTOR_PAUSE": "20ms",
+            "SHAREDCORE_EXECUTOR_ATTEMPTS": "10000", "SHAREDCORE_EXECUTOR_RETRY_DELAY": "20ms",
             "SHAREDCORE_EXECUTOR_LIMIT": "4",
             // What came first is asked for at the end.
             "SHAREDCORE_INBOX_LIFETIME": "24h",
@@ -31,7 +31,7 @@ struct KillLoopTests {
 
     private func open() async throws -> any SharedGroup {
         var configuration = BackendConfiguration(
-            backend: "file", group: "default", parentDirectory: program.directory.path(of: "state/sharedcore"))
+            backend: "file", group: "default", stateDirectory: program.directory.path(of: "state/sharedcore"))
         configuration.durability = .process
         return try await BackendRegistry.bundled().open(configuration, as: SessionDescription(name: "test"))
     }
@@ -44,7 +44,7 @@ struct KillLoopTests {
     }
 
     private func end(of host: ChildProcess) async throws -> ProgramEnd {
-        try await within(Patience.long, "the end of the host") { await host.end() }
+        try await withTimeout(TestTimeout.long, "the end of the host") { await host.end() }
     }
 
     /// The processes of this test: all name its directory.
@@ -84,7 +84,7 @@ struct KillLoopTests {
             }
         }
         try await eventually(
-            "all pushes are served; seed \(seed)", within: Patience.long
+            "all pushes are served; seed \(seed)", timeout: TestTimeout.long
         ) {
             try await queue.count() == PushQueue.Count()
         }
@@ -93,11 +93,11 @@ struct KillLoopTests {
         #expect(TemporaryDirectory.names(in: maildir + "/cur").count == sent.count, "seed \(seed)")
         let inbox = try Inbox(group)
         for id in sent {
-            let state = try await inbox.look(try #require(CallID(id)))
+            let state = try await inbox.state(of: try #require(CallID(id)))
             #expect(state == .acknowledged, "\(id); seed \(seed)")
         }
         // One that was started a moment ago does not know yet what the signal means.
-        try await eventually("the last host is in charge; seed \(seed)", within: Patience.long) {
+        try await eventually("the last host is in charge; seed \(seed)", timeout: TestTimeout.long) {
             try await group.get(HostRecord.key).flatMap { HostRecord($0.value) }?.pid == host.pid
         }
         host.signal(SIGTERM)
@@ -121,7 +121,7 @@ struct KillLoopTests {
         }
         // On a busy machine a whole wave may take longer than the usual 30 s.
         let host = try startHost(["SHAREDCORE_EXECUTOR_BUDGET": "1h"])
-        try await eventually("all are served", within: Patience.long * 4) {
+        try await eventually("all are served", timeout: TestTimeout.long * 4) {
             try await queue.count() == PushQueue.Count()
         }
         host.signal(SIGTERM)

@@ -35,10 +35,10 @@ struct LeftoverTests {
             let host = ServingHost(program: started, running: running)
             try await host.until("it serves") { $0["event"] == .text("serving") }
             _ = try await started.run("push", "a", "--group", "living")
-            try await eventually("all are there", within: Patience.long) { access(started, "daemon-a") }
+            try await eventually("all are there", timeout: TestTimeout.long) { access(started, "daemon-a") }
             let killed = try await started.running(["serve", "--json"]) { running in
                 _ = try await started.run("push", "b")
-                try await eventually("all are there", within: Patience.long) { access(started, "daemon-b") }
+                try await eventually("all are there", timeout: TestTimeout.long) { access(started, "daemon-b") }
                 try running.send(.kill)
             }
             #expect(killed.status == 137)
@@ -69,7 +69,7 @@ struct LeftoverTests {
         // Until its end is waited for, a signal still reaches it, as one that takes long to end.
         let process = try ProcessHandle(try #require(ProcessIdentity(of: program.pid)))
         var looks = 0
-        let ending = ExecutorLeftovers.end(within: .seconds(600)) {
+        let ending = ExecutorLeftovers.end(timeout: .seconds(600)) {
             looks += 1
             if looks > 1 { #expect(process.hasEnded) }
             return looks <= 3 ? [process] : []
@@ -82,7 +82,7 @@ struct LeftoverTests {
     func unending() throws {
         let program = try StartedProgram("/bin/sleep", ["1000"], streams: [])
         let process = try ProcessHandle(try #require(ProcessIdentity(of: program.pid)))
-        let ending = ExecutorLeftovers.end(within: .milliseconds(50)) { [process] }
+        let ending = ExecutorLeftovers.end(timeout: .milliseconds(50)) { [process] }
         #expect(ending == ExecutorLeftovers.Ending(count: 1, isComplete: false))
         #expect(try program.waitForEnd() == 137)
     }

@@ -115,7 +115,7 @@ struct MetricsTests {
         program.environment["SHAREDCORE_METRICS_LISTEN"] = "./metrics"
         program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/bin/sh -c '[ $SHAREDCORE_CALL_ID = good ] || exit 7'"
         program.environment["SHAREDCORE_EXECUTOR_ATTEMPTS"] = "2"
-        program.environment["SHAREDCORE_EXECUTOR_PAUSE"] = "50ms"
+        program.environment["SHAREDCORE_EXECUTOR_RETRY_DELAY"] = "50ms"
         try await ServingHost.serve(program) { host in
             for callID in ["good", "bad"] { _ = try await host.program.run("push", callID) }
             try await host.until("served", of: "good")
@@ -144,14 +144,14 @@ struct MetricsTests {
         for number in 1...2 { _ = try await program.run("push", "\(number)@x") }
         try await ServingHost.serve(program) { host in
             // One has an Executor, one is in the host's hand: nothing more will happen at the host.
-            try await eventually("both are taken", within: Patience.long) {
+            try await eventually("both are taken", timeout: TestTimeout.long) {
                 try await host.program.pushes()["taken"] == .number(2)
             }
-            try await eventually("it is told", within: Patience.long) {
+            try await eventually("it is told", timeout: TestTimeout.long) {
                 try await ToldFigures.at(path).contains("\nsharedcore_executors_running 1\n")
             }
             for number in 3...5 { _ = try await host.program.run("push", "\(number)@x") }
-            try await eventually("they are counted", within: Patience.long) {
+            try await eventually("they are counted", timeout: TestTimeout.long) {
                 try await ToldFigures.at(path).contains("\nsharedcore_pushes_waiting 3\n")
             }
         }

@@ -61,7 +61,7 @@ struct PushMaildirTests {
     }
 
     private func until(_ expected: [String], in queue: PushQueue) async throws {
-        try await eventually("the pushes \(expected)", within: Patience.long) {
+        try await eventually("the pushes \(expected)", timeout: TestTimeout.long) {
             try await ids(queue).sorted() == expected.sorted()
         }
     }
@@ -90,7 +90,7 @@ struct PushMaildirTests {
             try FileManager.default.removeItem(atPath: directory.path(of: "mail/new/1"))
             try write("new/3", id: "3@x")
             try await until(["1@x", "2@x", "3@x"], in: queue)
-            try await eventually("the file is forgotten", within: Patience.long) {
+            try await eventually("the file is forgotten", timeout: TestTimeout.long) {
                 try await queue.knownArrivals().keys.sorted() == ["2", "3"]
             }
             try write("new/1", id: "1@x")
@@ -136,7 +136,7 @@ struct PushMaildirTests {
         isFull.withLock { $0 = true }
         try write("cur/2:2,S", id: "2@x")
         try write("new/3", id: "3@x")
-        try await eventually("it was refused", within: Patience.long) { refusals.withLock { $0 } > 0 }
+        try await eventually("it was refused", timeout: TestTimeout.long) { refusals.withLock { $0 } > 0 }
         isFull.withLock { $0 = false }
         try await until(["1@x", "2@x", "3@x"], in: queue)
         stopping.raise()
@@ -160,12 +160,12 @@ struct PushMaildirTests {
         for number in 2...3 { try write("cur/\(number):2,S", id: "\(number)@x") }
         try FileManager.default.removeItem(atPath: directory.path(of: "mail/new/1"))
         try write("new/4", id: "4@x")
-        try await eventually("the queue is full, and the file that has gone is forgotten", within: Patience.long) {
+        try await eventually("the queue is full, and the file that has gone is forgotten", timeout: TestTimeout.long) {
             let files = try await queue.knownArrivals()
             return try await ids(queue).count == 2 && !log.lines.isEmpty && files["1"] == nil
         }
         var served: [String] = []
-        try await eventually("all are served", within: Patience.long) {
+        try await eventually("all are served", timeout: TestTimeout.long) {
             while let delivery = try await queue.pending.take() {
                 let push = Push(delivery.bytes)
                 served.append(push?.callID ?? "")
@@ -188,7 +188,7 @@ struct PushMaildirTests {
         let log = HeardLog()
         try await watching(log: log) { queue in
             try await until(["2@x"], in: queue)
-            try await eventually("both are known", within: Patience.long) {
+            try await eventually("both are known", timeout: TestTimeout.long) {
                 try await queue.knownArrivals().keys.sorted() == ["1", "2"]
             }
         }
@@ -253,7 +253,7 @@ struct PushMaildirTests {
             }
             try await inbox.acknowledge(first)
             try write("new/3", id: "3@x")
-            try await eventually("what was acknowledged is forgotten", within: Patience.long) {
+            try await eventually("what was acknowledged is forgotten", timeout: TestTimeout.long) {
                 try await queue.knownArrivals().keys.sorted() == ["2", "3", PushQueue.part(for: callID("large@x"))]
             }
             try await until(["1@x", "2@x", "3@x", "large@x"], in: queue)
@@ -273,7 +273,7 @@ struct PushMaildirTests {
             try FileManager.default.moveItem(
                 atPath: directory.path(of: "mail/new/1"), toPath: directory.path(of: "mail/aside"))
             try write("new/2", id: "2@x")
-            try await eventually("its file is forgotten", within: Patience.long) {
+            try await eventually("its file is forgotten", timeout: TestTimeout.long) {
                 try await queue.knownArrivals()["1"] == nil
             }
             try await until(["1@x", "2@x"], in: queue)
@@ -296,12 +296,12 @@ struct PushMaildirTests {
         try await patient.running("main", "--json") { main in
             try await main.untilOutput(has: 1)
             try await patient.running("serve", "--json") { host in
-                try await eventually("it serves", within: Patience.long) {
+                try await eventually("it serves", timeout: TestTimeout.long) {
                     try host.objects().contains { $0["event"] == .text("serving") }
                 }
                 try host.send(.suspend)
                 try patient.deliver("1@x")
-                try await eventually("the core has taken it; \(main.errors.lines)", within: Patience.long) {
+                try await eventually("the core has taken it; \(main.errors.lines)", timeout: TestTimeout.long) {
                     !TemporaryDirectory.names(in: cur).isEmpty
                 }
                 try host.send(.kill)

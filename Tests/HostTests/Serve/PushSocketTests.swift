@@ -25,7 +25,7 @@ struct PushSocketTests {
             var received: [UInt8] = []
             var isOver = false
             while !isOver, received.filter({ $0 == UInt8(ascii: "\n") }).count < count {
-                try await eventually("an answer", within: Patience.long) {
+                try await eventually("an answer", timeout: TestTimeout.long) {
                     switch connection.receive(upTo: 4096) {
                     case .bytes(let bytes): received += bytes
                     case .nothing: return false
@@ -39,7 +39,7 @@ struct PushSocketTests {
 
         /// Waits until the other end has closed.
         func untilClosed() async throws {
-            try await eventually("the end", within: Patience.long) { connection.receive(upTo: 4096) == .end }
+            try await eventually("the end", timeout: TestTimeout.long) { connection.receive(upTo: 4096) == .end }
         }
     }
 
@@ -123,7 +123,7 @@ struct PushSocketTests {
         try await serving(rules) { queue in
             let silent = try Client(path)
             let dripping = try Client(path)
-            try await eventually("it is let go", within: Patience.long) {
+            try await eventually("it is let go", timeout: TestTimeout.long) {
                 _ = dripping.connection.send([UInt8(ascii: "P")])
                 return dripping.connection.receive(upTo: 1) == .end
             }
@@ -135,7 +135,7 @@ struct PushSocketTests {
     @Test("More peers than there may be are told so; those who are there are served, and their places are given again")
     func crowd() async throws {
         var rules = PushSocket.rules
-        rules.patience = Patience.long
+        rules.patience = TestTimeout.long
         try await serving(rules) { _ in
             var crowd: [Client] = []
             for _ in 0..<rules.peerCount {
@@ -149,7 +149,7 @@ struct PushSocketTests {
             #expect(crowd[0].connection.send(Array("PUSH 1@x\n".utf8)))
             #expect(try await crowd[0].lines(1).first?.hasPrefix("OK ") == true)
             crowd.removeLast()
-            try await eventually("a free place", within: Patience.long) {
+            try await eventually("a free place", timeout: TestTimeout.long) {
                 let client = try Client(path)
                 guard client.connection.send(Array("PUSH 2@x\n".utf8)) else { return false }
                 return try await client.lines(1).first?.hasPrefix("OK ") == true

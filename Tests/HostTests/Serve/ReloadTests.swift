@@ -16,7 +16,7 @@ struct ReloadTests {
         try await ServingHost.serve(program) { host in
             for callID in ["1@x", "2@x"] { _ = try await host.program.run("push", callID) }
             try await host.until("started", of: "1@x")
-            try await eventually("the other one waits", within: Patience.long) {
+            try await eventually("the other one waits", timeout: TestTimeout.long) {
                 try await host.program.pushes()["taken"] == .number(2)
             }
             #expect(try host.events("started").count == 1)
@@ -43,7 +43,7 @@ struct ReloadTests {
                 let former = host.running.errors.lines.filter { $0.contains("only a restart changes group") }.count
                 try host.running.send(.init(rawValue: 1))
                 // Said each time, as long as it is so.
-                try await eventually("it is named", within: Patience.long) {
+                try await eventually("it is named", timeout: TestTimeout.long) {
                     host.running.errors.lines.filter { $0.contains("only a restart changes group") }.count > former
                 }
                 _ = try await host.program.run("push", memory, "--group", "a")

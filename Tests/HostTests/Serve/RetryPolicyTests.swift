@@ -5,7 +5,7 @@ internal import Testing
 struct RetryPolicyTests {
     @Test("The pauses double up to their bound, and the last failure gives up")
     func pauses() {
-        let policy = RetryPolicy(attempts: 6, pause: .seconds(1), longestPause: .seconds(5))
+        let policy = RetryPolicy(attempts: 6, delay: .seconds(1), longestDelay: .seconds(5))
         let expected: [RetryPolicy.Decision] = [
             .again(after: .seconds(1)), .again(after: .seconds(2)), .again(after: .seconds(4)),
             .again(after: .seconds(5)), .again(after: .seconds(5)), .giveUp, .giveUp,
@@ -16,7 +16,7 @@ struct RetryPolicyTests {
     @Test("It is tried at least once, and a number of failures beyond reason ends no program")
     func bounds() {
         #expect(RetryPolicy(attempts: 0).decision(after: 1) == .giveUp)
-        let patient = RetryPolicy(attempts: .max, pause: .seconds(1), longestPause: .seconds(60))
+        let patient = RetryPolicy(attempts: .max, delay: .seconds(1), longestDelay: .seconds(60))
         #expect(patient.decision(after: 1_000_000) == .again(after: .seconds(60)))
     }
 }

@@ -10,7 +10,7 @@ struct RetryTests {
     private func program(_ command: String, attempts: Int = 5, pause: String = "50ms") throws -> HostProgram {
         var program = try HostProgram()
         program.environment["SHAREDCORE_EXECUTOR_ATTEMPTS"] = String(attempts)
-        program.environment["SHAREDCORE_EXECUTOR_PAUSE"] = pause
+        program.environment["SHAREDCORE_EXECUTOR_RETRY_DELAY"] = pause
         try program.write(command, to: "executor.sh")
         program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/bin/sh \(program.directory.path(of: "executor.sh")) {id}"
         return program
@@ -43,7 +43,7 @@ struct RetryTests {
         try await ServingHost.serve(program) { host in
             _ = try await host.program.run("push", "1@x")
             try await host.until("givenUp", of: "1@x")
-            try await eventually("it is kept", within: Patience.long) {
+            try await eventually("it is kept", timeout: TestTimeout.long) {
                 try await host.program.pushes()["givenUp"] == .number(1)
             }
             try await host.running.untilErrors(contain: "is given up after 2 attempts")
@@ -61,7 +61,7 @@ struct RetryTests {
         try await ServingHost.serve(program) { host in
             _ = try await host.program.run("push", "1@x")
             try await host.until("postponed", of: "1@x")
-            try await eventually("it is written down", within: Patience.long) {
+            try await eventually("it is written down", timeout: TestTimeout.long) {
                 let list = try await host.program.run("store", "list", ".sharedcore/pushes", "--json")
                 return list.output.contains("\\\"failures\\\":1")
             }
@@ -89,13 +89,13 @@ struct RetryTests {
     func interrupted(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             var program = program
-            program.environment["SHAREDCORE_EXECUTOR_PAUSE"] = "50ms"
+            program.environment["SHAREDCORE_EXECUTOR_RETRY_DELAY"] = "50ms"
             program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "1h"
             try await ServingHost.serve(program) { host in
                 _ = try await host.program.run("push", "1@x")
                 let start = try await host.until("started", of: "1@x")
                 guard case .number(let pid) = start["pid"] else { throw NothingPrinted(end: start) }
-                try await eventually("it takes part", within: Patience.long) {
+                try await eventually("it takes part", timeout: TestTimeout.long) {
                     try await host.program.run("status", "--json").output.contains("push 1@x")
                 }
                 let process = try #require(ProcessIdentity(of: Int32(pid)))
@@ -136,12 +136,12 @@ struct RetryTests {
                 let start = try await host.until("started", of: "1@x")
                 guard case .number(let pid) = start["pid"] else { throw NothingPrinted(end: start) }
                 // Until it has its message, it waits.
-                try await eventually("it takes part", within: Patience.long) {
+                try await eventually("it takes part", timeout: TestTimeout.long) {
                     let status = try await host.program.run("status", "--json")
                     return status.output.contains("push 1@x")
                 }
                 try running.send(.kill)
-                try await eventually("the Executor is gone", within: Patience.long) {
+                try await eventually("the Executor is gone", timeout: TestTimeout.long) {
                     ProcessView.isGone(Int32(pid))
                 }
             }
@@ -165,7 +165,7 @@ struct RetryTests {
         try await ServingHost.serve(program) { host in
             _ = try await host.program.run("push", "1@x")
             try await host.until("started", of: "1@x")
-            try await eventually("the Executor is under way", within: Patience.long) {
+            try await eventually("the Executor is under way", timeout: TestTimeout.long) {
                 try await host.program.shell("cat tries 2>/dev/null").output == "1@x\n"
             }
         }

@@ -45,10 +45,10 @@ struct ServeCommandTests {
         for number in 1...5 { #expect(try await program.run("push", "\(number)@x").status == 0) }
         try await ServingHost.serve(program) { host in
             // One more than the limit may be in the host's hand, but not with an Executor.
-            try await eventually("all that may be taken are", within: Patience.long) {
+            try await eventually("all that may be taken are", timeout: TestTimeout.long) {
                 try await host.program.pushes()["taken"] == .number(3)
             }
-            try await eventually("two have started", within: Patience.long) {
+            try await eventually("two have started", timeout: TestTimeout.long) {
                 try host.events("started").count == 2
             }
             try host.program.write("", to: "go")
@@ -60,7 +60,7 @@ struct ServeCommandTests {
     func command() async throws {
         var program = try HostProgram()
         program.environment["SHAREDCORE_EXECUTOR_COMMAND"] =
-            "/bin/sh -c 'echo \"$1 $SHAREDCORE_CALL_ID $SHAREDCORE_BACKEND $SHAREDCORE_GROUP $SHAREDCORE_DIR\"' sh 'id={id}'"
+            "/bin/sh -c 'echo \"$1 $SHAREDCORE_CALL_ID $SHAREDCORE_BACKEND $SHAREDCORE_GROUP $SHAREDCORE_STATE_DIRECTORY\"' sh 'id={id}'"
         let place = program.directory.path(of: "state/sharedcore")
         try await ServingHost.serve(program, "--group", "g", "--backend", "file") { host in
             _ = try await host.program.run("push", "a b;$(x)", "--group", "g")
@@ -91,7 +91,7 @@ struct ServeCommandTests {
         try await ServingHost.serve(program) { host in
             _ = try await host.program.run("push", "1@x")
             let start = try await host.until("started", of: "1@x")
-            try await eventually("the Executor in status", within: Patience.long) {
+            try await eventually("the Executor in status", timeout: TestTimeout.long) {
                 let status = try await host.program.run("status", "--json")
                 guard case .object(let shown) = try status.objects().first?["host"] else { return false }
                 #expect(shown["pid"] == .number(UInt64(host.running.pid)))
@@ -116,7 +116,7 @@ struct ServeCommandTests {
     func usualBudget() async throws {
         let program = try HostProgram()
         try await program.running(["serve", "--json"]) { running in
-            try await eventually("it serves", within: Patience.long) {
+            try await eventually("it serves", timeout: TestTimeout.long) {
                 try running.objects().contains { $0["event"] == .text("serving") }
             }
             let status = try await program.run("status", "--json")
@@ -164,7 +164,7 @@ struct ServeCommandTests {
         let host = try ChildProcess(
             "/bin/sh", ["-c", "ulimit -Sn 100; exec \"$0\" serve", try program.path], environment: environment,
             errors: program.directory.path(of: "errors"))
-        try await eventually("it serves", within: Patience.long) { host.lines.contains { $0.contains("serves") } }
+        try await eventually("it serves", timeout: TestTimeout.long) { host.lines.contains { $0.contains("serves") } }
         let limits = String(
             decoding: try OpenFile(path: "/proc/\(host.pid)/limits", .read).read(count: 8 << 10, at: 0), as: UTF8.self)
         let words = limits.split(separator: "\n").first { $0.hasPrefix("Max open files") }?.split(separator: " ")

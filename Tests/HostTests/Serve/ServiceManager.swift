@@ -57,6 +57,6 @@ final class ServiceManager: Sendable {
 
     /// Waits until what was said is as it should be.
     func until(_ isSo: @escaping @Sendable ([String]) -> Bool) async throws {
-        try await eventually("what the service says, not \(messages)", within: Patience.long) { isSo(messages) }
+        try await eventually("what the service says, not \(messages)", timeout: TestTimeout.long) { isSo(messages) }
     }
 }

@@ -39,7 +39,7 @@ struct ServingHost: Sendable {
         _ what: String, _ isMeant: @escaping @Sendable ([String: JSONField]) -> Bool
     ) async throws -> [String: JSONField] {
         try await eventually(
-            "\(what), not \(running.output.lines); errors: \(running.errors.lines)", within: Patience.long
+            "\(what), not \(running.output.lines); errors: \(running.errors.lines)", timeout: TestTimeout.long
         ) {
             try running.objects().contains(where: isMeant)
         }
@@ -61,7 +61,7 @@ struct ServingHost: Sendable {
     /// Waits until so many pushes are served.
     func untilServed(_ count: Int) async throws {
         try await eventually(
-            "\(count) pushes served; errors: \(running.errors.lines.suffix(5))", within: Patience.long
+            "\(count) pushes served; errors: \(running.errors.lines.suffix(5))", timeout: TestTimeout.long
         ) {
             try events("served").count >= count
         }
@@ -103,7 +103,7 @@ extension HostProgram {
 
     /// Waits until the group has no push any more.
     func untilNoPushWaits() async throws {
-        try await eventually("no push waits", within: Patience.long) {
+        try await eventually("no push waits", timeout: TestTimeout.long) {
             let pushes = try await pushes()
             return pushes["waiting"] == .number(0) && pushes["taken"] == .number(0)
         }

@@ -11,10 +11,10 @@ struct GroupDirectoryTests {
         let program = try HostProgram()
         try program.makeDirectory("groups/default")
         chmod(program.directory.path(of: "groups/default"), 0o777)
-        try program.write("dir: groups\n", to: "sharedcore.yaml")
+        try program.write("stateDirectory: groups\n", to: "sharedcore.yaml")
         let ended = try await program.run("store", "list")
         #expect(ended.status == 78)
-        #expect(ended.errors.contains("sharedcore.yaml:1:6: dir is “groups”"))
+        #expect(ended.errors.contains("sharedcore.yaml:1:17: stateDirectory is “groups”"))
         #expect(ended.errors.contains(program.directory.path(of: "groups/default")))
         #expect(ended.errors.split(separator: "\n").count == 1)
     }
@@ -23,23 +23,23 @@ struct GroupDirectoryTests {
     func foreign() async throws {
         let program = try HostProgram()
         chmod(program.directory.path, 0o755)
-        #expect(try await program.run("store", "put", "k", "v", "--dir", "groups").status == 0)
+        #expect(try await program.run("store", "put", "k", "v", "--state-directory", "groups").status == 0)
         let command = try
-            "exec setpriv --reuid 65534 --regid 65534 --clear-groups \(program.path) store get k --dir groups"
+            "exec setpriv --reuid 65534 --regid 65534 --clear-groups \(program.path) store get k --state-directory groups"
         let ended = try await program.shell(command)
         #expect(ended.status == 78)
-        #expect(ended.errors.contains("--dir: dir is “groups”"))
+        #expect(ended.errors.contains("--state-directory: stateDirectory is “groups”"))
         #expect(ended.errors.split(separator: "\n").count == 1)
-        #expect(try await program.run("store", "get", "k", "--dir", "groups").output == "v")
+        #expect(try await program.run("store", "get", "k", "--state-directory", "groups").output == "v")
     }
 
     @Test("A file in the directory's place is refused")
     func noDirectory() async throws {
         let program = try HostProgram()
         try program.write("", to: "groups")
-        let ended = try await program.run("store", "get", "k", "--dir", "groups")
+        let ended = try await program.run("store", "get", "k", "--state-directory", "groups")
         #expect(ended.status == 69 || ended.status == 78)
-        #expect(ended.errors.contains("--dir: dir is “groups”"))
+        #expect(ended.errors.contains("--state-directory: stateDirectory is “groups”"))
         #expect(ended.errors.split(separator: "\n").count == 1)
     }
 

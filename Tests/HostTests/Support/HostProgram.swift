@@ -95,7 +95,7 @@ struct HostProgram: Sendable {
     /// Runs the program to its end.
     func run(_ arguments: [String], input: String = "") async throws -> Ended {
         let configuration = try configuration(arguments)
-        return try await within(Patience.long, "the end of sharedcore \(arguments.joined(separator: " "))") {
+        return try await withTimeout(TestTimeout.long, "the end of sharedcore \(arguments.joined(separator: " "))") {
             let result = try await Subprocess.run(
                 configuration, input: .string(input), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
             return Ended(
@@ -115,7 +115,7 @@ struct HostProgram: Sendable {
             executable: .path("/bin/bash"), arguments: ["-c", script],
             environment: program.environment.updating(["PATH": folder + ":/usr/bin:/bin"]),
             workingDirectory: program.workingDirectory)
-        return try await within(Patience.long, "the end of “\(script)”") {
+        return try await withTimeout(TestTimeout.long, "the end of “\(script)”") {
             let result = try await Subprocess.run(
                 configuration, input: .none, output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
             return Ended(

@@ -18,14 +18,15 @@ struct RunningProgram: Sendable {
 
     /// Waits until standard output has so many lines.
     func untilOutput(has count: Int) async throws {
-        try await eventually("\(count) lines, not \(output.lines); errors: \(errors.lines)", within: Patience.long) {
+        try await eventually("\(count) lines, not \(output.lines); errors: \(errors.lines)", timeout: TestTimeout.long)
+        {
             output.lines.count >= count
         }
     }
 
     /// Waits until a line of standard error contains a text, such as that the program has begun to watch.
     func untilErrors(contain text: String) async throws {
-        try await eventually("“\(text)” in \(errors.lines)", within: Patience.long) {
+        try await eventually("“\(text)” in \(errors.lines)", timeout: TestTimeout.long) {
             errors.lines.contains { $0.contains(text) }
         }
     }
@@ -72,7 +73,7 @@ extension HostProgram {
         let output = LineCollector()
         let errors = LineCollector()
         do {
-            let status = try await within(Patience.long, "the end") {
+            let status = try await withTimeout(TestTimeout.long, "the end") {
                 try await Self.run(configuration, collecting: output, errors, body: body)
             }
             return Ended(

@@ -28,9 +28,9 @@ extension KeeperTests {
         @Test(
             "A failure starts it again at once, in the background",
             arguments: [
-                MainEnd.exited(status: 1), .exited(status: 255), .killed(signal: 9), .killed(signal: 15), .unseen,
+                MainEndReason.exited(status: 1), .exited(status: 255), .killed(signal: 9), .killed(signal: 15), .unseen,
             ])
-        mutating func failure(end: MainEnd) {
+        mutating func failure(end: MainEndReason) {
             _ = machine.handle(.begun(isClosed: false), at: at(0))
             #expect(
                 machine.handle(.ended(end), at: at(100)) == [.remember(isClosed: false), .start(inBackground: true)])

@@ -41,7 +41,7 @@ final class SupervisedGroup {
         get throws {
             let main = [try ChildProcess.built("sharedcore-test-main"), String(server.port), stage.notebook]
             return [
-                "XDG_RUNTIME_DIR": root.path(of: "r"), "SHAREDCORE_DIR": root.path(of: "g"),
+                "XDG_RUNTIME_DIR": root.path(of: "r"), "SHAREDCORE_STATE_DIRECTORY": root.path(of: "g"),
                 "SHAREDCORE_GROUP": "default", "SHAREDCORE_CONFIG": configuration,
                 "SHAREDCORE_MAIN_COMMAND": main.joined(separator: " "), "SHAREDCORE_MAIN_RESTART_LIMIT": "10000",
                 "SHAREDCORE_ALERTS": "none", "SHAREDCORE_METRICS_LISTEN": metrics,

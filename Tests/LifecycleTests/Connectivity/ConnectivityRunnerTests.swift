@@ -13,7 +13,7 @@ struct ConnectivityRunnerTests {
         _ connectivity: Connectivity = .disconnected
     ) -> ConnectivityRunner {
         let machine = ConnectivityMachine(
-            startingIn: LifePosition(application, connectivity), isRegistered: connectivity == .connected, seed: 1)
+            startingIn: LifecyclePosition(application, connectivity), isRegistered: connectivity == .connected, seed: 1)
         return ConnectivityRunner(machine, delegate: delegate, clock: clock) { delegate.told($0) }
     }
 
@@ -36,7 +36,7 @@ struct ConnectivityRunnerTests {
         #expect(await runner.trace.map(\.number) == [.t2, .t8, .t9])
         #expect(await runner.trace == delegate.transitions)
         #expect(await runner.isRegistered)
-        #expect(await runner.situation == Situation(.foreground))
+        #expect(await runner.conditions == ServiceConditions(.foreground))
     }
 
     @Test("P2: a failure is told and traced, and tried again after the back-off")
@@ -219,7 +219,7 @@ final class ScriptedDelegate: ConnectivityDelegate {
         for continuation in held { continuation.resume() }
     }
 
-    func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityFinding {
+    func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityActionResult {
         let (failure, isHeld, isStubborn) = state.withLock { state in
             state.carriedOut.append(action)
             state.underWay.append(action)

@@ -50,8 +50,8 @@ struct ConnectivityStoryTests {
     @Test("T2: another seed gives other waits, the same seed the same")
     func seeds() throws {
         func waits(_ seed: UInt64) -> [Duration] {
-            var backOff = BackOff(seed: seed)
-            return (0..<6).map { _ in backOff.failed() }
+            var backoff = Backoff(seed: seed)
+            return (0..<6).map { _ in backoff.failed() }
         }
         #expect(waits(1) == waits(1))
         #expect(waits(1) != waits(2))
@@ -73,7 +73,7 @@ struct ConnectivityStoryTests {
         driver.outcome = { $0 == .reconnect ? .failed("refused") : MachineDriver.well($0) }
         #expect(driver.run(.networkBack) == [.reconnect])
         #expect(driver.machine.nextStep == nil)
-        #expect(driver.machine.position == LifePosition(.background, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.background, .connected))
         driver.outcome = MachineDriver.well
         #expect(
             driver.run(.toForeground) == [.applyLevels(.foreground)] + TransitionTable.standard[.t2].actions)
@@ -153,7 +153,7 @@ struct ConnectivityStoryTests {
 
     @Test("T6: “no” keeps the application awake")
     func stayAwake() {
-        let obstacle = BackgroundObstacle.tooShort(
+        let obstacle = BackgroundBlocker.tooShort(
             registration: "sip", lifetime: .seconds(300), interval: .seconds(700))
         var driver = MachineDriver(.background, .connected)
         driver.outcome = {
@@ -164,7 +164,7 @@ struct ConnectivityStoryTests {
             driver.run(.suspendedBySystem(interval: .seconds(700))) == [
                 .giveUpOwnershipAndLocks, .prepareForBackground(interval: .seconds(700)), .stayAwake([obstacle]),
             ])
-        #expect(driver.machine.position == LifePosition(.background, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.background, .connected))
     }
 
     @Test("T6: “no” warns and sleeps, where that is chosen; a question without an answer is a “no”")
@@ -176,7 +176,7 @@ struct ConnectivityStoryTests {
         }
         let done = driver.run(.suspendedBySystem(interval: .seconds(600)))
         #expect(done.suffix(2) == [.warn([.unanswered("no idea")]), .allowSuspension])
-        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
     }
 
     @Test("T6, T7: who cannot give up ownership and locks stays awake", arguments: Connectivity.allCases)
@@ -186,10 +186,10 @@ struct ConnectivityStoryTests {
         #expect(
             driver.run(.suspendedBySystem(interval: .seconds(600)))
                 == [.giveUpOwnershipAndLocks, .stayAwake([.notGivenUp("busy")])])
-        #expect(driver.machine.position == LifePosition(.background, connectivity))
+        #expect(driver.machine.position == LifecyclePosition(.background, connectivity))
         driver.outcome = MachineDriver.well
         driver.run(.suspendedBySystem(interval: .seconds(600)))
-        #expect(driver.machine.position == LifePosition(.suspended, connectivity))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, connectivity))
     }
 
     @Test("T6, P5: it is asked every time")
@@ -212,7 +212,7 @@ struct ConnectivityStoryTests {
         driver.feed(.toForeground)
         #expect(driver.machine.finished(question.number, .done(.preparation(.ready)), at: driver.now) == nil)
         driver.carryOutAll()
-        #expect(driver.machine.position == LifePosition(.foreground, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.foreground, .connected))
         #expect(!driver.carriedOut.contains(.allowSuspension))
     }
 
@@ -225,7 +225,7 @@ struct ConnectivityStoryTests {
         driver.run(.activeCallEnded)
         #expect(driver.machine.position.application == .background)
         driver.run(.activeCallEnded)
-        #expect(driver.machine.position == LifePosition(.suspended, connectivity))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, connectivity))
         #expect(driver.carriedOut.last == .allowSuspension)
     }
 
@@ -261,6 +261,6 @@ struct ConnectivityStoryTests {
         driver.run(.toForeground)
         driver.run(.toBackground)
         driver.run(.activeCallEnded)
-        #expect(driver.machine.position == LifePosition(.background, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.background, .connected))
     }
 }

@@ -9,14 +9,14 @@ struct ConnectivityWakeTests {
     func data() {
         var driver = MachineDriver(.suspended, .connected)
         driver.feed(.dataOnKeptSocket)
-        #expect(driver.machine.position == LifePosition(.background, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.background, .connected))
         driver.carryOutAll()
         #expect(
             driver.carriedOut == [
                 .beginBudget(.seconds(10)), .processSocketData, .alertUser, .giveUpOwnershipAndLocks,
                 .prepareForBackground(interval: .seconds(600)), .endBudget, .allowSuspension,
             ])
-        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
         #expect(Set(driver.trace.map(\.number)) == [.t11])
     }
 
@@ -48,7 +48,7 @@ struct ConnectivityWakeTests {
             return .done(.preparation(interval <= .seconds(500) ? .ready : .notReady([.lapsed(registration: "sip")])))
         }
         #expect(driver.run(.dataOnKeptSocket).contains(.prepareForBackground(interval: .seconds(200))))
-        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
         driver.pass(.seconds(200))
         driver.run(.keepAlive)
         driver.pass(.seconds(100))
@@ -76,7 +76,7 @@ struct ConnectivityWakeTests {
         #expect(driver.trace.last?.dropped.map(\.action) == [.processSocketData, .alertUser])
         driver.carryOutAll()
         #expect(driver.carriedOut.suffix(3) == [.stopWork, .giveUpOwnershipAndLocks, .allowSuspension])
-        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
     }
 
     @Test("P6: an active call is exempt from the budget, and the application sleeps after its end")
@@ -91,7 +91,7 @@ struct ConnectivityWakeTests {
         #expect(!driver.carriedOut.contains(.stopWork))
         #expect(driver.carriedOut.contains(.alertUser))
         driver.run(.activeCallEnded)
-        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
     }
 
     @Test("T12: registration and subscriptions are refreshed within the time")
@@ -126,7 +126,7 @@ struct ConnectivityWakeTests {
                 .allowSuspension,
             ])
         #expect(driver.trace.map(\.number).contains(.t13))
-        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
     }
 
     @Test("T15: a new socket that cannot be had leaves the application disconnected; the next keep-alive tries again")
@@ -134,11 +134,11 @@ struct ConnectivityWakeTests {
         var driver = MachineDriver(.suspended, .disconnected)
         driver.outcome = { $0 == .openNewSocket ? .failed("no route") : MachineDriver.well($0) }
         #expect(driver.run(.keepAlive) == [.beginBudget(.seconds(10)), .openNewSocket, .endBudget, .allowSuspension])
-        #expect(driver.machine.position == LifePosition(.suspended, .disconnected))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .disconnected))
         #expect(driver.machine.nextStep == nil, "no attempts beyond the table")
         driver.outcome = MachineDriver.well
         driver.run(.keepAlive)
-        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
         #expect(driver.machine.isRegistered)
     }
 
@@ -189,7 +189,7 @@ struct ConnectivityWakeTests {
         driver.run(.networkBack)
         driver.outcome = MachineDriver.well
         #expect(driver.run(.keepAlive) == [.reconnect, .register, .subscribe])
-        #expect(driver.machine.position == LifePosition(.background, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.background, .connected))
         #expect(driver.run(.keepAlive).isEmpty, "once")
     }
 
@@ -242,7 +242,7 @@ struct ConnectivityWakeTests {
         driver.carryOutAll()
         #expect(driver.carriedOut.contains([.refreshRegistration, .refreshSubscriptions]))
         #expect(driver.carriedOut.contains(.holdActiveCalls))
-        #expect(driver.machine.position == LifePosition(.background, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.background, .connected))
     }
 
     @Test("T4, P6: the end of a keep-alive's time stops nothing that is made anew after a loss in the same wake")
@@ -258,7 +258,7 @@ struct ConnectivityWakeTests {
         #expect(driver.machine.pending.contains { $0.action == .reconnect })
         driver.carryOutAll()
         #expect(driver.carriedOut.contains([.reconnect, .register, .subscribe]))
-        #expect(driver.machine.position == LifePosition(.suspended, .connected) && driver.machine.isSubscribed)
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .connected) && driver.machine.isSubscribed)
     }
 
     @Test("T13, P6: a refresh that fails behind the data of the same wake shows the loss as well")
@@ -268,7 +268,7 @@ struct ConnectivityWakeTests {
         driver.outcome = { $0 == .refreshRegistration ? .failed("broken pipe") : MachineDriver.well($0) }
         driver.run(.dataOnKeptSocket)
         #expect(driver.carriedOut.contains([.openNewSocket, .register, .subscribe]))
-        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
         #expect(driver.machine.isSubscribed)
     }
 
@@ -283,7 +283,7 @@ struct ConnectivityWakeTests {
                 .beginBudget(.seconds(10)), .processSocketData, .alertUser, .openNewSocket, .register, .subscribe,
                 .giveUpOwnershipAndLocks, .prepareForBackground(interval: .seconds(600)), .endBudget, .allowSuspension,
             ])
-        #expect(driver.machine.position == LifePosition(.suspended, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
         #expect(driver.run(.connectionLost).isEmpty)
         #expect(driver.run(.keepAlive).contains(.openNewSocket), "asleep it is for the next keep-alive")
     }
@@ -297,7 +297,7 @@ struct ConnectivityWakeTests {
                 .beginBudget(.seconds(10)), .processSocketData, .alertUser, .openNewSocket, .register, .subscribe,
                 .giveUpOwnershipAndLocks, .prepareForBackground(interval: .seconds(600)), .endBudget, .allowSuspension,
             ])
-        #expect(driver.machine.position == LifePosition(.suspended, .connected) && driver.machine.isSubscribed)
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .connected) && driver.machine.isSubscribed)
     }
 
     @Test("T9, T11: a wake that could not make its connection anew leaves that to the foreground, or the keep-alive")
@@ -308,11 +308,11 @@ struct ConnectivityWakeTests {
         }
         driver.feed(.dataOnKeptSocket)
         for _ in 0..<4 { driver.carryOutOne() }
-        #expect(!driver.machine.isRegistered && driver.machine.position == LifePosition(.background, .connected))
+        #expect(!driver.machine.isRegistered && driver.machine.position == LifecyclePosition(.background, .connected))
         driver.outcome = MachineDriver.well
         var other = driver
         driver.run(.toForeground)
-        #expect(driver.machine.isSubscribed && driver.machine.position == LifePosition(.foreground, .connected))
+        #expect(driver.machine.isSubscribed && driver.machine.position == LifecyclePosition(.foreground, .connected))
         other.carryOutAll()
         #expect(!other.machine.isRegistered && other.machine.position.application == .suspended)
         #expect(other.run(.keepAlive).contains([.openNewSocket, .register, .subscribe]))
@@ -328,18 +328,18 @@ struct ConnectivityWakeTests {
         driver.feed(.activeCallBegan)
         driver.feed(.toForeground)
         driver.feed(.toBackground)
-        #expect(driver.machine.position == LifePosition(.background, .disconnected))
+        #expect(driver.machine.position == LifecyclePosition(.background, .disconnected))
         driver.carryOutAll()
         #expect(!driver.carriedOut.contains(.reconnect), "nobody reconnects without a network")
         #expect(driver.carriedOut.contains([.applyLevels(.background), .openNewSocket, .register, .subscribe]))
-        #expect(driver.machine.isSubscribed && driver.machine.position == LifePosition(.background, .connected))
+        #expect(driver.machine.isSubscribed && driver.machine.position == LifecyclePosition(.background, .connected))
     }
 
     @Test("T14: the network's return wakes nobody")
     func networkBackWhileSuspended() {
         var driver = MachineDriver(.suspended, .disconnected)
         #expect(driver.run(.networkBack).isEmpty)
-        #expect(driver.machine.position == LifePosition(.suspended, .disconnected))
+        #expect(driver.machine.position == LifecyclePosition(.suspended, .disconnected))
     }
 
     @Test("T16: the connection stands: presence and HTTP are restored, nothing is made anew")
@@ -353,15 +353,15 @@ struct ConnectivityWakeTests {
 
     @Test(
         "T16: there is a network, and the connection is made anew as in T2",
-        arguments: [(Connectivity.connected, ConnectionCheck.networkOnly), (.disconnected, .networkOnly)])
-    func networkOnly(connectivity: Connectivity, check: ConnectionCheck) {
+        arguments: [(Connectivity.connected, ConnectionStatus.networkOnly), (.disconnected, .networkOnly)])
+    func networkOnly(connectivity: Connectivity, check: ConnectionStatus) {
         var driver = MachineDriver(.suspended, connectivity)
         driver.outcome = { $0 == .checkConnectivity ? .done(.connection(check)) : MachineDriver.well($0) }
         #expect(
             driver.run(.toForeground)
                 == [.checkConnectivity, .applyLevels(.foreground)] + TransitionTable.standard[.t2].actions
                 + [.mayOwnAgain])
-        #expect(driver.machine.position == LifePosition(.foreground, .connected))
+        #expect(driver.machine.position == LifecyclePosition(.foreground, .connected))
         #expect(driver.machine.isRegistered)
     }
 
@@ -373,7 +373,7 @@ struct ConnectivityWakeTests {
             let news = connectivity == .connected ? TransitionTable.standard[.t1].actions : []
             #expect(
                 driver.run(.toForeground) == [.checkConnectivity, .applyLevels(.foreground)] + news + [.mayOwnAgain])
-            #expect(driver.machine.position == LifePosition(.foreground, .disconnected))
+            #expect(driver.machine.position == LifecyclePosition(.foreground, .disconnected))
             #expect(driver.run(.networkBack) == TransitionTable.standard[.t2].actions)
         }
     }
@@ -396,11 +396,11 @@ struct ConnectivityWakeTests {
         var driver = MachineDriver(.foreground, .connected)
         driver.run(.activeCallBegan)
         #expect(driver.run(.cellularCallBegan) == [.holdActiveCalls, .takeMediaAway])
-        #expect(driver.machine.situation().hasCellularCall)
-        #expect(ServiceLevelTable.standard.level(of: .activeCall, in: driver.machine.situation()) == .signalingOnly)
+        #expect(driver.machine.conditions().hasCellularCall)
+        #expect(ServiceLevelTable.standard.level(of: .activeCall, in: driver.machine.conditions()) == .signalingOnly)
         #expect(driver.run(.cellularCallBegan).isEmpty)
         #expect(driver.run(.cellularCallEnded) == [.offerResume])
-        #expect(!driver.machine.situation().hasCellularCall)
+        #expect(!driver.machine.conditions().hasCellularCall)
     }
 
     @Test("T17, P3: a call that becomes active during a cellular call is held, too")

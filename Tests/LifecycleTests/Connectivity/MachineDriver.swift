@@ -18,7 +18,8 @@ struct MachineDriver {
         rules: ConnectivityRules = ConnectivityRules(), seed: UInt64 = 1
     ) {
         machine = ConnectivityMachine(
-            startingIn: LifePosition(application, connectivity), isRegistered: connectivity == .connected, rules: rules,
+            startingIn: LifecyclePosition(application, connectivity), isRegistered: connectivity == .connected,
+            rules: rules,
             seed: seed)
     }
 

@@ -28,8 +28,10 @@ struct TransitionTableTests {
         .t18: [.relaunchWithoutUserInterface, .reconnect, .register, .subscribe],
     ]
 
-    @Test("P2: every cell of position and event has the row that the table says, or none", arguments: LifePosition.all)
-    func cells(position: LifePosition) {
+    @Test(
+        "P2: every cell of position and event has the row that the table says, or none",
+        arguments: LifecyclePosition.all)
+    func cells(position: LifecyclePosition) {
         for kind in ConnectivityEvent.Kind.allCases {
             let expected = ListedCells.all.first { $0.0 == position && $0.1 == kind }?.2
             #expect(TransitionTable.standard.row(for: kind, at: position)?.number == expected, "\(position), \(kind)")
@@ -63,25 +65,25 @@ struct ConnectivityCellTests {
 
     /// Where each row leads, once its answers are good. T15's new socket is registered on, T16's connection stands
     /// unless it was gone.
-    static func destination(_ number: TransitionNumber, from: LifePosition) -> LifePosition {
+    static func destination(_ number: TransitionNumber, from: LifecyclePosition) -> LifecyclePosition {
         switch number {
-        case .t1: LifePosition(.foreground, .disconnected)
-        case .t2: LifePosition(.foreground, .connected)
-        case .t3, .t5: LifePosition(.background, .disconnected)
-        case .t4, .t8: LifePosition(.background, .connected)
-        case .t6, .t12, .t15: LifePosition(.suspended, .connected)
+        case .t1: LifecyclePosition(.foreground, .disconnected)
+        case .t2: LifecyclePosition(.foreground, .connected)
+        case .t3, .t5: LifecyclePosition(.background, .disconnected)
+        case .t4, .t8: LifecyclePosition(.background, .connected)
+        case .t6, .t12, .t15: LifecyclePosition(.suspended, .connected)
         // Woken for data, and suspended again.
-        case .t11: LifePosition(.suspended, .connected)
-        case .t7, .t13, .t14: LifePosition(.suspended, .disconnected)
-        case .t9, .t16: LifePosition(.foreground, .connected)
-        case .t10: LifePosition(.foreground, .disconnected)
+        case .t11: LifecyclePosition(.suspended, .connected)
+        case .t7, .t13, .t14: LifecyclePosition(.suspended, .disconnected)
+        case .t9, .t16: LifecyclePosition(.foreground, .connected)
+        case .t10: LifecyclePosition(.foreground, .disconnected)
         case .t17: from
-        case .t18: LifePosition(.background, .connected)
+        case .t18: LifecyclePosition(.background, .connected)
         }
     }
 
-    @Test("P2, scenario 34: every event in every position goes where the table says", arguments: LifePosition.all)
-    func everyCell(position: LifePosition) throws {
+    @Test("P2, scenario 34: every event in every position goes where the table says", arguments: LifecyclePosition.all)
+    func everyCell(position: LifecyclePosition) throws {
         for event in Self.events {
             var driver = MachineDriver(position.application, position.connectivity)
             if event == .cellularCallEnded { driver.run(.cellularCallBegan) }
@@ -95,13 +97,13 @@ struct ConnectivityCellTests {
             driver.carryOutAll()
 
             if event == .killedOrRebooted(finds: .disconnected) {
-                #expect(driver.machine.position == LifePosition(.background, .disconnected))
+                #expect(driver.machine.position == LifecyclePosition(.background, .disconnected))
             } else if let listed {
                 #expect(driver.machine.position == Self.destination(listed, from: position), "\(first)")
             } else if event == .activeCallBegan, position.application == .suspended {
                 // With an active call an application is not suspended.
-                #expect(driver.machine.position == LifePosition(.background, position.connectivity))
-            } else if event == .connectionLost, position == LifePosition(.background, .connected) {
+                #expect(driver.machine.position == LifecyclePosition(.background, position.connectivity))
+            } else if event == .connectionLost, position == LifecyclePosition(.background, .connected) {
                 #expect(driver.machine.position == position)
                 #expect(first.actions.map(\.action) == TransitionTableTests.actions[.t4], "\(first)")
             } else {

@@ -24,7 +24,7 @@ struct DeliveriesTests {
         try await eventually("all are delivered") { received.value.count == 50 }
         #expect(received.value == (0..<50).map(bytes))
         deliveries.cancel()
-        try await within(Patience.usual, "the sequence ends") { try await task.value }
+        try await withTimeout(TestTimeout.usual, "the sequence ends") { try await task.value }
     }
 
     @Test("M6: what a killed consumer had in hand wakes one that waits")
@@ -86,7 +86,7 @@ struct DeliveriesTests {
         }
         await receiver.store.close()
         // A look after the close may be refused instead.
-        let result = try await within(Patience.usual, "the sequence ends") { await task.result }
+        let result = try await withTimeout(TestTimeout.usual, "the sequence ends") { await task.result }
         switch result {
         case .success(let count): #expect(count == 0)
         case .failure(let error): #expect((error as? SharedCoreError)?.code == .closed)

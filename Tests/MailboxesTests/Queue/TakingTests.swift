@@ -62,7 +62,7 @@ struct TakingTests {
         take.cancel()
 
         await #expect(throws: SharedCoreError.self) {
-            try await within(Patience.usual, "it ends") { try await take.value }
+            try await withTimeout(TestTimeout.usual, "it ends") { try await take.value }
         }
         store.loseAnswers(nil)
         store.setSilent(false)

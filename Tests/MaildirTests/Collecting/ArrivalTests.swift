@@ -150,7 +150,7 @@ struct ArrivalTests {
         let inbox = try await TestInbox()
         try await withCore(on: maildir, inbox: inbox) {
             for number in 500..<1000 { try maildir.deliver(id: "m\(number)") }
-            try await eventually("all are in cur", within: Patience.long) { maildir.names("cur").count == 1000 }
+            try await eventually("all are in cur", timeout: TestTimeout.long) { maildir.names("cur").count == 1000 }
         }
         #expect(Set(inbox.callIDs) == Set((0..<1000).map { "m\($0)" }))
         #expect(inbox.acceptances.allSatisfy { $0 == .stored })

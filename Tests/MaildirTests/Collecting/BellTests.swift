@@ -61,7 +61,7 @@ struct BellTests {
         let wait = Task { await SerialThread(name: "waiting").run { source.bell.wait(timeout: .seconds(3600)) } }
         try body()
         do {
-            try await within(Patience.usual, "the bell rings") { await wait.value }
+            try await withTimeout(TestTimeout.usual, "the bell rings") { await wait.value }
         } catch {
             source.bell.stop()
             throw error

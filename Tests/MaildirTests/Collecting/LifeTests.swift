@@ -15,7 +15,7 @@ struct LifeTests {
         let maildir = try TestMaildir()
         let inbox = try await TestInbox()
         let clock = ManualClock()
-        let core = MaildirCore(directory: maildir.path, startDuration: .seconds(2), clock: clock)
+        let core = MaildirCore(directory: maildir.path, startDelay: .seconds(2), clock: clock)
         let isStarted = Box(false)
         let start = Task {
             try await core.start(in: inbox.context)
@@ -30,7 +30,7 @@ struct LifeTests {
         #expect(clock.sleeperCount == 1)
         #expect(!isStarted.value)
         clock.advance(by: .milliseconds(1))
-        try await within(Patience.usual, "the core is started") { try await start.value }
+        try await withTimeout(TestTimeout.usual, "the core is started") { try await start.value }
         await core.stop()
     }
 
@@ -39,12 +39,12 @@ struct LifeTests {
         let maildir = try TestMaildir()
         let inbox = try await TestInbox()
         let clock = ManualClock()
-        let core = MaildirCore(directory: maildir.path, startDuration: .seconds(3600), clock: clock)
+        let core = MaildirCore(directory: maildir.path, startDelay: .seconds(3600), clock: clock)
         let start = Task { try await core.start(in: inbox.context) }
         try await eventually("the core connects") { clock.sleeperCount == 1 }
         start.cancel()
         await #expect(throws: CancellationError.self) {
-            try await within(Patience.usual, "the start ends") { try await start.value }
+            try await withTimeout(TestTimeout.usual, "the start ends") { try await start.value }
         }
         await core.stop()
     }
@@ -77,7 +77,7 @@ struct LifeTests {
         await reached.pass()
         work.cancel()
         proceed.open()
-        try await within(Patience.usual, "iterate ends") { try await work.value }
+        try await withTimeout(TestTimeout.usual, "iterate ends") { try await work.value }
         await core.stop()
         #expect(maildir.names("cur") == ["1:2,S"])
         #expect(maildir.names("new") == ["2"])
@@ -127,7 +127,7 @@ struct LifeTests {
             try await core.start(in: inbox.context)
             let work = Task { try await core.iterate(in: inbox.context) }
             work.cancel()
-            try await within(Patience.usual, "iterate ends") { try await work.value }
+            try await withTimeout(TestTimeout.usual, "iterate ends") { try await work.value }
             await core.stop()
         }
         // Other tests of this process come and go meanwhile: a leak of one for each cycle would be well beyond them.

@@ -67,7 +67,7 @@ struct StoreThenAcknowledgeTests {
         #expect(next.callIDs == ["one"])
         work.cancel()
         ended.open()
-        try await within(Patience.usual, "the first core ends") { try await work.value }
+        try await withTimeout(TestTimeout.usual, "the first core ends") { try await work.value }
         await core.stop()
     }
 

@@ -24,7 +24,7 @@ struct ExecutorTests {
     private func push(_ id: String) async throws -> InboxMessage.Content {
         let group = try await space.open("maildir", as: SessionDescription(role: .executor, name: id))
         let executor = try ExecutorParticipant(of: group) { [path = maildir.path] in MaildirCore(directory: path) }
-        let answer = try await executor.message(forCallID: try #require(CallID(id)), deadline: Patience.usual)
+        let answer = try await executor.message(forCallID: try #require(CallID(id)), timeout: TestTimeout.usual)
         var content = InboxMessage.Content.nothingToShow
         if case .message(let taken) = answer.content {
             content = taken.message.content
@@ -44,7 +44,7 @@ struct ExecutorTests {
             try maildir.deliver(id: "m\(number)", text: "text \(number)")
         }
         for (number, push) in zip(numbers, pushes) {
-            let result = try await within(Patience.long, "the push ends") { try await push.value }
+            let result = try await withTimeout(TestTimeout.long, "the push ends") { try await push.value }
             #expect(result == .text(from: "ann@example.org", to: "bob@example.org", text: "text \(number)"))
         }
         try await eventually("all are in cur") { maildir.names("cur").count == 10 }

@@ -39,21 +39,21 @@
             try maildir.deliver(id: "one", as: "1.one")
             let id = try #require(CallID("one"))
             try await eventually("the message is in memory, and its storing is tried again") {
-                guard case .stored = try await Inbox(onlooker).look(id) else { return false }
+                guard case .stored = try await Inbox(onlooker).state(of: id) else { return false }
                 return attempts.value >= 5
             }
             #expect(maildir.names("new") == ["1.one"])
 
             FailPoint.arm("none:fail")
-            try await eventually("the mail is moved", within: Patience.long) { maildir.names("new").isEmpty }
+            try await eventually("the mail is moved", timeout: TestTimeout.long) { maildir.names("new").isEmpty }
             let journals = TemporaryDirectory.names(in: path).filter { $0.hasPrefix("journal-") }
             #expect(!journals.contains("journal-1"), "the journal of which a sync failed was written anew before")
-            guard case .stored = try await Inbox(other).look(id) else {
+            guard case .stored = try await Inbox(other).state(of: id) else {
                 Issue.record("the message is stored")
                 return
             }
             work.cancel()
-            try await within(Patience.usual, "the core ends") { try await work.value }
+            try await withTimeout(TestTimeout.usual, "the core ends") { try await work.value }
             await core.stop()
             for group in [group, other, onlooker] { await group.close() }
         }

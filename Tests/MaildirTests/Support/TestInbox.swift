@@ -10,7 +10,7 @@ final class TestInbox: Sendable {
     typealias Failure = @Sendable (InboxMessage) -> SharedCoreError?
 
     private let stored = Box<[InboxMessage]>([])
-    private let accepted = Box<[CoreContext.Acceptance]>([])
+    private let accepted = Box<[CoreContext.DeliveryResult]>([])
     private let problems = Box<[String]>([])
     private let attempted = Box(0)
     private let failure: Box<Failure>
@@ -35,7 +35,7 @@ final class TestInbox: Sendable {
     /// The identifiers of what was stored.
     var callIDs: [String] { messages.map(\.callID.text) }
     /// What the deliveries that succeeded returned.
-    var acceptances: [CoreContext.Acceptance] { accepted.value }
+    var acceptances: [CoreContext.DeliveryResult] { accepted.value }
     /// What was reported.
     var reports: [String] { problems.value }
     /// How many deliveries were begun.
@@ -57,10 +57,10 @@ final class TestInbox: Sendable {
             reportProblem: { [problems] problem in problems.update { $0.append(problem) } })
     }
 
-    private func accept(_ message: InboxMessage) async throws(SharedCoreError) -> CoreContext.Acceptance {
+    private func accept(_ message: InboxMessage) async throws(SharedCoreError) -> CoreContext.DeliveryResult {
         attempted.update { $0 += 1 }
         if let error = failure.value(message) { throw error }
-        let acceptance: CoreContext.Acceptance = stored.update { stored in
+        let acceptance: CoreContext.DeliveryResult = stored.update { stored in
             if stored.contains(where: { $0.callID == message.callID }) { return .duplicate }
             stored.append(message)
             return .stored

@@ -22,7 +22,7 @@ func withCore(
         throw error
     }
     work.cancel()
-    try await within(Patience.usual, "iterate ends when it is cancelled") { try await work.value }
+    try await withTimeout(TestTimeout.usual, "iterate ends when it is cancelled") { try await work.value }
     await core.stop()
 }
 
@@ -30,7 +30,7 @@ func withCore(
 func endOfCore(on maildir: TestMaildir, inbox: TestInbox) async throws -> any Error {
     let core = MaildirCore(directory: maildir.path)
     try await core.start(in: inbox.context)
-    let end: any Error = try await within(Patience.usual, "the core ends by itself") {
+    let end: any Error = try await withTimeout(TestTimeout.usual, "the core ends by itself") {
         do {
             try await core.iterate(in: inbox.context)
             return CancellationError()

@@ -31,7 +31,7 @@ extension Simulation {
     mutating func judgeKill(of process: ProcessIdentity, finding target: Member?, by number: Int) {
         check(members[number].isMain, "C3: an Executor killed")
         check(members[number].process != process, "a participant killed its own process")
-        check(promised.onDeadline == .kill, "C3: killed although it is to be fenced")
+        check(promised.onHandoverTimeout == .kill, "C3: killed although it is to be fenced")
         if let target {
             judgeNeed(toKill: target)
             judgePatience(with: target)
@@ -41,14 +41,14 @@ extension Simulation {
         guard let handover = present.handover, handover.session == members[number].session else { return }
         check(handover.record.isKilling, "C3: killed before it was said")
         check(
-            handover.record.askedAt.duration(to: now) >= granted[handover.claim] ?? promised.handoverDeadline,
+            handover.record.askedAt.duration(to: now) >= granted[handover.claim] ?? promised.handoverTimeout,
             "C3: killed before the deadline with the granted bound")
     }
 
     /// An Executor that could answer, and whose core has been stopping for less than its bound, is not killed.
     private func judgePatience(with target: Member) {
         guard let owner = present.owner, owner.session == target.session, owner.record.state == .stopping,
-            case .stopping(let since)? = target.machine.core?.phase, since.duration(to: now) < promised.stopBound,
+            case .stopping(let since)? = target.machine.core?.phase, since.duration(to: now) < promised.stopTimeout,
             !target.isFrozen(at: clock), !mayHaveMissed(target), clock - target.runsSince > 1_200_000_000,
             target.troubleUntil + 1_200_000_000 < clock
         else { return }

@@ -89,7 +89,7 @@ extension Simulation {
         guard let number = member(handover.session), let owner = present.owner else { return }
         granted[handover.claim] = bound(of: present, on: owner.claim)
         // Its core may be stopping then, and has its bound for that.
-        let limit = bound(of: present, on: owner.claim) + promised.stopBound + .milliseconds(2500)
+        let limit = bound(of: present, on: owner.claim) + promised.stopTimeout + .milliseconds(2500)
         queue.insert(
             .judge(
                 .asked(number, handover: handover.claim.rawValue, epoch: owner.claim.rawValue, since: clock)),

@@ -74,7 +74,7 @@ extension Simulation {
                 return broke("C3: taken over by a deadline without a request")
             }
             check(
-                handover.record.askedAt.duration(to: now) >= granted[handover.claim] ?? promised.handoverDeadline,
+                handover.record.askedAt.duration(to: now) >= granted[handover.claim] ?? promised.handoverTimeout,
                 "C3: fenced before the deadline with the granted bound")
             check(old.record.role != .main || handover.record.takesOverMain, "C14: a Main was replaced unasked")
         case .released, .sessionEnded:
@@ -84,9 +84,9 @@ extension Simulation {
 
     /// The deadline of a request with what a critical section adds.
     func bound(of view: OwnershipView, on claim: Revision) -> Duration {
-        var limit = promised.handoverDeadline
+        var limit = promised.handoverTimeout
         if let critical = view.critical, critical.record.epoch == claim { limit += critical.record.bound }
-        return min(limit, promised.handoverHardMaximum)
+        return min(limit, promised.handoverMaximumTimeout)
     }
 
     private func isAnswered(_ view: OwnershipView, _ claim: Revision) -> Bool {

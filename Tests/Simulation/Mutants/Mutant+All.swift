@@ -51,13 +51,13 @@ extension Mutant {
             $0.changeDirective = { directive, move, _ in move == .removesRequest ? nil : directive }
         },
         Mutant("a deadline of a request that never comes") {
-            $0.changeRules = { $0.handoverDeadline = .seconds(1000) }
+            $0.changeRules = { $0.handoverTimeout = .seconds(1000) }
         },
         Mutant("a deadline that does not count the critical section") {
-            $0.changeRules = { $0.handoverHardMaximum = $0.handoverDeadline }
+            $0.changeRules = { $0.handoverMaximumTimeout = $0.handoverTimeout }
         },
         Mutant("a Main that does not wait for a core that is stopping") {
-            $0.changeMainRules = { $0.stopBound = .zero }
+            $0.changeMainRules = { $0.stopTimeout = .zero }
         },
         Mutant("a critical section that is entered after the request") {
             $0.changeTransaction = { transaction, purpose in

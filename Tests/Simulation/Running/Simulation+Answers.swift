@@ -52,7 +52,7 @@ extension Simulation {
     }
 
     /// A call is over: with what it was made for, or without.
-    mutating func end(_ call: Int, with answer: MessageAnswer.Content? = nil) {
+    mutating func end(_ call: Int, with answer: MessageResult.Content? = nil) {
         let number = calls[call].member
         guard calls[call].isWaiting else { return }
         if answer == nil { judgeTimeout(of: call) }

@@ -67,8 +67,8 @@ package struct Simulation {
         self.random = SeededRandom(seed: schedule.seed &* 0x2545_f491_4f6c_dd1d)
         self.quietFrom = UInt64(schedule.quietFrom) * 1000
         self.inbox = Self.inbox
-        rules.onDeadline = schedule.onDeadline
-        rules.stopBound = .seconds(2)
+        rules.onHandoverTimeout = schedule.onHandoverTimeout
+        rules.stopTimeout = .seconds(2)
         promised = rules
         mutant?.changeRules?(&rules)
         for (number, plan) in schedule.members.enumerated() { members.append(member(number, plan)) }

@@ -12,7 +12,7 @@ extension Schedule {
         let mains = random.number(0..<3)
         let executors = size < 40 ? random.number(1..<3) : size < 90 ? random.number(1..<5) : random.number(3..<9)
         quietFrom = busy
-        onDeadline = random.once(in: 3) ? .fence : .kill
+        onHandoverTimeout = random.once(in: 3) ? .fence : .kill
         if random.once(in: 4) { budget = .microseconds(random.time(800..<4000)) }
         weather = Weather(drawnFrom: &random)
 

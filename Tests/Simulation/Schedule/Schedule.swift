@@ -15,7 +15,7 @@ package struct Schedule: Hashable, Sendable {
     package var weather = Weather()
     /// When the faults end, in microseconds.
     package var quietFrom = 0
-    package var onDeadline = HandoverEnforcement.kill
+    package var onHandoverTimeout = HandoverTimeoutAction.kill
     /// How long an Executor's core may run.
     package var budget = Duration.seconds(30)
 

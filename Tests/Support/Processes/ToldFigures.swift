@@ -8,7 +8,7 @@ package enum ToldFigures {
         let connection = try StreamConnection(to: path)
         try expect(connection.send(Array("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".utf8)), "the request is sent")
         var received: [UInt8] = []
-        try await eventually("the whole answer", within: Patience.long) {
+        try await eventually("the whole answer", timeout: TestTimeout.long) {
             while true {
                 switch connection.receive(upTo: 4096) {
                 case .bytes(let bytes): received += bytes

@@ -23,7 +23,7 @@ package final class ObserverNotes: Sendable {
 
     /// Blocks its thread until it is released.
     package func block() {
-        waitOnThread(atMost: Patience.long) { isReleased.load(ordering: .sequentiallyConsistent) }
+        waitOnThread(atMost: TestTimeout.long) { isReleased.load(ordering: .sequentiallyConsistent) }
     }
 
     /// Observes `name` with a task that notes each post, and blocks its thread then where it is told to.

@@ -28,7 +28,7 @@ final class Burst {
     /// Waits until all of them wait, also the last that a busy machine has started: the core of those before it would have
     /// served everybody and stopped by then.
     func allWait() async throws {
-        try await eventually("all wait for their messages", within: Patience.long) {
+        try await eventually("all wait for their messages", timeout: TestTimeout.long) {
             try await group.list(".sharedcore/expectations").entries.count == callIDs.count
         }
     }
@@ -49,7 +49,7 @@ final class Burst {
     /// Waits for an owner.
     func owner(_ isRight: (GroupOwner) -> Bool) async throws -> GroupOwner {
         var found: GroupOwner?
-        try await eventually("somebody owns", within: .seconds(60)) {
+        try await eventually("somebody owns", timeout: .seconds(60)) {
             found = try await GroupOwner.current(in: group)
             return found.map(isRight) ?? false
         }
@@ -69,8 +69,8 @@ final class Burst {
 
     /// Every push got the message of its own call-id.
     ///
-    /// - Parameter limit: How long each may have waited for it.
-    func expectAllServed(but exception: ChildProcess? = nil, within limit: Duration? = nil) async throws {
+    /// - Parameter timeout: How long each may have waited for it.
+    func expectAllServed(but exception: ChildProcess? = nil, timeout: Duration? = nil) async throws {
         for callID in callIDs {
             guard let process = processes[callID], process !== exception else { continue }
             let end = await process.end()
@@ -78,7 +78,7 @@ final class Burst {
             #expect(end == .exited(0), "\(callID): \(process.lines)")
             #expect(report?.event == "message", "\(callID)")
             #expect(report?.text == post.text(of: callID))
-            if let limit, let report { #expect(.milliseconds(report.elapsedMs) <= limit, "\(callID)") }
+            if let timeout, let report { #expect(.milliseconds(report.elapsedMs) <= timeout, "\(callID)") }
         }
     }
 

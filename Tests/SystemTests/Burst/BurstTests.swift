@@ -72,7 +72,7 @@ struct BurstTests {
         let frozen = try #require(burst.process(of: owner))
         frozen.signal(SIGSTOP)
         try burst.deliverAll()
-        try await burst.expectAllServed(but: frozen, within: Self.inTime)
+        try await burst.expectAllServed(but: frozen, timeout: Self.inTime)
         #expect(try await (2...Self.startLimit).contains(burst.coreStartsOnTimeline()))
         frozen.signal(SIGCONT)
         try await burst.expectAllServed()
@@ -90,7 +90,7 @@ struct BurstTests {
         main.signal(SIGSTOP)
         try await burst.push()
         try burst.deliverAll()
-        try await burst.expectAllServed(within: Self.inTime)
+        try await burst.expectAllServed(timeout: Self.inTime)
         #expect(try await (2...Self.startLimit).contains(burst.coreStartsOnTimeline()))
         // Fenced, never killed: it is still there.
         #expect(main.ended == nil)

@@ -40,9 +40,9 @@ struct CrowdTests {
                     let executor = try ExecutorParticipant(
                         of: group, options: options, environment: CoordinationEnvironment(witness: witness)
                     ) {
-                        MaildirCore(directory: post.maildir, startDuration: .milliseconds(post.startMilliseconds))
+                        MaildirCore(directory: post.maildir, startDelay: .milliseconds(post.startMilliseconds))
                     }
-                    let answer = try await executor.message(forCallID: #require(CallID(callID)), deadline: .seconds(60))
+                    let answer = try await executor.message(forCallID: #require(CallID(callID)), timeout: .seconds(60))
                     guard case .message(let taken) = answer.content, case .text(_, _, let text) = taken.message.content
                     else {
                         Issue.record("\(callID): \(answer)")

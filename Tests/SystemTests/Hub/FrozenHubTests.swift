@@ -20,7 +20,7 @@ struct FrozenHubTests {
     private static let requestTimeout = Duration.seconds(100)
     /// How long the message is waited for, and what a busy machine may add to that and to a close.
     private static let deadline = Duration.seconds(12)
-    private static let stopBound = Duration.seconds(1)
+    private static let stopTimeout = Duration.seconds(1)
     private static let slack = Duration.seconds(20)
 
     @Test(
@@ -35,12 +35,12 @@ struct FrozenHubTests {
         try await eventually("the hub listens") { !hub.lines.isEmpty }
         let group = try await ZMQGroup.open(
             endpoint, group: "group", as: SessionDescription(role: .executor),
-            options: ZMQGroupOptions(openTimeout: Patience.usual, requestTimeout: Self.requestTimeout))
+            options: ZMQGroupOptions(openTimeout: TestTimeout.usual, requestTimeout: Self.requestTimeout))
         let executor = try ExecutorParticipant(
-            of: group, options: CoordinationOptions(stopBound: Self.stopBound)
+            of: group, options: CoordinationOptions(stopTimeout: Self.stopTimeout)
         ) { IdleCore() }
         let callID = try #require(CallID("call-1"))
-        let wait = Task { try await executor.message(forCallID: callID, deadline: Self.deadline) }
+        let wait = Task { try await executor.message(forCallID: callID, timeout: Self.deadline) }
         try await eventually("it owns") { await executor.epoch != nil }
 
         hub.signal(SIGSTOP)
@@ -52,7 +52,7 @@ struct FrozenHubTests {
         #expect(clock.now - frozen < Self.deadline + Self.slack)
         let closing = clock.now
         await executor.close()
-        #expect(clock.now - closing < Self.stopBound + Self.slack)
+        #expect(clock.now - closing < Self.stopTimeout + Self.slack)
         hub.signal(SIGCONT)
         await group.close()
     }

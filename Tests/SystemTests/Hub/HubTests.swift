@@ -16,7 +16,7 @@ struct HubTests {
             try ChildProcess.built("sharedcore"), ["--backend", "zmq", "demo"],
             environment: [
                 // A machine that is busy may need longer than Main has patience.
-                "SHAREDCORE_HANDOVER_DEADLINE": "30s", "SHAREDCORE_HANDOVER_HARD_MAXIMUM": "60s",
+                "SHAREDCORE_HANDOVER_TIMEOUT": "30s", "SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT": "60s",
             ])
         #expect(await demo.end() == .exited(0), "\(demo.lines)")
         #expect(demo.lines.contains("As it should be."))
@@ -35,13 +35,13 @@ struct HubTests {
                 let callID = "\(round)-\(number)"
                 processes[callID] = try post.pushThroughHub(callID)
             }
-            try await eventually("all have joined", within: .seconds(100)) {
+            try await eventually("all have joined", timeout: .seconds(100)) {
                 try await group.sessions().count { $0.role == .executor } == processes.count
             }
             guard round < 3 else { break }
             let hub = try #require(try post.hubProcess())
             #expect(try ProcessHandle(hub).signal(.kill))
-            try await eventually("there is another hub", within: .seconds(60)) {
+            try await eventually("there is another hub", timeout: .seconds(60)) {
                 try post.hubProcess().map { $0 != hub } ?? false
             }
         }

@@ -19,9 +19,9 @@ struct KillLoopTests {
         let post = try Post(startMilliseconds: 20)
         let group = try await post.open()
         var flags = ScenarioGroup.settings(
-            maildir: post.maildir, startDuration: .milliseconds(post.startMilliseconds))
+            maildir: post.maildir, startDelay: .milliseconds(post.startMilliseconds))
         flags[Settings.group.name] = "main"
-        flags[Settings.directory.name] = post.directory.path(of: "groups")
+        flags[Settings.stateDirectory.name] = post.directory.path(of: "groups")
         flags[Settings.executorBudget.name] = "120s"
         let programs = try ScenarioPrograms(
             Resolution(flags: flags, environment: [:], file: nil, workingDirectory: "/"),

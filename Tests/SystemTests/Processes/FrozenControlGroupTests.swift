@@ -57,16 +57,17 @@ struct FrozenControlGroupTests {
         defer { try? cell.thaw() }
 
         let main = try post.startMain()
-        try await eventually("Main owns", within: .seconds(60)) {
+        try await eventually("Main owns", timeout: .seconds(60)) {
             main.lines.contains { $0.contains(#""event":"owning""#) } || main.ended != nil
         }
         #expect(main.ended == nil, "\(main.lines)")
         // What was its session does not come back with it.
         try cell.thaw()
-        #expect(try await within(.seconds(60), "the Executor ends") { await executor.end() } == .killed(by: SIGKILL))
+        #expect(
+            try await withTimeout(.seconds(60), "the Executor ends") { await executor.end() } == .killed(by: SIGKILL))
         #expect(main.ended == nil)
         main.signal(SIGTERM)
-        #expect(try await within(.seconds(60), "Main ends") { await main.end() } == .exited(0))
+        #expect(try await withTimeout(.seconds(60), "Main ends") { await main.end() } == .exited(0))
         await group.close()
     }
 }

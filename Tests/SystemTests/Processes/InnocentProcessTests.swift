@@ -30,7 +30,7 @@ struct InnocentProcessTests {
             processNamespace: ProcessIdentity.currentNamespace)
         try await executor.put(OwnershipKey.owner, record.bytes, lifetime: .session)
         var options = CoordinationOptions()
-        options.handoverDeadline = .milliseconds(100)
+        options.handoverTimeout = .milliseconds(100)
         let main = try MainParticipant(of: group, options: options) { IdleCore() }
         try await main.start()
         let reasons = try await Timeline(group).history().records.map(\.entry.reason)
@@ -52,9 +52,9 @@ struct InnocentProcessTests {
         try await executor.put(OwnershipKey.owner, record.bytes, lifetime: .session)
         let group = try await space.open("group", as: SessionDescription(role: .main), process: other)
         var options = CoordinationOptions()
-        options.handoverDeadline = .milliseconds(100)
+        options.handoverTimeout = .milliseconds(100)
         let main = try MainParticipant(of: group, options: options) { IdleCore() }
-        try await within(Patience.usual, "it owns") { try await main.start() }
+        try await withTimeout(TestTimeout.usual, "it owns") { try await main.start() }
         let reasons = try await Timeline(group).history().records.map(\.entry.reason)
 
         child.signal(SIGSTOP)

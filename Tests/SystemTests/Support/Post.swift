@@ -67,7 +67,7 @@ final class Post: Sendable {
             "sharedcore-executor",
             [
                 "--directory", group, "--call-id", callID, "--maildir", maildir, "--start-ms", "\(startMilliseconds)",
-                "--deadline-ms", "\(Int(deadline / .milliseconds(1)))", "--budget-ms", "120000",
+                "--timeout-ms", "\(Int(deadline / .milliseconds(1)))", "--budget-ms", "120000",
             ],
             environment: failPoint.map { ["SHAREDCORE_FAIL_POINT": $0] } ?? [:], through: arguments)
     }
@@ -77,15 +77,15 @@ final class Post: Sendable {
     /// - Parameter arguments: What runs before it, such as a change of the namespace.
     func startMain(through arguments: [String] = []) throws -> ChildProcess {
         try start(
-            "sharedcore", ["main", "--json", "--dir", directory.path(of: "groups"), "--group", "main"],
+            "sharedcore", ["main", "--json", "--state-directory", directory.path(of: "groups"), "--group", "main"],
             environment: [
-                "SHAREDCORE_CORE_MAILDIR": maildir, "SHAREDCORE_CORE_START_DURATION": "\(startMilliseconds)ms",
+                "SHAREDCORE_CORE_MAILDIR": maildir, "SHAREDCORE_CORE_START_DELAY": "\(startMilliseconds)ms",
             ], through: arguments)
     }
 
     /// Starts an Executor that reaches the group through a hub, which it starts when there is none.
     func pushThroughHub(_ callID: String) throws -> ChildProcess {
-        try start("sharedcore", ["executor", "--json", "--call-id", callID, "--deadline", "120s"] + hubGroup)
+        try start("sharedcore", ["executor", "--json", "--call-id", callID, "--timeout", "120s"] + hubGroup)
     }
 
     /// Runs a command about the hub to its end.
@@ -102,14 +102,14 @@ final class Post: Sendable {
     private var socket: String { directory.path(of: "hub") }
 
     private var hubGroup: [String] {
-        ["--backend", "zmq", "--dir", directory.path(of: "groups"), "--group", "main"]
+        ["--backend", "zmq", "--state-directory", directory.path(of: "groups"), "--group", "main"]
     }
 
     private func start(_ program: String, _ options: [String]) throws -> ChildProcess {
         try start(
             program, options,
             environment: [
-                "SHAREDCORE_CORE_MAILDIR": maildir, "SHAREDCORE_CORE_START_DURATION": "\(startMilliseconds)ms",
+                "SHAREDCORE_CORE_MAILDIR": maildir, "SHAREDCORE_CORE_START_DELAY": "\(startMilliseconds)ms",
                 "SHAREDCORE_ZMQ_ENDPOINT": "ipc://\(socket)", "SHAREDCORE_EXECUTOR_BUDGET": "120s",
             ], through: [])
     }

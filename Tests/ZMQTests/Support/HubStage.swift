@@ -85,7 +85,7 @@ struct HubStage {
         at endpoint: HubEndpoint? = nil, _ change: (inout ZMQGroupOptions) -> Void = { _ in }
     ) async throws -> ZMQGroup {
         var options = ZMQGroupOptions(
-            historyByteCount: 1 << 20, openTimeout: Patience.usual, requestTimeout: Patience.usual)
+            historyByteCount: 1 << 20, openTimeout: TestTimeout.usual, requestTimeout: TestTimeout.usual)
         options.keys = try clientKeys(for: endpoint ?? self.endpoint)
         change(&options)
         return try await ZMQGroup.open(endpoint ?? self.endpoint, group: "group", options: options)

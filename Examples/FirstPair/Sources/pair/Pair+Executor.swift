@@ -8,7 +8,7 @@ extension Pair {
         let group = try await FileGroup.open(
             directory: directory, as: SessionDescription(role: .executor, name: "push \(callID)"))
         try await group.withExecutor(core: { LetterCore(box: box) }) { executor in
-            let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
+            let answer = try await executor.message(forCallID: callID, timeout: .seconds(20))
             if case .message(let taken) = answer.content {
                 if case .text(_, _, let text) = taken.message.content { say("\(callID): \(text) (\(answer.source))") }
                 try await executor.acknowledge(taken)

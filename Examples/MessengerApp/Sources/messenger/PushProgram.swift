@@ -8,7 +8,7 @@ enum PushProgram {
     static func run(callID: CallID, directory: String, server: MessengerServer) async throws {
         let group = try await FileGroup.open(directory: directory, as: SessionDescription(role: .executor))
         try await group.withExecutor(core: { MessengerCore(server: server) }) { executor in
-            let answer = try await executor.message(forCallID: callID, deadline: .seconds(20))
+            let answer = try await executor.message(forCallID: callID, timeout: .seconds(20))
             if case .message(let taken) = answer.content {  // from the process that has it, or from a core run here
                 show(taken.message)
                 try await executor.acknowledge(taken)  // once for everybody

@@ -24,24 +24,24 @@ struct CoreTests {
         try await withServer { server, core in
             try server.send("Lunch?", from: "Max", as: "1")
             let push = try await group.executor("push", core: core)
-            let answer = try await push.message(forCallID: "1", deadline: .seconds(20)).value
+            let answer = try await push.message(forCallID: "1", timeout: .seconds(20)).value
             #expect(answer.text == "Lunch?")
             #expect(answer.source == .core)
             try await push.acknowledge(answer)
             try await push.finish()
             #expect(try server.waiting().isEmpty)
             let again = try await group.executor("again", core: core)
-            #expect(try await again.message(forCallID: "1", deadline: .seconds(20)).value.text == nil)
+            #expect(try await again.message(forCallID: "1", timeout: .seconds(20)).value.text == nil)
         }
     }
 
     @Test("Of ten pushes at once one runs the core, and all show their messages")
     func burst() async throws {
         try await withServer { server, core in
-            var calls: [SimulatedRun<MessageAnswer>] = []
+            var calls: [SimulatedRun<MessageResult>] = []
             for number in 1...10 {
                 let push = try await group.executor("push \(number)", core: core)
-                calls.append(push.message(forCallID: "\(number)", deadline: .seconds(20)))
+                calls.append(push.message(forCallID: "\(number)", timeout: .seconds(20)))
             }
             try await group.advance(by: .seconds(1))
             for number in 1...10 { try server.send("number \(number)", from: "Max", as: "\(number)") }
@@ -56,7 +56,7 @@ struct CoreTests {
     func handover() async throws {
         try await withServer { server, core in
             let push = try await group.executor("push", core: core)
-            let call = push.message(forCallID: "1", deadline: .seconds(20))
+            let call = push.message(forCallID: "1", timeout: .seconds(20))
             try await group.advance(until: "its core runs") { try await group.owner()?.state == .running }
             let app = try await group.main("messenger", core: core)
             try await app.start()

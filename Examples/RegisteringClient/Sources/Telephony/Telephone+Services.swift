@@ -63,9 +63,9 @@ extension Telephone {
     /// Gives up what the table has no level for. What is already away with the network is not asked for.
     func apply(levelsOf state: ApplicationState) async throws {
         isInFront = state == .foreground
-        let situation = Situation(state)
-        await web.rest(levels.level(of: .httpServices, in: situation) == .none)
-        guard levels.level(of: .presenceSubscription, in: situation) == .none, hasPresence else { return }
+        let conditions = ServiceConditions(state)
+        await web.rest(levels.level(of: .httpServices, in: conditions) == .none)
+        guard levels.level(of: .presenceSubscription, in: conditions) == .none, hasPresence else { return }
         hasPresence = false
         if await client.isConnected, network?.isConnected != false { try await client.unsubscribe(from: "presence") }
     }

@@ -58,7 +58,7 @@ public actor Telephone: ConnectivityDelegate {
 
     // MARK: What the machine wants
 
-    public func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityFinding {
+    public func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityActionResult {
         switch action {
         case .tellServices(let connectivity): show("network: \(connectivity)")
         case .flagCallsUnavailable: call?.isReachable = false

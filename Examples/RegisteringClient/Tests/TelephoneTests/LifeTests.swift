@@ -8,9 +8,9 @@ import Testing
 
 @Suite("Between the rows of the table", .timeLimit(.minutes(5)))
 struct LifeTests {
-    private let foreground = LifePosition(.foreground, .connected)
-    private let background = LifePosition(.background, .connected)
-    private let asleep = LifePosition(.suspended, .connected)
+    private let foreground = LifecyclePosition(.foreground, .connected)
+    private let background = LifecyclePosition(.background, .connected)
+    private let asleep = LifecyclePosition(.suspended, .connected)
     private let everything = [
         "REGISTER", "SUBSCRIBE reg", "SUBSCRIBE dialog", "SUBSCRIBE message-summary", "SUBSCRIBE presence",
         "PUBLISH open",
@@ -59,7 +59,7 @@ struct LifeTests {
     @Test("Lost in the sleep and back before the user looks: everything is made anew")
     func lostInSleep() async throws {
         let stage = try await Stage()
-        try await stage.reach(LifePosition(.suspended, .disconnected))
+        try await stage.reach(LifecyclePosition(.suspended, .disconnected))
         try await stage.after(.t14) { try stage.gainNetwork() }
         #expect(stage.server.takeRequests() == [])
         try await stage.after(.t16) { await stage.bring(to: .foreground) }
@@ -71,7 +71,7 @@ struct LifeTests {
     @Test("A server that is not there yet is tried again in the foreground, after a while each time")
     func backOff() async throws {
         let stage = try await Stage()
-        try await stage.reach(LifePosition(.foreground, .disconnected))
+        try await stage.reach(LifecyclePosition(.foreground, .disconnected))
         // The network is there and the server is not.
         stage.server.close()
         try await stage.eventually("the connection has ended") { await !stage.telephone.client.isConnected }
@@ -92,7 +92,7 @@ struct LifeTests {
     @Test("In the background there is one attempt, and no other")
     func noBackOffInBackground() async throws {
         let stage = try await Stage()
-        try await stage.reach(LifePosition(.background, .disconnected))
+        try await stage.reach(LifecyclePosition(.background, .disconnected))
         // The network is there and the server is not.
         try await stage.after(.t4) { stage.gainNetworkOnly() }
         #expect(await stage.failures == 1)
@@ -105,9 +105,9 @@ struct LifeTests {
     @Test("A keep-alive without a network finds none, and goes back to sleep")
     func keepAliveWithoutNetwork() async throws {
         let stage = try await Stage()
-        try await stage.reach(LifePosition(.suspended, .disconnected))
+        try await stage.reach(LifecyclePosition(.suspended, .disconnected))
         try await stage.after(.t15) { stage.passTenMinutes() }
-        #expect(await stage.life.runner.position == LifePosition(.suspended, .disconnected))
+        #expect(await stage.life.runner.position == LifecyclePosition(.suspended, .disconnected))
         try stage.server.heal()
         try await stage.after(.t15) { stage.passTenMinutes() }
         #expect(await stage.life.runner.position == asleep)
@@ -200,7 +200,7 @@ struct LifeTests {
     @Test("Subscriptions that the server refuses in the background are made up for at the next keep-alive")
     func refusedSubscriptions() async throws {
         let stage = try await Stage()
-        try await stage.reach(LifePosition(.background, .disconnected))
+        try await stage.reach(LifecyclePosition(.background, .disconnected))
         stage.server.refuse("SUBSCRIBE")
         try await stage.after(.t4) { try stage.gainNetwork() }
         #expect(await stage.life.runner.isRegistered)

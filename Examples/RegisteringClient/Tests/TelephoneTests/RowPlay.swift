@@ -7,13 +7,13 @@ import Testing
 struct RowPlay: Sendable {
     typealias Act = @Sendable (Stage) async throws -> Void
 
-    var from: LifePosition
+    var from: LifecyclePosition
     /// What stands already when the row begins.
     var prepare: Act = { _ in }
     var happen: Act
     /// The rows of all that is traced until it is over.
     var trace: [TransitionNumber?]
-    var to: LifePosition
+    var to: LifecyclePosition
     /// What the server is asked.
     var requests: [String] = []
     /// How many connections it makes.
@@ -26,12 +26,12 @@ struct RowPlay: Sendable {
 
     /// Every row has its play: a number without one does not compile.
     static func of(_ number: TransitionNumber) -> RowPlay {
-        let foreground = LifePosition(.foreground, .connected)
-        let background = LifePosition(.background, .connected)
-        let asleep = LifePosition(.suspended, .connected)
-        let foregroundWithout = LifePosition(.foreground, .disconnected)
-        let backgroundWithout = LifePosition(.background, .disconnected)
-        let asleepWithout = LifePosition(.suspended, .disconnected)
+        let foreground = LifecyclePosition(.foreground, .connected)
+        let background = LifecyclePosition(.background, .connected)
+        let asleep = LifecyclePosition(.suspended, .connected)
+        let foregroundWithout = LifecyclePosition(.foreground, .disconnected)
+        let backgroundWithout = LifecyclePosition(.background, .disconnected)
+        let asleepWithout = LifecyclePosition(.suspended, .disconnected)
         switch number {
         case .t1:
             return RowPlay(

@@ -82,7 +82,7 @@ final class Stage: Sendable {
     }
 
     /// Brings the telephone to where a row begins, over the rows that lead there.
-    func reach(_ position: LifePosition) async throws {
+    func reach(_ position: LifecyclePosition) async throws {
         try await after(.t2) { network.yield(Self.connected) }
         try await move(from: .foreground, to: position.application)
         if position.connectivity == .disconnected { try await after(position.application.loss) { loseNetwork() } }

@@ -32,9 +32,9 @@ struct ProtobufTests {
                     $0
                 }))
         let first = await #expect(throws: WormholeError.self) { try await wormhole.read(id) }
-        #expect(first?.undecodable != nil)
+        #expect(first?.decodingFailure != nil)
         try await wormhole.send([600], to: MailboxID<[Int]>("interval", codec: .json))
         let second = await #expect(throws: WormholeError.self) { try await wormhole.read(id) }
-        #expect(second?.undecodable != nil)
+        #expect(second?.decodingFailure != nil)
     }
 }

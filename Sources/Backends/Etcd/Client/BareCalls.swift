@@ -12,7 +12,7 @@
         private let root: Data
 
         /// - Parameter root: What stands in front of all keys; nil for what nobody else has.
-        package init(at place: EtcdPlace, below root: String? = nil) throws(SharedCoreError) {
+        package init(at place: EtcdCluster, below root: String? = nil) throws(SharedCoreError) {
             cluster = try Clusters.cluster(at: place)
             self.root = Data((root ?? "/sharedcore-bare/\(UInt64.random(in: 0...UInt64.max))/").utf8)
         }
@@ -33,12 +33,12 @@
 
         package func put(_ name: String, _ value: [UInt8]) async throws {
             let request = Etcdserverpb_TxnRequest.make(then: [.put(key(name), Data(value))])
-            _ = try await cluster.transaction(request, within: .seconds(10), at: "measuring")
+            _ = try await cluster.transaction(request, timeout: .seconds(10), at: "measuring")
         }
 
         package func delete(_ name: String) async throws {
             _ = try await cluster.transaction(
-                .make(then: [.delete(key(name))]), within: .seconds(10), at: "measuring")
+                .make(then: [.delete(key(name))]), timeout: .seconds(10), at: "measuring")
         }
 
         package func get(_ name: String) async throws -> [UInt8]? {
@@ -46,7 +46,7 @@
         }
 
         private func range(of key: Data) async throws -> Etcdserverpb_RangeResponse {
-            try await cluster.call(within: .seconds(10), at: "measuring") { connection, options in
+            try await cluster.call(timeout: .seconds(10), at: "measuring") { connection, options in
                 try await Etcdserverpb_KV.Client(wrapping: connection).range(
                     request: ClientRequest(message: .with { $0.key = key }), options: options)
             }
@@ -87,7 +87,7 @@
 
         package func remove() async {
             _ = try? await cluster.transaction(
-                .make(then: [.delete(Self.range(root))]), within: .seconds(10), at: "measuring")
+                .make(then: [.delete(Self.range(root))]), timeout: .seconds(10), at: "measuring")
         }
     }
 #endif

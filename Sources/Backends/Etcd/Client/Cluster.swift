@@ -5,7 +5,7 @@
 
     /// A process's way to one cluster: one member at a time, one stream for all watches, one for all leases.
     final class Cluster: Sendable {
-        let place: EtcdPlace
+        let place: EtcdCluster
         private let chosen: Mutex<Member>
         private let parts = Mutex<(watches: WatchStream, leases: LeaseKeeper)?>(nil)
 
@@ -18,7 +18,7 @@
         /// What a message may take: a whole group may come in one.
         static let messageByteCount = 256 << 20
 
-        init(_ place: EtcdPlace) throws(SharedCoreError) {
+        init(_ place: EtcdCluster) throws(SharedCoreError) {
             self.place = place
             try place.security?.requireOwnKey()
             chosen = Mutex(try Member(at: 0, of: place))
@@ -91,20 +91,20 @@
 
         /// A call that may be made several times: it is until it is answered.
         func call<Answer: Sendable>(
-            within timeout: Duration, at location: String,
+            timeout: Duration, at location: String,
             _ body: @Sendable (Member.Connection, CallOptions) async throws -> Answer
         ) async throws(SharedCoreError) -> Answer {
             do throws(EtcdFailure) {
-                return try await persist(within: timeout, body)
+                return try await persist(timeout: timeout, body)
             } catch {
                 if Task.isCancelled { throw .cancelled(location) }
                 throw error.harmless(at: location)
             }
         }
 
-        /// As ``call(within:at:_:)``, with the failure as it was.
+        /// As ``call(timeout:at:_:)``, with the failure as it was.
         func persist<Answer: Sendable>(
-            within timeout: Duration, _ body: @Sendable (Member.Connection, CallOptions) async throws -> Answer
+            timeout: Duration, _ body: @Sendable (Member.Connection, CallOptions) async throws -> Answer
         ) async throws(EtcdFailure) -> Answer {
             let end = ContinuousClock.now.advanced(by: timeout)
             while true {
@@ -118,9 +118,9 @@
         }
 
         func transaction(
-            _ request: Etcdserverpb_TxnRequest, within timeout: Duration, at location: String
+            _ request: Etcdserverpb_TxnRequest, timeout: Duration, at location: String
         ) async throws(SharedCoreError) -> Etcdserverpb_TxnResponse {
-            try await call(within: timeout, at: location) { connection, options in
+            try await call(timeout: timeout, at: location) { connection, options in
                 try await Etcdserverpb_KV.Client(wrapping: connection).txn(
                     request: ClientRequest(message: request), options: options)
             }

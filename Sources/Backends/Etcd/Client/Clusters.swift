@@ -8,9 +8,9 @@
             weak var cluster: Cluster?
         }
 
-        private static let known = Mutex<[EtcdPlace: Weak]>([:])
+        private static let known = Mutex<[EtcdCluster: Weak]>([:])
 
-        static func cluster(at place: EtcdPlace) throws(SharedCoreError) -> Cluster {
+        static func cluster(at place: EtcdCluster) throws(SharedCoreError) -> Cluster {
             try known.withLock { known throws(SharedCoreError) in
                 if let cluster = known[place]?.cluster { return cluster }
                 let cluster = try Cluster(place)

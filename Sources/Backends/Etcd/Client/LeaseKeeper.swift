@@ -76,7 +76,7 @@
             let wait = min(time, Self.longestWait)
             for start in stride(from: 0, to: leases.count, by: Self.callSize) {
                 let some = Array(leases[start..<min(start + Self.callSize, leases.count)])
-                guard await keepAlive(some, through: cluster, within: wait) else { return false }
+                guard await keepAlive(some, through: cluster, timeout: wait) else { return false }
             }
             for lease in kept.values { lease.socket?.drain() }
             return true
@@ -102,7 +102,7 @@
         }
 
         private func keepAlive(
-            _ leases: [Int64], through cluster: Cluster, within timeout: Duration
+            _ leases: [Int64], through cluster: Cluster, timeout: Duration
         ) async -> Bool {
             do throws(EtcdFailure) {
                 try await cluster.attempt(timeout: timeout) { connection, options in

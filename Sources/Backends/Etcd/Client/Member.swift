@@ -15,7 +15,7 @@
         let securityNote: SecurityNote
         private let running: Task<Void, Never>
 
-        init(at position: Int, of place: EtcdPlace) throws(SharedCoreError) {
+        init(at position: Int, of place: EtcdCluster) throws(SharedCoreError) {
             self.position = position
             let endpoint = place.endpoints[position]
             let securityNote = SecurityNote()
@@ -66,7 +66,8 @@
             running.cancel()
         }
 
-        private static func security(of security: EtcdPlace.Security?) -> HTTP2ClientTransport.Posix.TransportSecurity {
+        private static func security(of security: EtcdCluster.Security?) -> HTTP2ClientTransport.Posix.TransportSecurity
+        {
             guard let security else { return .plaintext }
             let roots: TLSConfig.TrustRootsSource =
                 security.authorities.map { .certificates([.file(path: $0, format: .pem)]) } ?? .systemDefault

@@ -27,7 +27,7 @@
                     .make(
                         if: [.modified(keys.entry(first.key), at: first.revision.etcd)],
                         then: removals + [.put(keys.head, head.bytes)]),
-                    within: settings.requestTimeout, at: "expiry")
+                    timeout: settings.requestTimeout, at: "expiry")
                 let isGone = try await wait { state in state.entry(first.key)?.revision != first.revision }
                 guard isGone else {
                     throw SharedCoreError(.unavailable, "The cluster's news do not arrive.", at: "expiry")

@@ -67,7 +67,7 @@
         /// Begins to remove what entries that are gone have left behind. Whoever asks for it has a seat, so that the group's
         /// layout has been judged.
         func removeLeftovers() {
-            leftovers.startRemoval(of: keys, from: cluster, within: settings.requestTimeout)
+            leftovers.startRemoval(of: keys, from: cluster, timeout: settings.requestTimeout)
         }
 
         /// Fetches the changes since a revision that is older than what is known here, as far as the cluster keeps them and
@@ -79,7 +79,7 @@
                 // A cluster's first revision is 1, and 0 asks for the present.
                 load = try await GroupLoad.read(
                     keys, from: cluster, at: max(1, revision.etcd), clock: clock, limits: settings.limits,
-                    historyByteCount: settings.historyByteCount, within: settings.requestTimeout)
+                    historyByteCount: settings.historyByteCount, timeout: settings.requestTimeout)
             } catch {
                 switch error {
                 case .compacted: return
@@ -112,7 +112,7 @@
                 do throws(EtcdFailure) {
                     return try await GroupLoad.read(
                         keys, from: cluster, clock: settings.clock, limits: settings.limits,
-                        historyByteCount: settings.historyByteCount, knowing: former, within: settings.requestTimeout)
+                        historyByteCount: settings.historyByteCount, knowing: former, timeout: settings.requestTimeout)
                 } catch {
                     guard case .compacted = error else { throw error }
                 }
@@ -187,12 +187,12 @@
 
         /// Waits until the replica is such; false when it is not in time.
         func wait(
-            within timeout: Duration? = nil, until condition: @escaping Waiters.Condition
+            timeout: Duration? = nil, until condition: @escaping Waiters.Condition
         ) async throws(SharedCoreError) -> Bool {
             try check()
             // One that is ended tells no news.
             let isEnded = content.withLock { $0.isEnded }
-            _ = await waiters.wait(until: condition, within: isEnded ? .zero : timeout ?? settings.requestTimeout) {
+            _ = await waiters.wait(until: condition, timeout: isEnded ? .zero : timeout ?? settings.requestTimeout) {
                 [self] condition in
                 replica.read { condition(&$0) } || content.withLock { $0.isEnded }
             }
@@ -215,7 +215,7 @@
         func catchUp() async throws(SharedCoreError) -> Revision {
             let end = ContinuousClock.now.advanced(by: settings.requestTimeout)
             let answer = try await cluster.transaction(
-                .make(then: [.get(keys.head), .count(in: keys.all(.session))]), within: settings.requestTimeout,
+                .make(then: [.get(keys.head), .count(in: keys.all(.session))]), timeout: settings.requestTimeout,
                 at: "read")
             return try await catchUp(with: answer, until: end)
         }
@@ -228,7 +228,7 @@
             guard answer.responses.count >= 2 else { throw .unreadable("an answer") }
             let head = Revision(etcd: answer.responses[0].responseRange.kvs.first?.modRevision ?? 0)
             let sessionCount = Int(answer.responses[1].responseRange.count)
-            let isThere = try await wait(within: max(.seconds(1), ContinuousClock.now.duration(to: end))) {
+            let isThere = try await wait(timeout: max(.seconds(1), ContinuousClock.now.duration(to: end))) {
                 Self.reflects(head, sessionCount, $0)
             }
             guard isThere else {

@@ -25,7 +25,7 @@
         static func read(
             _ keys: Keyspace, from cluster: Cluster, at revision: Int64? = nil, clock: any TimeSource, limits: Limits,
             historyByteCount: Int, knowing former: [Key: (revision: Revision, expiry: BootInstant)] = [:],
-            within timeout: Duration
+            timeout: Duration
         ) async throws(EtcdFailure) -> GroupLoad {
             var pairs: [Mvccpb_KeyValue] = []
             var place = revision ?? 0
@@ -33,7 +33,7 @@
             while true {
                 let start = range.lowerBound.bytes
                 let at = place
-                let page = try await cluster.persist(within: timeout) { connection, options in
+                let page = try await cluster.persist(timeout: timeout) { connection, options in
                     try await Etcdserverpb_KV.Client(wrapping: connection).range(
                         request: ClientRequest(
                             message: .with {

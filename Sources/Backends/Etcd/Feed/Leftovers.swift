@@ -22,14 +22,14 @@
 
         /// Begins to remove them, once, unless their entries are there again or the group is kept in another layout by then.
         /// Nobody waits for that: what cannot be removed now is found by whoever opens the group next.
-        func startRemoval(of keys: Keyspace, from cluster: Cluster, within timeout: Duration) {
+        func startRemoval(of keys: Keyspace, from cluster: Cluster, timeout: Duration) {
             content.withLock { content in
                 guard !content.isEnded, !content.creations.isEmpty else { return }
                 let request = Self.request(content.creations, in: keys)
                 content.creations = []
                 content.task = Task {
                     FailPoint.hit("leftovers.beforeRemoval")
-                    _ = try? await cluster.transaction(request, within: timeout, at: "open")
+                    _ = try? await cluster.transaction(request, timeout: timeout, at: "open")
                 }
             }
         }

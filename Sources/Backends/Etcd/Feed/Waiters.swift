@@ -27,7 +27,7 @@
         ///
         /// - Parameter look: Looks at the state under its lock.
         func wait(
-            until condition: @escaping Condition, within timeout: Duration,
+            until condition: @escaping Condition, timeout: Duration,
             look: @Sendable (Condition) -> Bool
         ) async -> Bool {
             if look(condition) { return true }

@@ -242,7 +242,7 @@
             let key = feed.keys.result(seat.lease, number)
             let answer = try await feed.cluster.transaction(
                 .make(then: [.get(feed.keys.head), .count(in: feed.keys.all(.session)), .get(key)]),
-                within: feed.settings.requestTimeout, at: "commit")
+                timeout: feed.settings.requestTimeout, at: "commit")
             guard let kept = FoundKeys(answer.responses).all(.result, in: feed.keys).first else { return nil }
             let outcome = try result(of: number, in: kept)
             try await feed.catchUp(with: answer, until: .now.advanced(by: feed.settings.requestTimeout))
@@ -295,7 +295,7 @@
                 if: [.modified(keys.session(seat.lease), at: seat.stamp), .empty(later)],
                 then: [.put(key, ResultRecord.refused(failure).bytes, lease: seat.lease)])
             let answer = try await feed.cluster.transaction(
-                request, within: feed.settings.requestTimeout, at: "commit")
+                request, timeout: feed.settings.requestTimeout, at: "commit")
             guard answer.succeeded else { return nil }
             seat.keep(number)
             return .refused(failure)
@@ -319,7 +319,7 @@
                 let left = ContinuousClock.now.duration(to: end)
                 if EtcdDefect.unfencedRetry.isPresent {
                     try await feed.catchUp()
-                } else if let place = try await seat.fence(in: feed, within: left) {
+                } else if let place = try await seat.fence(in: feed, timeout: left) {
                     guard try await feed.reach(Revision(etcd: place)) else { throw unknown() }
                 } else {
                     // The session is over, and with it nothing of its requests can come any more.

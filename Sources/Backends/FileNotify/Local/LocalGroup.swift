@@ -95,9 +95,9 @@ final class LocalGroup: Sendable {
     var isReadOnly: Bool { directory.access == .readOnly }
 
     /// How whoever waits in this process is woken.
-    var wakeUp: WakeUp {
+    var wakeUp: WakeUpMethod {
         switch hearing {
-        case .looks: .looking(every: NotificationService.lookInterval)
+        case .looks: .polling(every: NotificationService.lookInterval)
         case .signals: .sharedMemory
         case .bells:
             (try? NotificationService.shared())?.isDeaf(to: self) == false ? .fileEvents : .sharedMemory

@@ -33,7 +33,7 @@ public struct HubLauncher: Hashable, Sendable {
     /// - Parameter isReplacement: Starts a hub only where the last one was killed.
     /// - Throws: What kept the hub from starting, ``SharedCoreError/Code/unavailable`` at the timeout.
     func launch(
-        at endpoint: HubEndpoint, within timeout: Duration?, asReplacement isReplacement: Bool = false
+        at endpoint: HubEndpoint, timeout: Duration?, asReplacement isReplacement: Bool = false
     ) async throws(SharedCoreError) {
         guard case .ipc(let path) = endpoint else { return }
         let clock = SystemClock()
@@ -74,7 +74,7 @@ public struct HubLauncher: Hashable, Sendable {
     func keepLaunched(at endpoint: HubEndpoint) async {
         while (try? await Task.sleep(for: Self.watchPause)) != nil {
             // What keeps it from starting is heard by those who come next.
-            try? await launch(at: endpoint, within: nil)
+            try? await launch(at: endpoint, timeout: nil)
         }
     }
 
@@ -90,7 +90,7 @@ public struct HubLauncher: Hashable, Sendable {
             pause = min(pause * 2, Self.longestReplacementPause)
             guard await thread.run({ (try? HubSeat.ofSocket(path)) == .abandoned }) else { continue }
             do throws(SharedCoreError) {
-                try await launch(at: endpoint, within: nil, asReplacement: true)
+                try await launch(at: endpoint, timeout: nil, asReplacement: true)
             } catch {
                 await report(error)
             }

@@ -74,7 +74,7 @@ extension HubLink {
         case .greeting, .joined: grace = Self.closingGrace
         }
         guard welcome != nil else { return false }
-        return isOver(await askToClose(within: grace))
+        return isOver(await askToClose(timeout: grace))
     }
 
     /// Whether the answer to a close says that the session is over. What was refused for another reason, as on a full disk, the
@@ -86,12 +86,12 @@ extension HubLink {
         }
     }
 
-    private func askToClose(within patience: Duration) async -> PendingRequest.Answer {
+    private func askToClose(timeout: Duration) async -> PendingRequest.Answer {
         lastNumber += 1
         let number = lastNumber
         return await withCheckedContinuation { continuation in
             pending[number] = PendingRequest(
-                number: number, question: .close, deadline: clock.now().advanced(by: patience)
+                number: number, question: .close, deadline: clock.now().advanced(by: timeout)
             ) { continuation.resume(returning: $0) }
             // Behind what is on its way, in front of what would come too late.
             for waiting in unsent { pending[waiting].map { finish($0, with: .failure(.closed("hub"))) } }
@@ -108,7 +108,7 @@ extension HubLink {
         Task {
             while clock.now() < deadline {
                 if case .ended = phase { return }
-                if isOver(await askToClose(within: clock.now().duration(to: deadline))) { break }
+                if isOver(await askToClose(timeout: clock.now().duration(to: deadline))) { break }
                 let next = clock.now().advanced(by: Self.refusedPause)
                 try? await clock.sleep(until: min(next, deadline))
             }

@@ -67,7 +67,7 @@ public final class ZMQGroup: SharedGroup {
                 at: "\(endpoint)")
         }
         try endpoint.requireTrusted()
-        if let launcher = options.launcher { try await launcher.launch(at: endpoint, within: options.openTimeout) }
+        if let launcher = options.launcher { try await launcher.launch(at: endpoint, timeout: options.openTimeout) }
         // What was not there before may be another user's by now.
         try endpoint.requireTrusted()
         let link = try HubLink(to: endpoint, group: group, as: description, options: options)

@@ -71,7 +71,7 @@ package enum HubEnding {
     }
 
     private static func isTaken(_ host: String, _ port: UInt16) async -> Bool {
-        await SerialThread(name: "sc-hub-port").run { ListeningPort.answers(host, port, within: portPatience) }
+        await SerialThread(name: "sc-hub-port").run { ListeningPort.answers(host, port, timeout: portPatience) }
     }
 
     /// Opens the process; nil when it is dead, as seen from here.

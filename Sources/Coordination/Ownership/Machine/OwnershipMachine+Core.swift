@@ -45,7 +45,7 @@ extension OwnershipMachine {
             guard core.phase == .running, owner.record.state == .starting else { return nil }
             return publish(.running, of: holding, owner, because: "its core has started")
         case .stopping(let since):
-            let bound = since.advanced(by: rules.stopBound + killAllowance)
+            let bound = since.advanced(by: rules.stopTimeout + killAllowance)
             if bound <= now { return giveUp(owner, because: core.reason) }
             wake(at: bound)
             guard owner.record.state != .stopping else { return nil }
@@ -72,13 +72,13 @@ extension OwnershipMachine {
             self.core?.phase = .stopping(since: now)
             return .stopCore(epoch: core.epoch)
         case .stopping(let since):
-            let bound = since.advanced(by: rules.stopBound)
+            let bound = since.advanced(by: rules.stopTimeout)
             guard bound <= now else {
                 wake(at: bound)
                 return nil
             }
             self.core = nil
-            let reason = "it did not stop within \(rules.stopBound) of being fenced"
+            let reason = "it did not stop within \(rules.stopTimeout) of being fenced"
             return tell(Story(kind: .coreGivenUp, epoch: core.epoch, reason: reason))
         case .ended:
             self.core = nil
@@ -143,7 +143,7 @@ extension OwnershipMachine {
 
     /// Releases although the core still runs.
     private mutating func giveUp(_ owner: Standing<OwnerRecord>, because reason: String) -> Directive {
-        let late = "it did not stop within \(rules.stopBound)"
+        let late = "it did not stop within \(rules.stopTimeout)"
         return release(
             owner.claim,
             telling: [

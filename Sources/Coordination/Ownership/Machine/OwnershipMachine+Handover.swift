@@ -23,7 +23,7 @@ extension OwnershipMachine {
             // What was granted stays granted: an owner that leaves its section early still has its core to stop.
             wait.limit = max(wait.limit, handoverLimit(of: owner))
             if owner.record.state == .stopping, wait.stopLimit == nil {
-                wait.stopLimit = wait.patience.elapsed + rules.stopBound
+                wait.stopLimit = wait.patience.elapsed + rules.stopTimeout
             }
             wait.failure = "it did not hand over within \(wait.limit)"
             if let stopLimit = wait.stopLimit {
@@ -33,7 +33,7 @@ extension OwnershipMachine {
                 case .absent: break
                 }
                 if wait.patience.elapsed >= stopLimit {
-                    wait.failure = "its core did not stop within \(rules.stopBound)"
+                    wait.failure = "its core did not stop within \(rules.stopTimeout)"
                 }
             } else if wait.patience.elapsed < wait.limit {
                 self.wake(at: wait.patience.nextCount(limit: wait.limit))
@@ -81,7 +81,7 @@ extension OwnershipMachine {
 
     /// How long an owner has that was asked.
     func handoverLimit(of owner: Standing<OwnerRecord>) -> Duration {
-        min(rules.handoverDeadline + grantedBound(of: owner), rules.handoverHardMaximum)
+        min(rules.handoverTimeout + grantedBound(of: owner), rules.handoverMaximumTimeout)
     }
 
     /// What the critical section that the owner is in adds to the deadline. It was entered before the request, or its
@@ -100,7 +100,7 @@ extension OwnershipMachine {
         transaction.require(.epoch(OwnershipKey.owner, owner.claim))
         transaction.require(.absent(OwnershipKey.handover))
         let record = HandoverRecord(
-            name: myself.name, askedAt: now, deadline: rules.handoverDeadline, takesOverMain: wish == .takeOver,
+            name: myself.name, askedAt: now, deadline: rules.handoverTimeout, takesOverMain: wish == .takeOver,
             process: myself.process)
         transaction.put(OwnershipKey.handover, record.bytes, lifetime: .session)
         return .commit(
@@ -108,7 +108,7 @@ extension OwnershipMachine {
                 transaction: transaction,
                 stories: [
                     Story(
-                        kind: .asked, other: owner.claim, from: owner.record.state, bound: rules.handoverDeadline,
+                        kind: .asked, other: owner.claim, from: owner.record.state, bound: rules.handoverTimeout,
                         reason: wish == .takeOver ? "it was told to take over" : "a Main does not wait for an Executor")
                 ]))
     }
@@ -170,7 +170,7 @@ extension OwnershipMachine {
 
     /// Why no process is killed for a hand-over between this participant and one of `process`.
     func reasonNotToKill(_ process: ProcessIdentity) -> String? {
-        if rules.onDeadline == .fence { return "it is fenced as configured" }
+        if rules.onHandoverTimeout == .fence { return "it is fenced as configured" }
         if process == myself.process { return "it lives in the same process" }
         if process.bootID != myself.process.bootID { return "it runs on another machine" }
         return nil

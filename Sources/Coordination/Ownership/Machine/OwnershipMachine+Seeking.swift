@@ -138,7 +138,7 @@ extension OwnershipMachine {
     /// Replaces an owner by a newer epoch, in one commit.
     package func supersede(
         _ owner: Standing<OwnerRecord>, at now: BootInstant, provided conditions: [Transaction.Guard],
-        as end: OwnershipEnd, after stories: [Story] = [], because reason: String
+        as end: OwnershipEndReason, after stories: [Story] = [], because reason: String
     ) -> Directive {
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, owner.claim))

@@ -102,7 +102,7 @@ package struct OwnershipMachine: Sendable {
     /// Whether the store has refused the release of what is held for as long as a core may take to stop. Trying on is
     /// in vain then; the ownership ends with the session.
     package func isStuck(at now: BootInstant) -> Bool {
-        holding?.isStuckSince.map { $0.advanced(by: rules.stopBound) <= now } ?? false
+        holding?.isStuckSince.map { $0.advanced(by: rules.stopTimeout) <= now } ?? false
     }
 
     /// Takes the ownership that was lost, if one was.
@@ -178,13 +178,13 @@ package struct Participation: Hashable, Sendable {
 /// The times and choices by which ownership changes hands.
 package struct OwnershipRules: Hashable, Sendable {
     /// How long a Main waits for an owner that it has asked. Source: contract C3.
-    package var handoverDeadline = Duration.milliseconds(500)
+    package var handoverTimeout = Duration.milliseconds(500)
     /// The longest that a critical section's bound can make that wait. Source: contract C3.
-    package var handoverHardMaximum = Duration.seconds(5)
+    package var handoverMaximumTimeout = Duration.seconds(5)
     /// The treatment of an Executor that has not let go by then.
-    package var onDeadline = HandoverEnforcement.kill
+    package var onHandoverTimeout = HandoverTimeoutAction.kill
     /// How long a core may take to stop before it is given up.
-    package var stopBound = Duration.seconds(5)
+    package var stopTimeout = Duration.seconds(5)
 
     /// How long a holder may take to answer a challenge. Source: contract C6.
     package var answerBound = Duration.milliseconds(500)

@@ -33,7 +33,7 @@ enum DemandCases {
             try expect(try await first.answer(), is: Troupe.answer("call-1", from: .core), "what the first gets")
             // Long after it would have stopped for want of anybody else.
             let third = try await troupe.executor("third")
-            try await third.ask("call-3", within: .milliseconds(400))
+            try await third.ask("call-3", timeout: .milliseconds(400))
             try expect(try await third.answer(), is: "failed timeout", "what the third hears")
             try expect(try await troupe.owner()?.name, is: "first", "the owner while the second waits")
             try troupe.receive("call-2")

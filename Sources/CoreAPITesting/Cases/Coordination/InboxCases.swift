@@ -115,7 +115,7 @@ enum InboxCases {
                 try await executor.ask("call-1")
                 try await troupe.waits(1)
                 try troupe.receive("call-1", .nothingToShow)
-                let source: MessageAnswer.Source = mainOwns ? .inbox : .core
+                let source: MessageResult.Source = mainOwns ? .inbox : .core
                 try expect(try await executor.answer(), is: "nothing \(source)", "what ends the wait")
             }
         }

@@ -34,7 +34,7 @@ enum MessageSourceCases {
             // There is no time to wait for it; only a store that is slow to answer may let it ask again.
             var answer = ""
             for number in 1...20 where answer != Troupe.answer("call-1", from: .inbox) {
-                try await executor.ask("call-1", as: number, within: .zero)
+                try await executor.ask("call-1", as: number, timeout: .zero)
                 answer = try await executor.answer(number)
             }
             try expect(answer, is: Troupe.answer("call-1", from: .inbox), "what it gets")

@@ -42,7 +42,7 @@ enum OwnerCases {
                 let players = try await together(6) { number in
                     let executor = try await troupe.executor("executor-\(round)-\(number)", "linger=1")
                     // Nobody has a message for it, so it runs a core of its own or waits for the others'.
-                    try await executor.ask("call-\(round)-\(number)", within: .milliseconds(300))
+                    try await executor.ask("call-\(round)-\(number)", timeout: .milliseconds(300))
                     return executor
                 }
                 for player in players {

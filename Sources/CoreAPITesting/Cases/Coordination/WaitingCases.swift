@@ -19,7 +19,7 @@ enum WaitingCases {
             while delays.count < 20, !delays.contains(where: { $0 <= .milliseconds(100) }) {
                 let number = delays.count + 1
                 let begin = clock.now
-                try await executor.ask("call-1", as: number, within: .milliseconds(300))
+                try await executor.ask("call-1", as: number, timeout: .milliseconds(300))
                 try expect(try await executor.answer(number), is: "failed timeout", "what one hears at its deadline")
                 let delay = begin.duration(to: clock.now) - .milliseconds(300)
                 try expect(delay >= .zero, "the wait \(number) ends \(delay) after its deadline")
@@ -37,7 +37,7 @@ enum WaitingCases {
     ) { context in
         try await context.withTroupe { troupe in
             let executor = try await troupe.executor("executor")
-            try await executor.ask("call-1", within: .seconds(1))
+            try await executor.ask("call-1", timeout: .seconds(1))
             try await executor.ask("call-2", as: 2)
             try await troupe.reaches(.running, by: "executor")
             let other = try await troupe.executor("other", apart: true)

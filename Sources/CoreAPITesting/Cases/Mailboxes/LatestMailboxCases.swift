@@ -95,7 +95,7 @@ enum LatestMailboxCases {
                 try await wormhole.send(Parcel(number: number), to: .latest)
                 try await wormhole.send(Parcel(number: number), to: .queue)
             }
-            let expected: [(Replay, [String], [String])] = [
+            let expected: [(ReplayPolicy, [String], [String])] = [
                 (.none, [], []), (.latest, ["3"], ["3"]), (.pending, ["3"], ["1", "2", "3"]),
             ]
             for (round, (replay, latest, pending)) in expected.enumerated() {
@@ -174,7 +174,7 @@ enum LatestMailboxCases {
             try expect(
                 awake.heard.contains { if case .lagged = $0 { true } else { false } },
                 "the one that slept was passed over: a listener is no buffer")
-            try await eventually("the one that was slow has heard of the last", within: Patience.long) {
+            try await eventually("the one that was slow has heard of the last", timeout: TestTimeout.long) {
                 limping.value.last?.summary == "\(count)"
             }
             let heard = limping.value.reduce(0 as UInt64) { sum, event in
@@ -321,7 +321,7 @@ enum LatestMailboxCases {
     }
 
     private static func expectUndecodable(
-        _ wormhole: Wormhole, _ isExpected: (Undecodable.Reason) -> Bool, file: StaticString = #fileID,
+        _ wormhole: Wormhole, _ isExpected: (DecodingFailure.Reason) -> Bool, file: StaticString = #fileID,
         line: UInt = #line
     ) async throws {
         do {
@@ -329,7 +329,7 @@ enum LatestMailboxCases {
             throw CheckFailure("this cannot be decoded, but was: \(String(describing: found))", file, line)
         } catch let error as WormholeError {
             try expect(error.code == .undecodable, "the code of \(error)", file: file, line: line)
-            let isRight = error.undecodable.map { isExpected($0.reason) } == true
+            let isRight = error.decodingFailure.map { isExpected($0.reason) } == true
             try expect(isRight, "the reason of \(error)", file: file, line: line)
         }
     }

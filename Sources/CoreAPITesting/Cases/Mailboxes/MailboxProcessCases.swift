@@ -22,7 +22,7 @@ enum MailboxProcessCases {
             let kills = 6
             for kill in 1...kills {
                 let reached = kill * count * 4 / (kills + 2)
-                try await eventually("\(reached) messages are dealt with", within: Patience.long) {
+                try await eventually("\(reached) messages are dealt with", timeout: TestTimeout.long) {
                     try await store.list("done").entries.count >= reached
                 }
                 let victim = Int.random(in: 0..<2, using: &random)
@@ -31,8 +31,8 @@ enum MailboxProcessCases {
                 consumers[victim] = try await group.join()
                 try consumers[victim].send("consume")
             }
-            for sender in senders { try await sender.done(within: Patience.long) }
-            try await eventually("all are dealt with", within: Patience.long) {
+            for sender in senders { try await sender.done(timeout: TestTimeout.long) }
+            try await eventually("all are dealt with", timeout: TestTimeout.long) {
                 try await store.list("done").entries.count >= count * 4
             }
             try expect(try await store.list("done").entries.count, is: count * 4, "how many were dealt with")

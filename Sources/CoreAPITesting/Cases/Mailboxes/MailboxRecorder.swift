@@ -24,8 +24,8 @@ final class MailboxRecorder: Sendable {
     var heard: [MailboxEvent<Parcel>] { box.value }
 
     /// Waits until so many events were heard.
-    func hears(_ count: Int, within limit: Duration = Patience.usual) async throws {
-        try await eventually("\(count) events are heard, not \(self.heard.count)", within: limit) {
+    func hears(_ count: Int, timeout: Duration = TestTimeout.usual) async throws {
+        try await eventually("\(count) events are heard, not \(self.heard.count)", timeout: timeout) {
             self.heard.count >= count
         }
     }

@@ -22,7 +22,7 @@ enum QueueMailboxCases {
                 }
             }
             let messages = try await consumer.consume(.queue)
-            let taken = try await within(Patience.long, "all messages are taken") {
+            let taken = try await withTimeout(TestTimeout.long, "all messages are taken") {
                 var taken: [Parcel] = []
                 for try await message in messages {
                     taken.append(try message.message)
@@ -121,7 +121,9 @@ enum QueueMailboxCases {
                 return try await iterator.next()
             }
             await doomed.close()
-            let again = try await within(Patience.usual, "what the dead one had in hand") { try await next.value }
+            let again = try await withTimeout(TestTimeout.usual, "what the dead one had in hand") {
+                try await next.value
+            }
             try expect(try again?.message.number, is: 2, "what comes again")
             try expect(again?.item, is: second.item, "its name")
             try await again?.acknowledge()
@@ -192,7 +194,7 @@ enum QueueMailboxCases {
                 for number in 0..<20 {
                     replies.append(
                         try await requesters[requester].request(
-                            requester * 100 + number, of: doubling, within: Patience.usual))
+                            requester * 100 + number, of: doubling, timeout: TestTimeout.usual))
                 }
                 return replies
             }
@@ -210,10 +212,10 @@ enum QueueMailboxCases {
     ) { context in
         try await context.withGroup { group in
             let requester = Wormhole(try await group.open())
-            let asking = Task { try await requester.request(21, of: doubling, within: Patience.usual) }
+            let asking = Task { try await requester.request(21, of: doubling, timeout: TestTimeout.usual) }
             let doomed = try await group.open()
             let requests = try await Wormhole(doomed).requests(of: doubling)
-            let inHand = try await within(Patience.usual, "the request") {
+            let inHand = try await withTimeout(TestTimeout.usual, "the request") {
                 var iterator = requests.makeAsyncIterator()
                 return try await iterator.next()
             }
@@ -221,11 +223,11 @@ enum QueueMailboxCases {
             await doomed.close()
             let next = try await Wormhole(try await group.open()).requests(of: doubling)
             let serving = Task { for try await request in next { try await request.reply(request.request * 2) } }
-            let reply = try await within(Patience.usual, "the reply") { try await asking.value }
+            let reply = try await withTimeout(TestTimeout.usual, "the reply") { try await asking.value }
             try expect(reply, is: 42, "the reply of the next one")
             serving.cancel()
             do {
-                _ = try await requester.request(1, of: RequestID<Int, Int>("nobody"), within: .milliseconds(50))
+                _ = try await requester.request(1, of: RequestID<Int, Int>("nobody"), timeout: .milliseconds(50))
                 throw CheckFailure("nobody is there to reply", #fileID, #line)
             } catch let error as WormholeError {
                 try expect(error.code, is: .timeout, "the code of a request without a reply")
@@ -246,14 +248,14 @@ enum QueueMailboxCases {
             func outcome(_ ask: () async throws -> Int) async -> String {
                 do { return "\(try await ask())" } catch { return "\(error)" }
             }
-            let refusal = await outcome { try await requester.request(1, of: doubling, within: Patience.usual) }
+            let refusal = await outcome { try await requester.request(1, of: doubling, timeout: TestTimeout.usual) }
             try expect(refusal, is: "refused: closed today", "a refusal")
             let text = await outcome {
-                try await requester.request("text", of: RequestID<String, Int>("double"), within: Patience.usual)
+                try await requester.request("text", of: RequestID<String, Int>("double"), timeout: TestTimeout.usual)
             }
             try expect(text.hasPrefix("refused: The message cannot be read"), "a request that is no number: \(text)")
             let newer = await outcome {
-                try await requester.request(1, of: RequestID<Int, Int>("double", schema: 2), within: Patience.usual)
+                try await requester.request(1, of: RequestID<Int, Int>("double", schema: 2), timeout: TestTimeout.usual)
             }
             try expect(newer, is: "refused: The message has version 2, and this program knows up to 1.", "a newer one")
             serving.cancel()

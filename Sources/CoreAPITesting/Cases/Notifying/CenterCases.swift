@@ -26,7 +26,7 @@ enum CenterCases {
             let notifications = try await center.notifications(named: "news")
             try await poster.post("news", state: 8)
             try expect(try await notifications.check(), is: true, "the check of an observation")
-            let delivery = try await within(Patience.usual, "the post that was checked") {
+            let delivery = try await withTimeout(TestTimeout.usual, "the post that was checked") {
                 try await notifications.next()
             }
             try expect(delivery?.state, is: 8, "the state that is delivered after the check")
@@ -49,7 +49,7 @@ enum CenterCases {
             var (count, last) = (0 as UInt64, 0 as UInt64)
             // One delivery or several: it depends on when each was taken.
             while count < 3 {
-                let delivery = try await within(Patience.usual, "the posts of the other center") {
+                let delivery = try await withTimeout(TestTimeout.usual, "the posts of the other center") {
                     try await notifications.next()
                 }
                 count += try expectSome(delivery, "a delivery").count
@@ -81,7 +81,7 @@ enum CenterCases {
             // Something has come by now, if it is not held back.
             let other = try await center.notifications(named: "news")
             try await center.post("news", state: 22)
-            _ = try await within(Patience.usual, "the post at another observer") { try await other.next() }
+            _ = try await withTimeout(TestTimeout.usual, "the post at another observer") { try await other.next() }
             try expect(calls.value, is: [], "the calls while it is suspended")
             try expect(token.resume(), "it was suspended once")
             try await eventually("the call after the last resume") { !calls.value.isEmpty }
@@ -105,13 +105,13 @@ enum CenterCases {
             let waiting = Task { try await notifications.next() }
             try await center.post("news", state: 2)
             notifications.resume()
-            let delivery = try await within(Patience.usual, "what was held back") { try await waiting.value }
+            let delivery = try await withTimeout(TestTimeout.usual, "what was held back") { try await waiting.value }
             try expect(delivery?.state, is: 2, "the last state")
             notifications.suspend()
             try await center.post("news", state: 3)
             let held = Task { try await notifications.next() }
             notifications.cancel()
-            let nothing = try await within(Patience.usual, "the end") { try await held.value }
+            let nothing = try await withTimeout(TestTimeout.usual, "the end") { try await held.value }
             try expect(nothing, is: nil, "what a cancelled sequence gives")
         }
     }
@@ -151,7 +151,7 @@ enum CenterCases {
             try await center.post("own")
             try await eventually("the call that cancels itself") { calls.value == 1 }
             try await center.post("own")
-            _ = try await within(Patience.usual, "the post at another observer") { try await other.next() }
+            _ = try await withTimeout(TestTimeout.usual, "the post at another observer") { try await other.next() }
             try expect(calls.value, is: 1, "the calls of a handler that has cancelled itself")
         }
     }
@@ -174,7 +174,9 @@ enum CenterCases {
                 try await center.post("news")
                 try await eventually("a handler returns") { returned.value >= 1 }
                 let all = tokens.value
-                try await within(Patience.usual, "the other one as well") { for token in all { token.cancel() } }
+                try await withTimeout(TestTimeout.usual, "the other one as well") {
+                    for token in all { token.cancel() }
+                }
                 tokens.update { $0 = [] }
             }
         }
@@ -211,7 +213,7 @@ enum CenterCases {
             center.removeObserver(staying)
             let other = try await center.notifications(named: "second")
             try await center.post("second")
-            _ = try await within(Patience.usual, "the post at another observer") { try await other.next() }
+            _ = try await withTimeout(TestTimeout.usual, "the post at another observer") { try await other.next() }
             try expect(staying.count.value, is: 3, "the calls of an observer that was removed")
             try expect(leavingCount.value, is: 1, "the calls of an observer that went away")
         }

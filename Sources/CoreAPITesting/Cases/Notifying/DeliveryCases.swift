@@ -17,7 +17,7 @@ enum DeliveryCases {
             for round in 1...200 as ClosedRange<UInt64> {
                 let observation = try await store.observe("news")
                 let revision = try await poster.post("news", state: round)
-                let delivery = try await within(Patience.usual, "the post after `observe`") {
+                let delivery = try await withTimeout(TestTimeout.usual, "the post after `observe`") {
                     try await observation.next()
                 }
                 let expected = NotificationDelivery(
@@ -66,12 +66,12 @@ enum DeliveryCases {
             let observation = try await store.observe("news")
             for state in 1...1000 as ClosedRange<UInt64> { try await store.post("news", state: state) }
             try await store.sync()
-            let delivery = try await within(Patience.usual, "one delivery") { try await observation.next() }
+            let delivery = try await withTimeout(TestTimeout.usual, "one delivery") { try await observation.next() }
             try expect(delivery?.count, is: 1000, "how many posts the delivery stands for")
             try expect(delivery?.state, is: 1000, "the state that it carries")
             let next = Task { try await observation.next() }
             let revision = try await store.post("news")
-            let second = try await within(Patience.usual, "one more delivery") { try await next.value }
+            let second = try await withTimeout(TestTimeout.usual, "one more delivery") { try await next.value }
             try expect(second?.count, is: 1, "how many posts the second delivery stands for")
             try expect(second?.state, is: 1000, "the state after a post without a word")
             try expect(second?.revision, is: revision, "the revision of the second delivery")
@@ -86,14 +86,14 @@ enum DeliveryCases {
             let observation = try await store.observe("news")
             for round in 0..<50 {
                 try await store.post("news")
-                let delivery = try await within(Patience.usual, "the delivery") { try await observation.next() }
+                let delivery = try await withTimeout(TestTimeout.usual, "the delivery") { try await observation.next() }
                 try expect(delivery?.count, is: 1, "how many posts delivery \(round) stands for")
                 let waiting = Task { try await observation.next() }
                 try await store.post("other")
                 try await store.put("news", [1])
                 try await store.sync()
                 waiting.cancel()
-                let nothing = try await within(Patience.usual, "the wait ends") { try await waiting.value }
+                let nothing = try await withTimeout(TestTimeout.usual, "the wait ends") { try await waiting.value }
                 try expect(nothing, is: nil, "what a wait without a post gives")
             }
         }
@@ -161,7 +161,7 @@ enum DeliveryCases {
                 let observation = try await store.observe("news")
                 let other = ObservationRecorder(try await store.observe("news"))
                 let poster = Task { for _ in 0..<20 { try await store.post("news") } }
-                let handled = try await within(Patience.usual, "the loop over the observation ends") {
+                let handled = try await withTimeout(TestTimeout.usual, "the loop over the observation ends") {
                     var handled = 0
                     for try await _ in observation {
                         handled += 1
@@ -173,7 +173,9 @@ enum DeliveryCases {
                 try expect(handled, is: 1, "how many deliveries were handled in round \(round)")
                 try await poster.value
                 try await store.sync()
-                let late = try await within(Patience.usual, "a wait after the end") { try await observation.next() }
+                let late = try await withTimeout(TestTimeout.usual, "a wait after the end") {
+                    try await observation.next()
+                }
                 try expect(late, is: nil, "what a wait after the end gives")
                 try await other.reaches(20)
                 try await other.stop()

@@ -83,7 +83,7 @@ enum PostCases {
             try expect(state.state, is: 10, "the state for a late observer")
             try expect(state.count, is: 10, "the count for a late observer")
             let revision = try await poster.post("news", state: 11)
-            let delivery = try await within(Patience.usual, "the next post") { try await observation.next() }
+            let delivery = try await withTimeout(TestTimeout.usual, "the next post") { try await observation.next() }
             try expect(delivery?.count, is: 1, "how many posts the first delivery stands for")
             try expect(delivery?.revision, is: revision, "the revision of the first delivery")
             try expect(try await late.state(of: "news").count, is: 11, "the count after one more post")
@@ -157,7 +157,7 @@ enum PostCases {
             // A queue of a batch would take 2 MB or more.
             try expect(growth < 1 << 20, "a batch of posts costs less than 1 MiB, not \(growth) bytes")
             try await observer.sync()
-            let delivery = try await within(Patience.usual, "the delivery") { try await observation.next() }
+            let delivery = try await withTimeout(TestTimeout.usual, "the delivery") { try await observation.next() }
             try expect(delivery?.count, is: 524_288, "how many posts the delivery stands for")
             try expect(delivery?.state, is: 524_288, "the state that it carries")
             try expect(try await store.state(of: "news").count, is: 524_288, "the count of the posts")

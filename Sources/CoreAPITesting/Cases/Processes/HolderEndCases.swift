@@ -23,7 +23,7 @@ enum HolderEndCases {
 
                 let child = try await end.happen(to: peer)
                 defer { _ = try? child?.signal(.kill) }
-                try await eventually("what one held that was \(end.rawValue) is gone", within: .seconds(10)) {
+                try await eventually("what one held that was \(end.rawValue) is gone", timeout: .seconds(10)) {
                     recorder.mirror.entries.isEmpty
                 }
                 let kinds = recorder.mirror.changes.filter { $0.new == nil }.map(\.kind)

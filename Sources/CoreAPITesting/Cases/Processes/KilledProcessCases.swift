@@ -9,7 +9,7 @@ enum KilledProcessCases {
         "S9b", "killed before its commit is published, a process leaves the old value, and the next writer goes on",
         promises: [.multipleProcesses]
     ) { context in
-        try await context.atEach(context.harness.faultPlaces.beforePublication) { place, group in
+        try await context.atEach(context.harness.failPoints.beforePublication) { place, group in
             let store = try await group.open()
             try await store.put("key", text: "old")
             let recorder = try await WatchRecorder(store)
@@ -20,7 +20,9 @@ enum KilledProcessCases {
             try await store.catchUp()
             try expect(try await store.text("key"), is: "old", "what the killed one leaves")
             try expect(try await store.state(of: "news"), is: .never, "the post of its transaction")
-            _ = try await within(Patience.usual, "the next writer goes on") { try await store.put("key", text: "next") }
+            _ = try await withTimeout(TestTimeout.usual, "the next writer goes on") {
+                try await store.put("key", text: "next")
+            }
             try expect(try await store.text("key"), is: "next", "what the next writer has written")
             try await group.expectNewcomer(finds: "next", under: "key")
             try await recorder.reaches(try await store.put("end", text: ""))
@@ -34,7 +36,7 @@ enum KilledProcessCases {
         "S9c", "killed after its commit is published, a process leaves the new value, and its watchers hear of it (N9)",
         promises: [.multipleProcesses]
     ) { context in
-        try await context.atEach(context.harness.faultPlaces.afterPublication) { place, group in
+        try await context.atEach(context.harness.failPoints.afterPublication) { place, group in
             let store = try await group.open()
             try await store.put("key", text: "old")
             let recorder = try await WatchRecorder(store)
@@ -42,12 +44,14 @@ enum KilledProcessCases {
             try await peer.tell("arm \(place):kill")
             try peer.send("announce key new news 7")
             try await peer.ended()
-            try await eventually("the watch hears of it", within: convergence) {
+            try await eventually("the watch hears of it", timeout: convergence) {
                 recorder.mirror.entries["key"]?.value == Array("new".utf8)
             }
             try expect(try await store.text("key"), is: "new", "what the killed one leaves")
             try expect(try await store.state(of: "news").state, is: 7, "the post of its transaction")
-            _ = try await within(Patience.usual, "the next writer goes on") { try await store.put("key", text: "next") }
+            _ = try await withTimeout(TestTimeout.usual, "the next writer goes on") {
+                try await store.put("key", text: "next")
+            }
             try await group.expectNewcomer(finds: "next", under: "key")
             try await recorder.reaches(try await store.put("end", text: ""))
             let values = recorder.mirror.changes.filter { $0.key == "key" }.map { $0.new?.value }
@@ -99,7 +103,7 @@ enum KilledProcessCases {
         "N9a", "a poster killed between its write and its wake: observers in every process converge",
         promises: [.multipleProcesses]
     ) { context in
-        try await context.atEach(context.harness.faultPlaces.afterPublication) { place, group in
+        try await context.atEach(context.harness.failPoints.afterPublication) { place, group in
             let store = try await group.open()
             let recorder = ObservationRecorder(try await store.observe("news"))
             let observer = try await group.join()
@@ -108,8 +112,8 @@ enum KilledProcessCases {
             try await poster.tell("arm \(place):kill")
             try poster.send("announce key new news 7")
             try await poster.ended()
-            try await recorder.reaches(1, within: convergence)
-            try await eventually("the observer in another process is woken", within: convergence) {
+            try await recorder.reaches(1, timeout: convergence)
+            try await eventually("the observer in another process is woken", timeout: convergence) {
                 try await observer.tell("seen") == "1 7"
             }
             try expect(recorder.deliveries.map(\.state), is: [7], "the states that were delivered here")

@@ -40,10 +40,10 @@ enum ManyProcessesCases {
             for (number, peer) in peers.enumerated() { try peer.send("puts w\(number)/ 1500") }
             try await eventually("the processes are at work") { recorder.mirror.changedRevisions.count >= 100 }
             let late = try await WatchRecorder(store, keepsChanges: false)
-            for peer in peers { try await peer.done(within: Patience.long) }
+            for peer in peers { try await peer.done(timeout: TestTimeout.long) }
             let last = try await store.put("last", text: "x")
 
-            try await recorder.reaches(last, within: Patience.long)
+            try await recorder.reaches(last, timeout: TestTimeout.long)
             let mirror = recorder.mirror
             try expect(mirror.breaches, is: [], "breaches of the watch's order")
             try expect(mirror.laggedCount, is: 0, "how often the watch lagged")
@@ -54,12 +54,12 @@ enum ManyProcessesCases {
             }
             let entries = try await store.list().entries
             try expect(mirror.entries.values.sorted { $0.key < $1.key } == entries, "the watch knows what stands there")
-            try await late.reaches(last, within: Patience.long)
+            try await late.reaches(last, timeout: TestTimeout.long)
             try expect(late.mirror.breaches, is: [], "breaches of the order of a watch that began in the middle")
             try expect(
                 late.mirror.entries.values.sorted { $0.key < $1.key } == entries,
                 "a watch that began in the middle knows what stands there")
-            let watched = try await watcher.tell("watched \(last)", within: Patience.long).split(separator: " ")
+            let watched = try await watcher.tell("watched \(last)", timeout: TestTimeout.long).split(separator: " ")
             try expect(watched.dropFirst(2).first, is: "0", "how often a watch in another process went back")
             try expect(watched.last, is: Substring(last.description), "what it has come to")
         }
@@ -82,11 +82,11 @@ enum ManyProcessesCases {
             for state in 1...500 as ClosedRange<UInt64> {
                 if state == 100 { observers[0].killNow() }
                 if state == 200 { observers[1].signal(SIGKILL) }
-                _ = try await within(Patience.usual, "post \(state) goes on") {
+                _ = try await withTimeout(TestTimeout.usual, "post \(state) goes on") {
                     try await store.post("news", state: state)
                 }
             }
-            try await poster.done(within: Patience.long)
+            try await poster.done(timeout: TestTimeout.long)
             try await store.post("news", state: 77)
             try await recorder.reaches(1501)
             try expect(recorder.count, is: 1501, "how many posts were delivered here")
@@ -108,7 +108,7 @@ enum ManyProcessesCases {
             for observer in observers { try await observer.tell("observe news") }
             let posters = try await group.join(count: 3)
             for poster in posters { try poster.send("posts news 1000") }
-            for poster in posters { try await poster.done(within: Patience.long) }
+            for poster in posters { try await poster.done(timeout: TestTimeout.long) }
             let last = try await store.post("news", state: 77)
             try await recorder.reaches(3001)
             let revisions = recorder.deliveries.map(\.revision)

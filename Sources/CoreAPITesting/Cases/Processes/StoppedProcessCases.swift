@@ -10,7 +10,7 @@ enum StoppedProcessCases {
         "stopped inside a commit, a process holds up nobody, nothing is seen by halves, and it goes on when continued",
         promises: [.multipleProcesses, .stoppedWritersTolerated]
     ) { context in
-        let places = context.harness.faultPlaces
+        let places = context.harness.failPoints
         try await context.atEach(places.beforePublication + places.afterPublication) { place, group in
             let standing = places.afterPublication.contains(place) ? "new" : "old"
             let store = try await group.open()
@@ -21,7 +21,7 @@ enum StoppedProcessCases {
             try peer.send("announce key new news 7")
             try await peer.stopped()
 
-            try await within(Patience.usual, "the others go on") {
+            try await withTimeout(TestTimeout.usual, "the others go on") {
                 try await store.catchUp()
                 try expect(try await store.text("key"), is: standing, "the value at first")
                 for round in 0..<20 { try await store.put("other", text: "\(round)") }
@@ -51,7 +51,7 @@ enum StoppedProcessCases {
         "S15c", "a process that is stopped inside a commit delays the next commit by 250 ms at most",
         promises: [.multipleProcesses, .stoppedWritersTolerated], timeLimit: .seconds(600)
     ) { context in
-        let places = context.harness.faultPlaces
+        let places = context.harness.failPoints
         let clock = ContinuousClock()
         try await context.atEach(places.beforePublication + places.afterPublication) { place, group in
             let store = try await group.open()
@@ -70,7 +70,7 @@ enum StoppedProcessCases {
                 try await peer.tell("arm \(place):stop")
                 try peer.send("put key stopped")
                 try await peer.stopped()
-                let time = try await within(Patience.usual, "a commit past it") {
+                let time = try await withTimeout(TestTimeout.usual, "a commit past it") {
                     try await clock.measure { _ = try await store.put("key", text: "next") }
                 }
                 delays.append(time - median)
@@ -101,7 +101,7 @@ enum StoppedProcessCases {
                 try await Task.sleep(for: .microseconds(Int.random(in: 0..<3000, using: &random)))
                 peer.signal(SIGSTOP)
                 try await peer.stopped()
-                let number = try await within(Patience.usual, "the others go on in round \(round)") {
+                let number = try await withTimeout(TestTimeout.usual, "the others go on in round \(round)") {
                     try await store.put("key", text: "\(round)")
                     try await group.expectNewcomer(finds: "\(round)", under: "key")
                     return try await NumberedPair.read(under: "busy", byteCount: byteCount, in: store) ?? -1
@@ -115,7 +115,7 @@ enum StoppedProcessCases {
             let last = try await NumberedPair.read(under: "busy", byteCount: byteCount, in: store)
             try expect(last, is: count - 1, "the last number in the end")
             try expect(try await store.state(of: "busy").count, is: UInt64(count), "its posts, each once")
-            try await recorder.reaches(try await store.put("end", text: ""), within: Patience.long)
+            try await recorder.reaches(try await store.put("end", text: ""), timeout: TestTimeout.long)
             try expect(recorder.mirror.breaches, is: [], "breaches of the watch's order")
             try expect(recorder.mirror.laggedCount, is: 0, "how often the watch lagged")
             let values = recorder.mirror.changes.filter { $0.key == "busy/a" }.map { $0.new?.value }

@@ -17,7 +17,7 @@ enum SimulatedFaultCases {
             try group.stop(stopped)
             let call = Task { try await stopped.put("mine", [1]) }
 
-            let last = try await within(Patience.usual, "the others go on") {
+            let last = try await withTimeout(TestTimeout.usual, "the others go on") {
                 var last = Revision.zero
                 for round in 0..<200 as Range<UInt64> {
                     last = try await other.put("k", [UInt8(round)]).revision
@@ -32,7 +32,7 @@ enum SimulatedFaultCases {
             try expect(try await other.sessions().count, is: 2, "the number of participants: it is stopped, not dead")
 
             try group.continue(stopped)
-            let own = try await within(Patience.usual, "the stopped call ends") { try await call.value }
+            let own = try await withTimeout(TestTimeout.usual, "the stopped call ends") { try await call.value }
             try expect(own.revision > last, "the call takes effect after what the others did meanwhile")
             try await observer.reaches(200)
             try expect(observer.count, is: 200, "how many posts it was delivered")
@@ -72,9 +72,11 @@ enum SimulatedFaultCases {
                 ("state", { _ = try await victim.state(of: "news") }),
             ]
             for (name, call) in calls { try await expect(.sessionEnded, from: "\(name) of the dead", call) }
-            let watchEnd = try await within(Patience.usual, "the watch ends") { try await waiting.value }
+            let watchEnd = try await withTimeout(TestTimeout.usual, "the watch ends") { try await waiting.value }
             try expect(watchEnd, is: .sessionEnded, "how the watch of the dead ends")
-            let observationEnd = try await within(Patience.usual, "the observation ends") { try await idle.value }
+            let observationEnd = try await withTimeout(TestTimeout.usual, "the observation ends") {
+                try await idle.value
+            }
             try expect(observationEnd, is: .sessionEnded, "how the observation of the dead ends")
 
             try await witness.catchUp()
@@ -100,9 +102,9 @@ enum SimulatedFaultCases {
             let call = Task { try await code { try await victim.put("mine", [1]) } }
             let closing = Task { await victim.close() }
             try group.kill(victim)
-            let outcome = try await within(Patience.usual, "the call of the dead ends") { try await call.value }
+            let outcome = try await withTimeout(TestTimeout.usual, "the call of the dead ends") { try await call.value }
             try expect(outcome == .sessionEnded || outcome == .closed, "the call of the dead is refused")
-            try await within(Patience.usual, "the closing of the dead ends") { await closing.value }
+            try await withTimeout(TestTimeout.usual, "the closing of the dead ends") { await closing.value }
             try await witness.catchUp()
             try expect(try await witness.get("mine"), is: nil, "what the dead was to write")
             try expect(try await witness.sessions().map(\.id), is: [witness.session.id], "who is left")

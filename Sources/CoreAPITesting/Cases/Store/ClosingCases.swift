@@ -72,16 +72,18 @@ enum ClosingCases {
             try await eventually("all wait") { waiting.value == 4 }
             await store.close()
             for (number, waiter) in waiters.enumerated() {
-                let hasEnded = try await within(Patience.usual, "waiter \(number) ends") { try await waiter.value }
+                let hasEnded = try await withTimeout(TestTimeout.usual, "waiter \(number) ends") {
+                    try await waiter.value
+                }
                 try expect(hasEnded, "waiter \(number) gets the end, not an event")
             }
             // The end lasts, also for one who comes later.
             for watch in watches {
-                let event = try await within(Patience.usual, "a closed watch ends") { try await watch.next() }
+                let event = try await withTimeout(TestTimeout.usual, "a closed watch ends") { try await watch.next() }
                 try expect(event, is: nil, "the next event of a closed watch")
             }
             for observation in observations {
-                let delivery = try await within(Patience.usual, "a closed observation ends") {
+                let delivery = try await withTimeout(TestTimeout.usual, "a closed observation ends") {
                     try await observation.next()
                 }
                 try expect(delivery, is: nil, "the next delivery of a closed observation")
@@ -140,7 +142,7 @@ enum ClosingCases {
             }
             task.cancel()
             gate.open()
-            let outcome = try await within(Patience.usual, "the cancelled commit ends") { try await task.value }
+            let outcome = try await withTimeout(TestTimeout.usual, "the cancelled commit ends") { try await task.value }
             try expect(outcome, is: .cancelled, "the code of the cancelled commit")
             try expect(try await store.get("k")?.revision, is: before, "the revision of the entry")
         }
@@ -166,7 +168,9 @@ enum ClosingCases {
                     }
                     for _ in 0..<Int.random(in: 0...3, using: &random) { await Task.yield() }
                     task.cancel()
-                    let outcome = try await within(Patience.usual, "a cancelled commit ends") { try await task.value }
+                    let outcome = try await withTimeout(TestTimeout.usual, "a cancelled commit ends") {
+                        try await task.value
+                    }
                     switch outcome {
                     case nil: done += 1
                     case .cancelled: break
@@ -208,17 +212,21 @@ enum ClosingCases {
                 try await eventually("both wait") { begun.value == 2 }
                 waits.cancel()
                 wakes.cancel()
-                let event = try await within(Patience.usual, "the watch's wait ends") { try await waits.value }
+                let event = try await withTimeout(TestTimeout.usual, "the watch's wait ends") { try await waits.value }
                 try expect(event, is: nil, "what a cancelled wait at a watch gets")
-                let delivery = try await within(Patience.usual, "the observation's wait ends") { try await wakes.value }
+                let delivery = try await withTimeout(TestTimeout.usual, "the observation's wait ends") {
+                    try await wakes.value
+                }
                 try expect(delivery, is: nil, "what a cancelled wait at an observation gets")
             }
             // The watch and the observation are unharmed.
             let commit = try await store.commit(
                 Transaction(operations: [.put("k", [1], .persistent), .post("news", state: 3)]))
-            let event = try await within(Patience.usual, "the watch goes on") { try await watch.next() }
+            let event = try await withTimeout(TestTimeout.usual, "the watch goes on") { try await watch.next() }
             try expect(event?.revision, is: commit.revision, "the revision of the next event")
-            let delivery = try await within(Patience.usual, "the observation goes on") { try await observation.next() }
+            let delivery = try await withTimeout(TestTimeout.usual, "the observation goes on") {
+                try await observation.next()
+            }
             try expect(delivery?.revision, is: commit.revision, "the revision of the next delivery")
         }
     }
@@ -257,19 +265,20 @@ enum ClosingCases {
                     written.append(commit.revision)
                 }
                 executor.letGo()
-                if let event = try await within(Patience.usual, "the wait ends", { try await waits.value }) {
+                if let event = try await withTimeout(TestTimeout.usual, "the wait ends", { try await waits.value }) {
                     seen.append(event.revision)
                 }
-                if let delivery = try await within(Patience.usual, "the wait ends", { try await wakes.value }) {
+                if let delivery = try await withTimeout(TestTimeout.usual, "the wait ends", { try await wakes.value }) {
                     posts += delivery.count
                 }
             }
             while seen.count < written.count,
-                let event = try await within(Patience.usual, "an event that nobody took", { try await watch.next() })
+                let event = try await withTimeout(
+                    TestTimeout.usual, "an event that nobody took", { try await watch.next() })
             { seen.append(event.revision) }
             while posts < 300,
-                let delivery = try await within(
-                    Patience.usual, "a post that nobody took", { try await observation.next() })
+                let delivery = try await withTimeout(
+                    TestTimeout.usual, "a post that nobody took", { try await observation.next() })
             { posts += delivery.count }
             try expect(seen, is: written, "the revisions that the watch delivered, by those that were committed")
             try expect(posts, is: 300, "the number of posts that were delivered")
@@ -287,7 +296,7 @@ enum ClosingCases {
                 withUnsafeCurrentTask { $0?.cancel() }
                 await leaving.close()
             }
-            try await within(Patience.usual, "the close ends") { await task.value }
+            try await withTimeout(TestTimeout.usual, "the close ends") { await task.value }
             // A read looks at no participant's process, so the end is in the order or is not seen.
             try await staying.catchUp()
             try expect(try await staying.get("held"), is: nil, "what lived with the one that left")

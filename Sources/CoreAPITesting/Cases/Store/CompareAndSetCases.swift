@@ -69,7 +69,7 @@ enum CompareAndSetCases {
             let store = try await group.open()
             let peers = try await group.join(count: 8)
             for peer in peers { try peer.send("increment counter 250") }
-            for peer in peers { try await peer.done(within: Patience.long) }
+            for peer in peers { try await peer.done(timeout: TestTimeout.long) }
             try await store.catchUp()
             let counter = try expectSome(try await store.get("counter"), "the counter")
             try expect(String(decoding: counter.value, as: UTF8.self), is: "2000", "the counter for this process")
@@ -87,7 +87,7 @@ enum CompareAndSetCases {
             let recorder = try await WatchRecorder(store, keepsChanges: false)
             let peers = try await group.join(count: 20)
             for (index, peer) in peers.enumerated() { try peer.send("puts p\(index)/ 1000") }
-            for peer in peers { try await peer.done(within: Patience.long) }
+            for peer in peers { try await peer.done(timeout: TestTimeout.long) }
             try await store.catchUp()
             let entries = try await store.list().entries
             try expect(entries.count, is: 20_000, "the number of keys")

@@ -132,7 +132,7 @@ enum TransactionCases {
             }
             try expect(moved.reduce(0, +) > 0, "some transfers come through")
             try await handles[0].put("account/end", [0])
-            let breaches = try await within(Patience.usual, "the watch ends") { try await watching.value }
+            let breaches = try await withTimeout(TestTimeout.usual, "the watch ends") { try await watching.value }
             try expect(breaches, is: [], "breaches of the watch's order")
         }
     }

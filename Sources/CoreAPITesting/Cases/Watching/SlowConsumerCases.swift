@@ -10,7 +10,8 @@ enum SlowConsumerCases {
         try await context.withGroup(GroupSettings(historyByteCount: 32 << 10)) { group in
             let store = try await group.open()
             let watch = try await group.open().watch(.all)
-            guard case .snapshot = try await within(Patience.usual, "the snapshot", { try await watch.next() }) else {
+            guard case .snapshot = try await withTimeout(TestTimeout.usual, "the snapshot", { try await watch.next() })
+            else {
                 return try expect(false, "the watch begins with a snapshot")
             }
             for round in 0..<10_000 {
@@ -18,8 +19,8 @@ enum SlowConsumerCases {
             }
             let last = try await store.delete("k/0").revision
             guard
-                case .lagged(let snapshot) = try await within(
-                    Patience.usual, "the consumer hears of the changes", { try await watch.next() })
+                case .lagged(let snapshot) = try await withTimeout(
+                    TestTimeout.usual, "the consumer hears of the changes", { try await watch.next() })
             else {
                 return try expect(false, "the consumer is told that it lagged")
             }
@@ -27,7 +28,7 @@ enum SlowConsumerCases {
             var mirror = WatchMirror(previousValues: store.capabilities.features.contains(.previousValues))
             mirror.apply(.snapshot(snapshot))
             while mirror.revision < last {
-                let event = try await within(Patience.usual, "the changes after the snapshot") {
+                let event = try await withTimeout(TestTimeout.usual, "the changes after the snapshot") {
                     try await watch.next()
                 }
                 mirror.apply(try expectSome(event, "the watch goes on"))
@@ -38,7 +39,7 @@ enum SlowConsumerCases {
             try expect(mirror.entries.values.sorted { $0.key < $1.key }, is: final.entries, "what the consumer knows")
             try expect(mirror.breaches, is: [], "breaches of the watch's order")
             let next = try await store.put("k/0", [1])
-            let event = try await within(Patience.usual, "the next change") { try await watch.next() }
+            let event = try await withTimeout(TestTimeout.usual, "the next change") { try await watch.next() }
             guard case .changes(let set) = event else {
                 return try expect(false, "a consumer that has caught up is delivered changes")
             }
@@ -78,7 +79,7 @@ enum SlowConsumerCases {
                 }
             }
             try await writers[0].put("k/end", [1])
-            let mirror = try await within(Patience.usual, "the slow consumer comes to the end") {
+            let mirror = try await withTimeout(TestTimeout.usual, "the slow consumer comes to the end") {
                 try await consuming.value
             }
             context.note("the consumer took \(mirror.eventCount) events and lagged \(mirror.laggedCount) times")

@@ -39,7 +39,9 @@ enum WatchLifeCases {
             // What was cancelled is not looked at any more, so that a write costs what it did.
             let commit = try await store.put("k", [2])
             let watch = try await store.watch("k")
-            let event = try await within(Patience.usual, "the snapshot of one more watch") { try await watch.next() }
+            let event = try await withTimeout(TestTimeout.usual, "the snapshot of one more watch") {
+                try await watch.next()
+            }
             try expect(event?.revision, is: commit.revision, "the snapshot of one more watch")
         }
     }
@@ -59,18 +61,18 @@ enum WatchLifeCases {
             try await eventually("somebody waits") { waiting.value }
             watch.cancel()
             watch.cancel()
-            let ended = try await within(Patience.usual, "the waiter ends") { try await waiter.value }
+            let ended = try await withTimeout(TestTimeout.usual, "the waiter ends") { try await waiter.value }
             try expect(ended, is: nil, "what the waiter is given")
             let commit = try await store.put("k", [1])
-            let later = try await within(Patience.usual, "a later wait ends") { try await watch.next() }
+            let later = try await withTimeout(TestTimeout.usual, "a later wait ends") { try await watch.next() }
             try expect(later, is: nil, "what a later caller is given")
-            let events = try await within(Patience.usual, "a loop ends") {
+            let events = try await withTimeout(TestTimeout.usual, "a loop ends") {
                 var events = 0
                 for try await _ in watch { events += 1 }
                 return events
             }
             try expect(events, is: 0, "how many events a loop is given")
-            let kept = try await within(Patience.usual, "the event of another watch") { try await other.next() }
+            let kept = try await withTimeout(TestTimeout.usual, "the event of another watch") { try await other.next() }
             try expect(kept?.revision, is: commit.revision, "what another watch of the handle is given")
         }
     }
@@ -83,7 +85,7 @@ enum WatchLifeCases {
             let kept = try await store.watch(.all, from: .now)
             for _ in 0..<100 { _ = try await store.watch(.all) }
             let commit = try await store.put("k", [1])
-            let event = try await within(Patience.usual, "the event of the watch that was kept") {
+            let event = try await withTimeout(TestTimeout.usual, "the event of the watch that was kept") {
                 try await kept.next()
             }
             try expect(event?.revision, is: commit.revision, "what the watch that was kept is given")
@@ -106,8 +108,10 @@ enum WatchLifeCases {
                 try await store.sync()
                 let entry = try await store.get("k", consistency: .causal)
                 try expect(entry?.revision, is: commit.revision, "a causal read after `sync`, in round \(round)")
-                let event = try await within(Patience.usual, "the change before `sync`") { try await watch.next() }
-                let delivery = try await within(Patience.usual, "the post before `sync`") {
+                let event = try await withTimeout(TestTimeout.usual, "the change before `sync`") {
+                    try await watch.next()
+                }
+                let delivery = try await withTimeout(TestTimeout.usual, "the post before `sync`") {
                     try await observation.next()
                 }
                 try expect(event?.revision, is: commit.revision, "the change before `sync`, in round \(round)")

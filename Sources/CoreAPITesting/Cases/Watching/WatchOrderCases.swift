@@ -201,7 +201,7 @@ enum WatchOrderCases {
             try expect(recorder.mirror.breaches, is: [], "breaches of the watch's order")
 
             let late = try await store.watch("p")
-            let first = try await within(Patience.usual, "the snapshot") { try await late.next() }
+            let first = try await withTimeout(TestTimeout.usual, "the snapshot") { try await late.next() }
             try expect(
                 first, is: .snapshot(Snapshot(revision: cleared.revision, entries: [])),
                 "the first event of a late watch")
@@ -237,7 +237,7 @@ enum WatchOrderCases {
                 let waiting = Task { try await watch.next() }
                 let value = [UInt8](repeating: UInt8(round), count: size)
                 let commit = try await store.put("large", value)
-                let event = try await within(Patience.usual, "the large change") { try await waiting.value }
+                let event = try await withTimeout(TestTimeout.usual, "the large change") { try await waiting.value }
                 guard case .changes(let set) = event else {
                     let found = event.map { "an event of revision \($0.revision)" } ?? "the end"
                     return try expect(false, "the watch delivers the large change, not \(found)")
@@ -252,7 +252,7 @@ enum WatchOrderCases {
     private static func nextChanges(
         of watch: Watch, _ what: String, file: StaticString = #fileID, line: UInt = #line
     ) async throws -> ChangeSet {
-        let event = try await within(Patience.usual, "the watch delivers \(what)") { try await watch.next() }
+        let event = try await withTimeout(TestTimeout.usual, "the watch delivers \(what)") { try await watch.next() }
         if case .changes(let set) = event { return set }
         let found = event.map { "a snapshot of revision \($0.revision)" } ?? "the end"
         throw CheckFailure("\(what) should be delivered as a change, but the watch gave \(found)", file, line)

@@ -22,7 +22,9 @@ enum WatchResumptionCases {
                 let watch = try await reader.watch(.all, from: .after(point))
                 var revisions: [Revision] = []
                 while revisions.last ?? point < last {
-                    let event = try await within(Patience.usual, "what came after \(point)") { try await watch.next() }
+                    let event = try await withTimeout(TestTimeout.usual, "what came after \(point)") {
+                        try await watch.next()
+                    }
                     guard case .changes(let set) = event else { break }
                     revisions.append(set.revision)
                 }
@@ -63,7 +65,9 @@ enum WatchResumptionCases {
             let waiting = Task { try await watch.next() }
             var last = now
             while last.rawValue <= now.rawValue + 10 { last = try await store.put("k", [1]).revision }
-            let event = try await within(Patience.usual, "the first event of the future") { try await waiting.value }
+            let event = try await withTimeout(TestTimeout.usual, "the first event of the future") {
+                try await waiting.value
+            }
             try expect(event?.revision, is: last, "the revision of the first event")
         }
     }

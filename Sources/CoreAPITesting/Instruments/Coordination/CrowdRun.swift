@@ -25,7 +25,7 @@ package struct CrowdRun: Sendable {
             others = result.others
         }
         for peer in apart {
-            let words = try await peer.tell("crowdDone", within: Patience.long)
+            let words = try await peer.tell("crowdDone", timeout: TestTimeout.long)
                 .split(separator: " ", maxSplits: 2).map(String.init)
             count.served += Int(words[0]) ?? 0
             count.coreStarts += words.count > 1 ? Int(words[1]) ?? 0 : 0

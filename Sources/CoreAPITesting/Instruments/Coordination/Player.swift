@@ -30,13 +30,13 @@ package final class Player: Sendable {
 
     /// Tells it to do something, and gives its answer: see ``PlayerSession``.
     @discardableResult
-    package func tell(_ command: String, within limit: Duration = Patience.usual) async throws -> String {
+    package func tell(_ command: String, timeout: Duration = TestTimeout.usual) async throws -> String {
         switch place {
         case .apart(let peer):
-            return try await peer.tell("player " + command, within: limit)
+            return try await peer.tell("player " + command, timeout: timeout)
         case .here(let session, _):
             let words = command.split(separator: " ").map(String.init)
-            return try await CoreAPITesting.within(limit, "“\(name)” does: \(command)") {
+            return try await CoreAPITesting.withTimeout(timeout, "“\(name)” does: \(command)") {
                 try await session.run(words.first ?? "", Array(words.dropFirst()))
             }
         }
@@ -91,8 +91,8 @@ package final class Player: Sendable {
     // MARK: - What an Executor is told most
 
     /// Begins to wait for a message.
-    package func ask(_ callID: String, as number: Int = 1, within deadline: Duration = .seconds(120)) async throws {
-        try await tell("ask \(number) \(callID) \(Int(deadline / .milliseconds(1)))")
+    package func ask(_ callID: String, as number: Int = 1, timeout: Duration = .seconds(120)) async throws {
+        try await tell("ask \(number) \(callID) \(Int(timeout / .milliseconds(1)))")
     }
 
     /// What came of it.

@@ -72,7 +72,7 @@ final class PlayerSession: Sendable {
             }
         case "enter":
             return await written { core throws(SharedCoreError) in
-                try await core.enterCriticalSection(bound: .milliseconds(Int(first) ?? 0))
+                try await core.enterCriticalSection(maximumDuration: .milliseconds(Int(first) ?? 0))
             }
         case "finish":
             if case .executor(let executor) = participant { await executor.finish() }
@@ -116,7 +116,7 @@ final class PlayerSession: Sendable {
         let task = Task {
             do throws(CoordinationError) {
                 let answer = try await executor.message(
-                    forCallID: callID, deadline: .milliseconds(Int(arguments[2]) ?? 0), insisting: insisting)
+                    forCallID: callID, timeout: .milliseconds(Int(arguments[2]) ?? 0), insisting: insisting)
                 return Self.describe(answer)
             } catch {
                 return Answer(text: "failed \(error.code)", taken: nil)
@@ -126,7 +126,7 @@ final class PlayerSession: Sendable {
         return ""
     }
 
-    private static func describe(_ answer: MessageAnswer) -> Answer {
+    private static func describe(_ answer: MessageResult) -> Answer {
         guard case .message(let taken) = answer.content else {
             return Answer(text: "nothing \(answer.source)", taken: nil)
         }

@@ -25,15 +25,15 @@ package struct PlayerSettings: Hashable, Sendable {
             let value = parts.count > 1 ? parts[1] : ""
             let time = Duration.milliseconds(Int(value) ?? 0)
             switch parts[0] {
-            case "handover": options.handoverDeadline = time
-            case "maximum": options.handoverHardMaximum = time
+            case "handover": options.handoverTimeout = time
+            case "maximum": options.handoverMaximumTimeout = time
             case "answer": options.answerBound = time
             case "look": options.lookInterval = time
             case "budget": options.executorBudget = time
             case "linger": options.coreLinger = time
-            case "bound": options.stopBound = time
+            case "bound": options.stopTimeout = time
             case "entries": options.timelineCapacity = Int(value) ?? 0
-            case "fence": options.onDeadline = .fence
+            case "fence": options.onHandoverTimeout = .fence
             case "section": section = time
             case "fails": fails = true
             default:
@@ -47,8 +47,8 @@ package struct PlayerSettings: Hashable, Sendable {
 
     private static var patient: CoordinationOptions {
         var options = CoordinationOptions(
-            handoverDeadline: .seconds(60), handoverHardMaximum: .seconds(120), executorBudget: .seconds(300),
-            coreLinger: .milliseconds(50), stopBound: .seconds(60))
+            handoverTimeout: .seconds(60), handoverMaximumTimeout: .seconds(120), executorBudget: .seconds(300),
+            coreLinger: .milliseconds(50), stopTimeout: .seconds(60))
         options.answerBound = .seconds(60)
         return options
     }

@@ -15,7 +15,7 @@ struct ServedCore: Core {
         try await pass(.start)
         if settings.fails { throw PeerRefusal("the line is dead") }
         if let bound = settings.section {
-            try await context.enterCriticalSection(bound: bound)
+            try await context.enterCriticalSection(maximumDuration: bound)
             try await server.pass("section")
             try await context.leaveCriticalSection()
         }

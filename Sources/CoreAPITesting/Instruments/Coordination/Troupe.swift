@@ -148,7 +148,7 @@ package final class Troupe: Sendable {
     package func stored(_ callID: String) async throws {
         let callID = try expectSome(CallID(callID), "a call-id")
         let inbox = try Inbox(observer)
-        try await eventually("“\(callID)” is stored") { try await inbox.look(callID) != .absent }
+        try await eventually("“\(callID)” is stored") { try await inbox.state(of: callID) != .absent }
     }
 
     /// What the timeline tells.
@@ -172,13 +172,13 @@ package final class Troupe: Sendable {
     private static func text(of callID: String) -> String { "this is for \(callID)" }
 
     /// What a player answers that got the text of a call-id.
-    package static func answer(_ callID: String, from source: MessageAnswer.Source) -> String {
+    package static func answer(_ callID: String, from source: MessageResult.Source) -> String {
         "message \(source) ann bob \(text(of: callID))"
     }
 
     /// Makes sure that a player got the text of a call-id, wherever it came from.
     package static func check(_ answer: String, isTextOf callID: String, _ what: String) throws {
-        let isRight = [MessageAnswer.Source.inbox, .core].contains { answer == Self.answer(callID, from: $0) }
+        let isRight = [MessageResult.Source.inbox, .core].contains { answer == Self.answer(callID, from: $0) }
         try expect(isRight, "\(what): \(answer)")
     }
 

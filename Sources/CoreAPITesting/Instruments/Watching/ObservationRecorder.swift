@@ -34,8 +34,8 @@ package final class ObservationRecorder: Sendable {
     package var count: UInt64 { box.update { deliveries in deliveries.reduce(0) { $0 + $1.count } } }
 
     /// Waits until the deliveries stand for at least `count` posts.
-    package func reaches(_ count: UInt64, within limit: Duration = Patience.usual) async throws {
-        try await eventually("the observation stands for \(count) posts, not only \(self.count)", within: limit) {
+    package func reaches(_ count: UInt64, timeout: Duration = TestTimeout.usual) async throws {
+        try await eventually("the observation stands for \(count) posts, not only \(self.count)", timeout: timeout) {
             self.count >= count
         }
     }
@@ -45,6 +45,6 @@ package final class ObservationRecorder: Sendable {
     package func stop() async throws -> SharedCoreError? {
         observation.cancel()
         let task = task
-        return try await within(Patience.usual, "the observation ends") { await task.value }
+        return try await withTimeout(TestTimeout.usual, "the observation ends") { await task.value }
     }
 }

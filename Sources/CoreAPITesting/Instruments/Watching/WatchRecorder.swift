@@ -17,7 +17,7 @@ package final class WatchRecorder: Sendable {
     ) async throws {
         let watch = try await store.watch(prefixes, from: .snapshot)
         guard let first = try await watch.next() else {
-            throw ConditionNotMet(expectation: "a watch begins with a snapshot", limit: .zero)
+            throw ConditionNotMet(expectation: "a watch begins with a snapshot", timeout: .zero)
         }
         var mirror = WatchMirror(
             of: prefixes, keepsChanges: keepsChanges,
@@ -59,8 +59,8 @@ package final class WatchRecorder: Sendable {
     package var mirror: WatchMirror { box.value }
 
     /// Waits until everything up to a revision that touched the selected keys was delivered.
-    package func reaches(_ revision: Revision, within limit: Duration = Patience.usual) async throws {
-        try await eventually("the watch delivers revision \(revision), not only \(mirror.revision)", within: limit) {
+    package func reaches(_ revision: Revision, timeout: Duration = TestTimeout.usual) async throws {
+        try await eventually("the watch delivers revision \(revision), not only \(mirror.revision)", timeout: timeout) {
             box.update { mirror in mirror.revision >= revision }
         }
     }
@@ -75,6 +75,6 @@ package final class WatchRecorder: Sendable {
     /// Waits until the watch ends by itself.
     package func ended() async throws -> SharedCoreError? {
         let task = task
-        return try await within(Patience.usual, "the watch ends") { await task.value }
+        return try await withTimeout(TestTimeout.usual, "the watch ends") { await task.value }
     }
 }

@@ -38,7 +38,7 @@ extension ConnectivityMachine {
             step.actions += actions(of: .t10)
         case .t9 where !isRegistered:
             drop(into: &step) { $0.needsNetwork }
-            backOff.reset()
+            backoff.reset()
             step.actions += actions(of: .t10) + actions(of: .t2)
             step.reason = "The connection had not been made again: everything is restored, as in T2."
         default:

@@ -22,7 +22,7 @@ extension ConnectivityMachine {
         go(by: row)
         var step = Step(row.number, row.sentence, actions(of: row.number))
         guard row.number != .t14 else { return step }
-        backOff.reset()
+        backoff.reset()
         forgetCheck(&step)
         return step
     }
@@ -105,7 +105,7 @@ extension ConnectivityMachine {
         question = nil
         postponed = nil
         retryAt = nil
-        backOff.reset()
+        backoff.reset()
         return step
     }
 
@@ -117,7 +117,7 @@ extension ConnectivityMachine {
         case .foreground where position.connectivity == .disconnected:
             step = Step(nil, "The attempt failed; the network is waited for.")
         case .foreground:
-            let wait = backOff.failed()
+            let wait = backoff.failed()
             retryAt = now.advanced(by: wait)
             step = Step(.t2, "The attempt failed; the next one comes in \(wait).")
         case .background:
@@ -130,7 +130,7 @@ extension ConnectivityMachine {
     }
 
     /// The second half of T16: what the check has found.
-    mutating func checked(_ check: ConnectionCheck) -> Step {
+    mutating func checked(_ check: ConnectionStatus) -> Step {
         question = nil
         let wasConnected = position.connectivity == .connected
         let isInFront = position.application == .foreground
@@ -142,7 +142,7 @@ extension ConnectivityMachine {
         case .stands, .networkOnly:
             position.connectivity = .connected
             isRegistered = false
-            backOff.reset()
+            backoff.reset()
             return Step(
                 .t16, "The connection must be made anew.", levels + actions(of: isInFront ? .t2 : .t4))
         case .noNetwork:

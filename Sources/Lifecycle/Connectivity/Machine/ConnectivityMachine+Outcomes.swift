@@ -4,7 +4,7 @@ extension ConnectivityMachine {
     /// How carrying out an action went.
     public enum Outcome: Hashable, Sendable {
         /// It is done, and this was found.
-        case done(ConnectivityFinding)
+        case done(ConnectivityActionResult)
         /// It could not be done, for this reason.
         case failed(String)
     }
@@ -36,7 +36,7 @@ extension ConnectivityMachine {
         return isNews ? trace(step, from: from, cause: cause, at: now) : nil
     }
 
-    private mutating func done(_ action: ConnectivityAction, _ finding: ConnectivityFinding) -> Step? {
+    private mutating func done(_ action: ConnectivityAction, _ finding: ConnectivityActionResult) -> Step? {
         switch action {
         case .register:
             return registered()
@@ -112,14 +112,14 @@ extension ConnectivityMachine {
     }
 
     /// What to believe when a check tells nothing: a connection that cannot be checked is made anew.
-    private var unknownCheck: ConnectionCheck {
+    private var unknownCheck: ConnectionStatus {
         position.connectivity == .connected ? .networkOnly : .noNetwork
     }
 
     private mutating func registered() -> Step? {
         isRegistered = true
         owesSubscribe = true
-        backOff.reset()
+        backoff.reset()
         retryAt = nil
         let debt = position.application == .suspended ? [] : cellularDebt()
         if position.connectivity == .disconnected {

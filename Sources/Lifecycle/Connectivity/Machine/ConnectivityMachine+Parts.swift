@@ -72,7 +72,7 @@ extension ConnectivityMachine {
     }
 
     /// What is made up for once the application is awake and registered; a wake does its own work only.
-    func debts(after step: Step, from: LifePosition) -> [ConnectivityAction] {
+    func debts(after step: Step, from: LifecyclePosition) -> [ConnectivityAction] {
         let isStanding = isRegistered && position.connectivity == .connected && question == nil && wake == nil
         // A failure that led to nothing else is no reason to try again at once.
         let isNews = step.number != nil || from != position || !step.actions.isEmpty || !step.dropped.isEmpty

@@ -15,7 +15,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
     /// The table and the choices.
     public let rules: ConnectivityRules
     /// Its position.
-    public internal(set) var position: LifePosition
+    public internal(set) var position: LifecyclePosition
     /// The actions still to be done, in order. The first is the next, or under way.
     public package(set) var pending: [OrderedAction] = []
     /// Whether the connection to the server was made and registered on, as far as is known.
@@ -47,7 +47,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
     var interval: Duration
     /// When the keep-alive wakes the application at the latest, as far as is known.
     package var wakesBy: BootInstant?
-    var backOff: BackOff
+    var backoff: Backoff
     package var retryAt: BootInstant?
     private var lastNumber: UInt64 = 0
 
@@ -58,7 +58,8 @@ public struct ConnectivityMachine: Hashable, Sendable {
     ///   - rules: Pauses, bounds and what else is a matter of choice.
     ///   - seed: What the chance in its pauses comes from: the same seed, the same pauses.
     public init(
-        startingIn position: LifePosition = LifePosition(.foreground, .disconnected), isRegistered: Bool = false,
+        startingIn position: LifecyclePosition = LifecyclePosition(.foreground, .disconnected),
+        isRegistered: Bool = false,
         rules: ConnectivityRules = ConnectivityRules(), seed: UInt64
     ) {
         self.position = position
@@ -66,12 +67,13 @@ public struct ConnectivityMachine: Hashable, Sendable {
         self.rules = rules
         self.interval = rules.interval
         self.hasGivenUp = position.application == .suspended
-        self.backOff = BackOff(rules: rules.backOff, seed: seed)
+        self.backoff = Backoff(policy: rules.backoff, seed: seed)
     }
 
     /// The situation that decides the levels of services now.
-    public func situation(hasOtherActiveCall: Bool = false) -> Situation {
-        Situation(position.application, hasCellularCall: hasCellularCall, hasOtherActiveCall: hasOtherActiveCall)
+    public func conditions(hasOtherActiveCall: Bool = false) -> ServiceConditions {
+        ServiceConditions(
+            position.application, hasCellularCall: hasCellularCall, hasOtherActiveCall: hasOtherActiveCall)
     }
 
     /// When to call ``timePassed(at:)`` if nothing happens before; nil when there is nothing to wait for.
@@ -129,7 +131,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
 
     /// Makes the line of the trace, and puts what is to be done behind what was.
     mutating func trace(
-        _ result: Step, from: LifePosition, cause: ConnectivityTransition.Cause, at now: BootInstant
+        _ result: Step, from: LifecyclePosition, cause: ConnectivityTransition.Cause, at now: BootInstant
     ) -> ConnectivityTransition {
         var step = result
         step.actions += debts(after: step, from: from)
@@ -164,15 +166,15 @@ public struct ConnectivityRules: Hashable, Sendable {
     /// For how long the application sleeps again after a wake, unless the system has said otherwise before.
     public var interval: Duration
     /// How long to wait between attempts to connect.
-    public var backOff: BackOffRules
+    public var backoff: BackoffPolicy
 
     public init(
         unprepared: Unprepared = .stayAwake, budget: Duration = .seconds(10),
-        interval: Duration = .seconds(600), backOff: BackOffRules = BackOffRules()
+        interval: Duration = .seconds(600), backoff: BackoffPolicy = BackoffPolicy()
     ) {
         self.unprepared = unprepared
         self.budget = budget
         self.interval = interval
-        self.backOff = backOff
+        self.backoff = backoff
     }
 }

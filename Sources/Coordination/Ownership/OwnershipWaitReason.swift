@@ -1,14 +1,14 @@
 public import CoreAPI
 
 /// Why a participant that wants the core does not run it yet: what ``MainParticipant/start(takingOver:reporting:)`` and
-/// ``ExecutorParticipant/message(forCallID:deadline:insisting:reporting:)`` tell while they wait.
+/// ``ExecutorParticipant/message(forCallID:timeout:insisting:reporting:)`` tell while they wait.
 ///
 /// Source: contract C3, C6, C8, C14.
-public enum OwnershipWait: Hashable, Sendable {
+public enum OwnershipWaitReason: Hashable, Sendable {
     /// The owner was asked to hand over, and has this long from the request.
-    case handover(by: GroupOwner, within: Duration)
+    case handover(by: GroupOwner, timeout: Duration)
     /// The owner was asked and finishes a critical section first; this long from the request is granted to it.
-    case criticalSection(of: GroupOwner, within: Duration)
+    case criticalSection(of: GroupOwner, timeout: Duration)
     /// The owner did not let go in time and is killed; its session's end is awaited.
     case end(ofKilled: GroupOwner)
     /// The owner was challenged and has not answered yet.
@@ -59,7 +59,7 @@ extension GroupOwner {
 /// Why the machine's participant does not run a core yet.
 extension OwnershipMachine {
     /// The reason of the wait; nil when nothing is wanted, nothing is known yet, or the core runs.
-    var waiting: OwnershipWait? {
+    var waiting: OwnershipWaitReason? {
         if holding != nil { return core?.phase ?? .starting == .starting ? .coreStart : nil }
         guard isWaiting else { return nil }
         // Its own, of which it learns in the next step.
@@ -73,7 +73,7 @@ extension OwnershipMachine {
         return rest.map { .rest($0.length, after: $0.problem) }
     }
 
-    private func wait(for standing: Standing<OwnerRecord>) -> OwnershipWait? {
+    private func wait(for standing: Standing<OwnerRecord>) -> OwnershipWaitReason? {
         let owner = GroupOwner(standing)
         guard let handover = view.handover else {
             // The participant that will ask it says so when it does.
@@ -91,12 +91,12 @@ extension OwnershipMachine {
         return self.handover(by: standing)
     }
 
-    private func handover(by standing: Standing<OwnerRecord>) -> OwnershipWait {
+    private func handover(by standing: Standing<OwnerRecord>) -> OwnershipWaitReason {
         let owner = GroupOwner(standing)
         let counted = handoverWait.flatMap { $0.epoch == standing.claim ? max($0.limit, $0.stopLimit ?? .zero) : nil }
         let limit = max(counted ?? .zero, handoverLimit(of: standing))
         let isInSection = view.critical?.record.epoch == standing.claim
-        return isInSection ? .criticalSection(of: owner, within: limit) : .handover(by: owner, within: limit)
+        return isInSection ? .criticalSection(of: owner, timeout: limit) : .handover(by: owner, timeout: limit)
     }
 
     /// Whether a challenge to a claim stands that was not answered.

@@ -1,15 +1,15 @@
 internal import CoreAPI
 
 /// The waits between failed attempts; the same seed gives the same waits.
-public struct BackOff: Hashable, Sendable {
+public struct Backoff: Hashable, Sendable {
     /// The times.
-    public let rules: BackOffRules
+    public let policy: BackoffPolicy
     /// How many attempts have failed since the last success.
     public private(set) var failures = 0
     private var random: SeededRandom
 
-    public init(rules: BackOffRules = BackOffRules(), seed: UInt64) {
-        self.rules = rules
+    public init(policy: BackoffPolicy = BackoffPolicy(), seed: UInt64) {
+        self.policy = policy
         self.random = SeededRandom(seed: seed)
     }
 
@@ -18,7 +18,7 @@ public struct BackOff: Hashable, Sendable {
     /// - Returns: How long to wait before the next one.
     public mutating func failed() -> Duration {
         failures += 1
-        let bound = rules.first.doubled(failures - 1, upTo: rules.longest)
+        let bound = policy.first.doubled(failures - 1, upTo: policy.longest)
         return bound / 2 + random.duration(below: bound / 2)
     }
 
@@ -34,7 +34,7 @@ public struct BackOff: Hashable, Sendable {
 /// lost one server do not come back at one moment.
 ///
 /// Source: RFC 5626, 4.5 (flow recovery), with shorter times: a user is waiting.
-public struct BackOffRules: Hashable, Sendable {
+public struct BackoffPolicy: Hashable, Sendable {
     /// The upper bound of the wait after the first failure.
     public var first: Duration
     /// The upper bound of every wait.

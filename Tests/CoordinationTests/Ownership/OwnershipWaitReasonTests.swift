@@ -4,7 +4,7 @@ import Testing
 @testable import Coordination
 
 /// What a participant says that it waits for.
-struct OwnershipWaitTests {
+struct OwnershipWaitReasonTests {
     private let start = BootInstant(nanoseconds: 1_000_000_000_000)
     private let session = SessionID(rawValue: 10)
     private let other = SessionID(rawValue: 20)

@@ -3,7 +3,7 @@
     internal import Platform
 
     /// Where a cluster is, and how its members are reached.
-    public struct EtcdPlace: Hashable, Sendable {
+    public struct EtcdCluster: Hashable, Sendable {
         /// One member's door for clients.
         public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
             public let host: String

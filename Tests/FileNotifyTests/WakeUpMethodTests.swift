@@ -8,7 +8,7 @@ internal import Testing
 
 /// What a process does that the system lets watch no files, or not these.
 @Suite("Waiting without reports of writes", .timeLimit(.minutes(5)))
-struct WakeUpTests {
+struct WakeUpMethodTests {
     /// Why a peer cannot watch the bells.
     enum Obstacle: String, CaseIterable, CustomTestStringConvertible {
         case noInstance, noWatch, silentFileSystem
@@ -132,7 +132,7 @@ struct WakeUpTests {
             try victim.send("post name \(seen.prefix(1))")
             try await victim.ended()
             let killed = clock.now
-            try await eventually("the observer looks by itself", within: Patience.long) {
+            try await eventually("the observer looks by itself", timeout: TestTimeout.long) {
                 try await observer.tell("seen") == seen
             }
             quickest = min(quickest, clock.now - killed)
@@ -161,7 +161,7 @@ struct WakeUpTests {
         let peer = try await deafPeer(.silentFileSystem, in: path)
         try await peer.tell("watchCycles 10")
         let before = try openTargets(of: peer.pid).count
-        try await peer.tell("watchCycles 1000", within: .seconds(60))
+        try await peer.tell("watchCycles 1000", timeout: .seconds(60))
         #expect(try openTargets(of: peer.pid).count <= before)
         try await eventually("no thread sleeps any more") {
             try Directory(path: "/proc/\(peer.pid)/task").names().allSatisfy { thread in

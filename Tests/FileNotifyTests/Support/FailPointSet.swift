@@ -1,5 +1,5 @@
 /// The places in the middle of a write; see `FailPoint` in the backend.
-enum FaultPlaces {
+enum FailPointSet {
     /// In a compaction.
     static let compaction = [
         "compaction.afterSnapshot", "compaction.beforeSeal", "compaction.afterSeal", "build.beforeRename",
