@@ -67,7 +67,8 @@ struct ExecutorArguments {
                 guard let value = rest.popFirst() else { throw Self.usage("\(option) needs a value") }
                 values[option] = value
             } else {
-                throw Self.usage("“\(option)” is no option")
+                let remedy = Self.formerOptions[option].map { "; give \($0) in its place" } ?? ""
+                throw Self.usage("“\(option)” is no option" + remedy)
             }
         }
         let reader = ValueReader(values: values)
@@ -94,6 +95,12 @@ struct ExecutorArguments {
         "--memory-bytes", "--budget-ms",
         "--inbox-lifetime-ms", "--handover-timeout-ms", "--handover-maximum-timeout-ms", "--on-handover-timeout",
         "--parent",
+    ]
+
+    /// The names that options had before the first release, with those of now.
+    private static let formerOptions = [
+        "--deadline-ms": "--timeout-ms", "--handover-deadline-ms": "--handover-timeout-ms",
+        "--handover-hard-maximum-ms": "--handover-maximum-timeout-ms", "--on-deadline": "--on-handover-timeout",
     ]
 
     static func usage(_ problem: String) -> ExecutorFailure {

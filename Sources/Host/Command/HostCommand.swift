@@ -52,6 +52,7 @@ struct CommandFrame: Sendable {
         }
         let logger = Logger(label: "sharedcore")
         let environment = try EnvironmentLayer.ofProcess()
+        try FormerNames.refuse(in: environment)
         let file = try ConfigurationSearch(flag: global.file, environment: environment).read()
         let resolution = Resolution(
             flags: global.flags, environment: environment, file: file,

@@ -62,6 +62,9 @@ struct SharedCoreCommand: AsyncParsableCommand {
                 StandardError.write("sharedcore: \(message)")
             } else {
                 StandardError.write(lines: arguments.message(fullMessage(for: error)))
+                if let remedy = FormerNames.remedy(for: arguments.texts) {
+                    StandardError.write("sharedcore: \(remedy)")
+                }
             }
             // Wrong usage of a command that passes on the exit status of another one is told apart from what that one
             // says.

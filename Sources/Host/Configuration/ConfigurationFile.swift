@@ -102,6 +102,7 @@ private struct ConfigurationReader {
     }
 
     private func suggestion(for name: String) -> String {
+        if let now = FormerNames.keys[name] { return "; it is “\(now)” now." }
         // A key that was written without its section is the likeliest mistake.
         if let whole = names.first(where: { $0.hasSuffix("." + name) }) { return "; did you mean “\(whole)”?" }
         let sentence = Spelling.suggestion(for: name, among: names + sections)

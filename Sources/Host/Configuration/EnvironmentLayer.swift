@@ -55,6 +55,9 @@ enum EnvironmentLayer {
         }
     }
 
+    /// The variable that gives the setting of a key.
+    static func variable(of key: String) -> String { prefix + name(of: key) }
+
     /// The variable's name without the prefix, as the provider builds it from a key: `maximumTimeout` is
     /// `MAXIMUM_TIMEOUT`.
     static func name(of key: String) -> String {

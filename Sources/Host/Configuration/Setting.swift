@@ -42,7 +42,7 @@ struct AnySetting: Sendable {
 
     /// The environment variable that gives it, such as `SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT`.
     var environmentName: String {
-        EnvironmentLayer.prefix + EnvironmentLayer.name(of: name)
+        EnvironmentLayer.variable(of: name)
     }
 }
 

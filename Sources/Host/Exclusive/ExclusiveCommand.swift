@@ -102,7 +102,9 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
 
     /// Whether a command line calls this command, as far as can be told of one that is wrong.
     static func isNamed(in arguments: [String]) -> Bool {
-        let options = ["--config", "--backend", "--group", "--state-directory", "--durability", "--log-level"]
+        let options =
+            ["--config", "--backend", "--group", "--state-directory", "--durability", "--log-level"]
+            + FormerNames.options.keys
         var rest = arguments[...]
         while let word = rest.popFirst() {
             if options.contains(word) {
