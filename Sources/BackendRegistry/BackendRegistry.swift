@@ -82,7 +82,7 @@ public struct BackendConfiguration: Hashable, Sendable {
     }
 
     /// The absolute path of the group's own directory.
-    public var groupDirectory: String {
+    public var directory: String {
         stateDirectory.hasSuffix("/") ? stateDirectory + group : stateDirectory + "/" + group
     }
 }

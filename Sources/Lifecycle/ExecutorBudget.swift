@@ -49,7 +49,7 @@ public struct ExecutorBudget: Sendable {
     }
 
     /// Takes note of what happened, and tells what to do, in this order.
-    public mutating func hear(_ event: Event, at now: BootInstant) -> [Directive] {
+    public mutating func handle(_ event: Event, at now: BootInstant) -> [Directive] {
         guard killing == nil else { return [] }
         var directives: [Directive] = []
         switch event {

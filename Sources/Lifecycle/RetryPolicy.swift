@@ -1,4 +1,4 @@
-/// How often something that failed is tried again, and after which pauses: each is twice the one before, up to a bound.
+/// How often something that failed is tried again, and after which delays: each is twice the one before, up to a bound.
 public struct RetryPolicy: Hashable, Sendable {
     /// The decision after a failure.
     public enum Decision: Hashable, Sendable {
@@ -8,29 +8,29 @@ public struct RetryPolicy: Hashable, Sendable {
 
     /// How often it is tried in all.
     public let attempts: Int
-    /// The first pause.
-    public let pause: Duration
-    /// The longest pause.
-    public let longestPause: Duration
+    /// The first delay.
+    public let delay: Duration
+    /// The longest delay.
+    public let longestDelay: Duration
 
     /// - Parameters:
     ///   - attempts: How often it is tried in all; at least once.
-    ///   - pause: The first pause; each is twice as long as the one before.
-    ///   - longestPause: The longest pause; not shorter than the first.
-    public init(attempts: Int = 5, pause: Duration = .seconds(1), longestPause: Duration = .seconds(60)) {
+    ///   - delay: The first delay; each is twice as long as the one before.
+    ///   - longestDelay: The longest delay; not shorter than the first.
+    public init(attempts: Int = 5, delay: Duration = .seconds(1), longestDelay: Duration = .seconds(60)) {
         self.attempts = max(1, attempts)
-        self.pause = pause
-        self.longestPause = max(pause, longestPause)
+        self.delay = delay
+        self.longestDelay = max(delay, longestDelay)
     }
 
     /// Returns the decision after so many failures.
     public func decision(after failures: Int) -> Decision {
-        failures < attempts ? .again(after: pause(after: failures)) : .giveUp
+        failures < attempts ? .again(after: delay(after: failures)) : .giveUp
     }
 
     /// How long to wait after so many failures.
-    public func pause(after failures: Int) -> Duration {
-        pause.doubled(failures - 1, upTo: longestPause)
+    public func delay(after failures: Int) -> Duration {
+        delay.doubled(failures - 1, upTo: longestDelay)
     }
 }
 

@@ -70,39 +70,39 @@ public final class CoreScript: Sendable {
 
     public init() {}
 
-    /// From now on a core that comes to a moment stays there, also when it is told to stop, until ``resume(at:)``.
-    public func hang(at moment: CoreStep) {
-        state.withLock { _ = $0.hanging.insert(moment) }
+    /// From now on a core that comes to a step stays there, also when it is told to stop, until ``resume(at:)``.
+    public func hang(at step: CoreStep) {
+        state.withLock { _ = $0.hanging.insert(step) }
     }
 
-    /// Lets the cores go on that hang at a moment, and those that come to it later.
-    public func resume(at moment: CoreStep) {
+    /// Lets the cores go on that hang at a step, and those that come to it later.
+    public func resume(at step: CoreStep) {
         let waiting = state.withLock { state in
-            state.hanging.remove(moment)
-            return state.waiting.removeValue(forKey: moment) ?? []
+            state.hanging.remove(step)
+            return state.waiting.removeValue(forKey: step) ?? []
         }
         for core in waiting { core.continuation.resume() }
     }
 
-    /// Whether a core hangs at a moment now. One whose process was killed does nothing any more, nor does it hang.
-    public func isHanging(at moment: CoreStep) -> Bool {
-        state.withLock { $0.waiting[moment]?.contains { !ProcessExecutor.wasKilled($0.process) } ?? false }
+    /// Whether a core hangs at a step now. One whose process was killed does nothing any more, nor does it hang.
+    public func isHanging(at step: CoreStep) -> Bool {
+        state.withLock { $0.waiting[step]?.contains { !ProcessExecutor.wasKilled($0.process) } ?? false }
     }
 
-    /// From now on a core that comes to a moment fails there; with nil, no more. A stop cannot fail:
+    /// From now on a core that comes to a step fails there; with nil, no more. A stop cannot fail:
     /// there the reason is put on the timeline, as a problem.
-    public func fail(at moment: CoreStep, because reason: String?) {
-        state.withLock { $0.failures[moment] = reason.map(CoreFailure.init) }
+    public func fail(at step: CoreStep, because reason: String?) {
+        state.withLock { $0.failures[step] = reason.map(CoreFailure.init) }
     }
 
-    /// From now on a core that comes to a moment does this; what it throws is the core's failure, or at
+    /// From now on a core that comes to a step does this; what it throws is the core's failure, or at
     /// its stop a problem on the timeline.
     ///
     /// ```swift
     /// script.act(at: .start) { try await $0.enterCriticalSection(maximumDuration: .seconds(2)) }
     /// ```
-    public func act(at moment: CoreStep, _ action: @escaping @Sendable (CoreContext) async throws -> Void) {
-        state.withLock { $0.actions[moment] = action }
+    public func act(at step: CoreStep, _ action: @escaping @Sendable (CoreContext) async throws -> Void) {
+        state.withLock { $0.actions[step] = action }
     }
 
     /// From now on a core ends by itself when its server has nothing more for it.
@@ -115,25 +115,25 @@ public final class CoreScript: Sendable {
 
     var endsByItself: Bool { state.withLock(\.endsByItself) }
 
-    /// A core comes to a moment. First it acts, then it hangs, then it fails.
-    func pass(_ moment: CoreStep, in context: CoreContext) async throws {
+    /// A core comes to a step. First it acts, then it hangs, then it fails.
+    func pass(_ step: CoreStep, in context: CoreContext) async throws {
         let action = state.withLock { state in
-            if moment == .start { state.startCount += 1 }
-            return state.actions[moment]
+            if step == .start { state.startCount += 1 }
+            return state.actions[step]
         }
         if let action { try await action(context) }
         await withCheckedContinuation { continuation in
             let hangs = state.withLock { state in
-                let hangs = state.hanging.contains(moment)
+                let hangs = state.hanging.contains(step)
                 if hangs {
-                    state.waiting[moment, default: []].append(
+                    state.waiting[step, default: []].append(
                         Waiting(continuation: continuation, process: context.store.session.process))
                 }
                 return hangs
             }
             if !hangs { continuation.resume() }
         }
-        if let failure = state.withLock({ $0.failures[moment] }) { throw failure }
+        if let failure = state.withLock({ $0.failures[step] }) { throw failure }
     }
 }
 

@@ -20,12 +20,12 @@ public func eventually(
     }
 }
 
-/// Gives the result of an operation that must end within a limit, even when the operation hangs and ignores its
+/// Returns the result of an operation that must end within a timeout, even when the operation hangs and ignores its
 /// cancellation: the test then fails instead of standing still.
 ///
-/// - Throws: ``ConditionNotMet`` at the limit, else what the operation throws.
+/// - Throws: ``ConditionNotMet`` at the timeout, else what the operation throws.
 public func withTimeout<Value: Sendable>(
-    _ limit: Duration = TestTimeout.usual, _ expectation: String,
+    _ timeout: Duration = TestTimeout.usual, _ expectation: String,
     _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let result = OneResult<Value>()
@@ -33,8 +33,8 @@ public func withTimeout<Value: Sendable>(
         do { result.set(.success(try await operation())) } catch { result.set(.failure(error)) }
     }
     let timer = Task {
-        try await ContinuousClock().sleep(for: limit)
-        result.set(.failure(ConditionNotMet(expectation: expectation, timeout: limit)))
+        try await ContinuousClock().sleep(for: timeout)
+        result.set(.failure(ConditionNotMet(expectation: expectation, timeout: timeout)))
     }
     defer {
         timer.cancel()
@@ -90,14 +90,14 @@ public struct ConditionNotMet: Error, CustomStringConvertible {
     /// The condition that was waited for.
     public let expectation: String
     /// For how long.
-    public let limit: Duration
+    public let timeout: Duration
 
-    public init(expectation: String, limit: Duration) {
+    public init(expectation: String, timeout: Duration) {
         self.expectation = expectation
-        self.limit = limit
+        self.timeout = timeout
     }
 
-    public var description: String { "This did not happen within \(limit): \(expectation)" }
+    public var description: String { "This did not happen within \(timeout): \(expectation)" }
 }
 
 /// How long a case waits for what must come: long enough for a slow and busy machine, since only a failing case waits it

@@ -19,21 +19,21 @@ public struct WormholeError: Error, Hashable, Sendable, CustomStringConvertible 
         self.code = code
         self.message = message
         self.cause = cause
-        self.undecodable = nil
+        self.decodingFailure = nil
     }
 
     init(_ error: SharedCoreError) {
         code = .store
         message = "The group's store failed."
         cause = error
-        undecodable = nil
+        decodingFailure = nil
     }
 
-    init(_ undecodable: DecodingFailure) {
+    init(_ decodingFailure: DecodingFailure) {
         code = .undecodable
-        message = undecodable.description
+        message = decodingFailure.description
         cause = nil
-        self.undecodable = undecodable
+        self.decodingFailure = decodingFailure
     }
 
     public var description: String {
