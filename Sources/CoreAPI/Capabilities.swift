@@ -128,7 +128,7 @@ public enum WakeUpMethod: Hashable, Sendable {
     /// observer is noticed within 10 s, or within 250 ms by a participant that waits with a deadline.
     case sharedMemory
     /// By no signal: the participant polls, so it knows that much later.
-    case looking(every: Duration)
+    case polling(every: Duration)
 }
 
 /// A caller's requirements of a group. A backend that cannot meet them refuses at open.

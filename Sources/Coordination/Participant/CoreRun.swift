@@ -103,8 +103,8 @@ final class WitnessedRun: Sendable {
     }
 
     /// The epochs of others that run now.
-    func look() throws(SharedCoreError) -> [Revision] {
-        try hold.withLock { $0 }?.look() ?? []
+    func currentOthers() throws(SharedCoreError) -> [Revision] {
+        try hold.withLock { $0 }?.currentOthers() ?? []
     }
 
     /// Says that the core has stopped.

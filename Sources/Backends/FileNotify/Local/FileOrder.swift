@@ -59,9 +59,9 @@ package final class FileOrder: LocalOrder {
     package func room(for transaction: Transaction) -> OrderRoom? {
         guard transaction.isContent else { return nil }
         let log = local.logByteCount
-        return OrderRoom(
-            make: local.mustMakeRoom ? { [local] in _ = await local.makeRoom() } : nil,
-            regain: { [local] in await local.regainRoom(from: log) })
+        var make: (@Sendable () async -> Void)?
+        if local.mustMakeRoom { make = { [local] in _ = await local.makeRoom() } }
+        return OrderRoom(make: make) { [local] in await local.regainRoom(from: log) }
     }
 
     package func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded {
