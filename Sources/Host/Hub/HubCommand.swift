@@ -72,6 +72,7 @@
             notifier.stopping()
             // In a task of its own, because this one is cancelled.
             await Task { await hub.stop() }.value
+            await notifier.finish()
             if reportTo != nil { context.logger.notice("the hub has ended") }
         }
 

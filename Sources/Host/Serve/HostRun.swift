@@ -136,6 +136,7 @@ struct HostRun: Sendable {
         }
         report.print("The host has stopped.", ["event": "stopped"])
         await report.finish()
+        await notifier.finish()
     }
 
     /// Stops in order: no push is taken any more, and the Executors are asked to end.

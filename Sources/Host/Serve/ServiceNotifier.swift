@@ -37,6 +37,10 @@ struct ServiceNotifier: Sendable {
 
     func stopping() { send("STOPPING=1\nSTATUS=stopping") }
 
+    /// Waits until all messages are sent, or the manager has not read for ``patience`` seconds. The end of the process would
+    /// drop those that its thread has not sent yet.
+    func finish() async { await thread.run {} }
+
     /// Left out where the manager has many to read: the next one comes soon.
     func alive() { sendAtOnce("WATCHDOG=1") }
 
