@@ -68,7 +68,7 @@ struct SecurityLimitTests {
         Limit("before the shown one | # |", mail + "MailLimits.swift", "partCount = "),
         Limit("colons in From or To | # |", mail + "MailHead.swift", "groupCount = "),
         Limit("while they read it | #, then", "Cores/Maildir/MailAttempts.swift", "limit = "),
-        Limit("`-_.:+`, at most #.", mail + "CharacterSet.swift", "(1..."),
+        Limit("`-_.:+`, at most #.", mail + "MailText.swift", "(1..."),
         Limit("one line of at most #;", "ProgramOutput/ProgramText.swift", "maximumLineByteCount = "),
         Limit("each for # until its request", "Host/Metrics/MetricsServer.swift", "patience = "),
     ]

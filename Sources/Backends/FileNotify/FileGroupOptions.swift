@@ -1,5 +1,6 @@
 public import CoreAPI
 public import Platform
+internal import StoreEngine
 
 /// How a participant uses a group in files.
 public struct FileGroupOptions: Sendable {
@@ -30,5 +31,35 @@ public struct FileGroupOptions: Sendable {
         self.historyByteCount = historyByteCount
         self.requirements = requirements
         self.clock = clock
+    }
+}
+
+extension FileGroupOptions {
+    /// What a handle may do with a group.
+    public enum Access: Hashable, Sendable {
+        /// All that the contract promises: the handle is a participant with a session.
+        case participant
+        /// To look only. The handle has no session in the order, is not among the group's sessions and writes to no
+        /// file, so it also works for a user who may only read the directory and its files.
+        ///
+        /// What it gives up, beside writing: nobody can wake it, so it looks at an interval, see
+        /// ``Capabilities/wakeUp``; it cannot record that a dead participant's session is over or that an entry has
+        /// expired, so its watches hear of that when a participant has; and it cannot open a group that nobody has
+        /// opened since the machine was started.
+        case readOnly
+    }
+}
+
+extension Limits {
+    /// Refuses limits that promise what a record of the journal does not hold: a value that was accepted would be in the
+    /// way of every compaction.
+    func requireRecordable() throws(SharedCoreError) {
+        let most = StoreState.maximumTransactionByteCount
+        for (what, byteCount) in [("value", valueByteCount), ("transaction", transactionByteCount)]
+        where byteCount > most {
+            throw SharedCoreError(
+                .invalidArgument, "In files a \(what) has at most \(most) bytes, so the limit cannot be \(byteCount).",
+                at: "limits")
+        }
     }
 }

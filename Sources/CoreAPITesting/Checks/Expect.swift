@@ -51,3 +51,13 @@ private func short(_ value: some Any) -> String {
     let text = String(describing: value)
     return text.count <= 400 ? text : "\(text.prefix(400))… (\(text.count) characters)"
 }
+
+/// A check of a case that did not hold.
+package struct CheckFailure: Error, CustomStringConvertible {
+    /// What was checked, what was found, and where.
+    package let description: String
+
+    init(_ text: String, _ file: StaticString, _ line: UInt) {
+        description = "\(text) (\(file):\(line))"
+    }
+}

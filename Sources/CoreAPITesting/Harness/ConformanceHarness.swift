@@ -1,3 +1,5 @@
+public import CoreAPI
+
 /// How the suite gets at a backend. Writing one is all that a backend's author does.
 ///
 /// ```swift
@@ -37,4 +39,109 @@ extension ConformanceHarness {
     public var failPoints: FailPointSet { FailPointSet() }
     public var stopLimitation: HarnessLimitation? { nil }
     public var commitCost: CommitCost { .low }
+}
+
+/// One group that a harness has made for a case.
+public protocol ConformanceGroup: Sendable {
+    /// Opens one more handle: a participant with a session of its own.
+    func open(
+        _ description: SessionDescription, requiring requirements: Requirements
+    ) async throws(SharedCoreError) -> any SharedGroup
+
+    /// What a second process is told to find the group, words with one space between them: a path, an endpoint. Empty for a group of one
+    /// process.
+    var address: String { get }
+
+    /// Removes the group with everything that it has stored. All handles of this process are closed by then.
+    func remove() async
+
+    /// Ends a handle as the death of its process would: its session is over, nothing more of it takes effect.
+    func simulateKill(of handle: any SharedGroup) throws
+
+    /// Holds a handle up as a stop of its process would.
+    func simulateStop(of handle: any SharedGroup) throws
+
+    /// Lets a handle go on that was held up.
+    func simulateContinue(of handle: any SharedGroup) throws
+}
+
+extension ConformanceGroup {
+    public var address: String { "" }
+
+    public func simulateKill(of handle: any SharedGroup) throws {
+        throw HarnessLimitation("the death of a participant cannot be simulated here")
+    }
+
+    public func simulateStop(of handle: any SharedGroup) throws {
+        throw HarnessLimitation("the stop of a participant cannot be simulated here")
+    }
+
+    public func simulateContinue(of handle: any SharedGroup) throws {
+        throw HarnessLimitation("the stop of a participant cannot be simulated here")
+    }
+}
+
+/// What a case needs of the group that a harness makes for it. What is nil is the backend's own.
+public struct GroupSettings: Sendable {
+    /// The clock that the group lives by.
+    public var clock: (any TimeSource)?
+    /// The sizes that it accepts.
+    public var limits: Limits?
+    /// The bytes of changes that it keeps for watches that fall behind. Where it is nil, cases expect that a few hundred
+    /// KiB are kept.
+    public var historyByteCount: Int?
+
+    public init(clock: (any TimeSource)? = nil, limits: Limits? = nil, historyByteCount: Int? = nil) {
+        self.clock = clock
+        self.limits = limits
+        self.historyByteCount = historyByteCount
+    }
+}
+
+/// The named places at which a process of a backend can be stopped or killed in the middle of its work. Each is passed by
+/// every commit of a put and a post that somebody watches.
+public struct FailPointSet: Hashable, Sendable {
+    /// In a commit, before it is part of the order.
+    public var beforePublication: [String]
+    /// In a commit, after it has become part of the order.
+    public var afterPublication: [String]
+
+    public init(beforePublication: [String] = [], afterPublication: [String] = []) {
+        self.beforePublication = beforePublication
+        self.afterPublication = afterPublication
+    }
+}
+
+/// The program that plays a second process, and how it is started.
+public struct PeerProgram: Hashable, Sendable {
+    /// Its absolute path.
+    public var path: String
+    /// What it is given before anything else.
+    public var arguments: [String]
+
+    public init(path: String, arguments: [String] = []) {
+        self.path = path
+        self.arguments = arguments
+    }
+}
+
+/// What a commit costs a backend, by which the few cases that make very many of them choose their numbers.
+public enum CommitCost: Hashable, Sendable {
+    /// Microseconds: memory, files that processes share.
+    case low
+    /// More: a database, a disk that is waited for, a network. Such a case puts many posts into one commit or makes fewer
+    /// commits, and its result says so (``CaseResult/remarks``).
+    case high
+}
+
+/// Something that a case needs and that this machine, this build or this harness cannot do.
+public struct HarnessLimitation: Error, CustomStringConvertible {
+    /// Why not, for people.
+    public let reason: String
+
+    public init(_ reason: String) {
+        self.reason = reason
+    }
+
+    public var description: String { reason }
 }

@@ -2,6 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import Mailboxes
 internal import Platform
+internal import Synchronization
 
 /// The pushes of a group: mail that waits until an Executor has dealt with it, whoever is running.
 ///
@@ -136,5 +137,47 @@ struct PushQueue: Sendable {
     func count() async throws(SharedCoreError) -> Count {
         let pending = try await pending.count()
         return Count(waiting: pending.waiting, taken: pending.taken, givenUp: try await failed.count().total)
+    }
+}
+
+/// About how many pushes are kept: those that were counted, and what this process has done since. Who counted all of them
+/// for each one that comes would take longer with each, and most of all in a flood.
+final class PushRoom: Sendable {
+    private struct State {
+        var count = 0
+        var nextCount: BootInstant?
+    }
+
+    private let state = Mutex(State())
+
+    /// How long a count holds at least, for what others do meanwhile.
+    private static let interval = Duration.seconds(1)
+    /// A long queue takes long to count, which must not be most of what is done.
+    private static let share = 20
+
+    func mustCount(at now: BootInstant) -> Bool {
+        state.withLock { state in state.nextCount.map { $0 <= now } ?? true }
+    }
+
+    /// So many are there.
+    func counted(_ count: Int, from start: BootInstant, to end: BootInstant) {
+        let next = end.advanced(by: max(Self.interval, start.duration(to: end) * Self.share))
+        state.withLock { $0 = State(count: count, nextCount: next) }
+    }
+
+    /// Takes room for one more.
+    ///
+    /// - Returns: Nil when it is taken; how many there are when there is none.
+    func take(of capacity: Int) -> Int? {
+        state.withLock { state in
+            guard state.count < capacity else { return state.count }
+            state.count += 1
+            return nil
+        }
+    }
+
+    /// One has gone.
+    func free() {
+        state.withLock { $0.count -= 1 }
     }
 }

@@ -47,3 +47,59 @@ struct SoakSummary: Sendable {
         return lines.joined(separator: "\n")
     }
 }
+
+/// What a soak has done, and what came of it.
+struct SoakCount: Hashable, Sendable, CustomStringConvertible {
+    /// Executors that were started.
+    var pushes = 0
+    /// Messages that were sent, each with a call-id of its own.
+    var messages = 0
+    /// Call-ids whose own text was shown.
+    var delivered = 0
+    /// Messages that were shown again although whoever showed them had ended well.
+    var duplicates = 0
+    /// Processes that died of SIGKILL, one way or another.
+    var kills = 0
+    /// Killed as the owner: stopped first, then seen to own, then killed.
+    var owners = 0
+    /// Killed that were to kill themselves inside of a write.
+    var writers = 0
+    /// Killed that were to kill themselves between the commit of a message and its acknowledgement to the server.
+    var cores = 0
+    /// Participants that were stopped and continued.
+    var freezes = 0
+    /// Mains that were switched on.
+    var mains = 0
+    var rounds = 0
+
+    /// Call-ids whose own text nobody showed.
+    var lost: Int { messages - delivered }
+
+    var description: String {
+        "\(pushes) pushes for \(messages) messages in \(rounds) rounds, \(mains) Mains, \(freezes) freezes, \(kills) kills "
+            + "(\(owners) owners, \(writers) inside a write, \(cores) between commit and acknowledgement)"
+    }
+}
+
+/// One line of standard error that says how far a soak is. For terminals only.
+struct SoakProgress: Sendable {
+    let minutes: Double
+    private let clock = ContinuousClock()
+    private let begin = ContinuousClock().now
+
+    init(minutes: Double) {
+        self.minutes = minutes
+    }
+
+    func show(_ count: SoakCount) {
+        let percent = min(100, Int(begin.duration(to: clock.now) / .seconds(minutes * 60) * 100))
+        write("\r\u{1b}[K\(percent) %: \(count)")
+    }
+
+    func clear() { write("\r\u{1b}[K") }
+
+    private func write(_ text: String) {
+        // There is nobody left to tell when this fails.
+        try? StandardStream.error.write(Array(text.utf8))
+    }
+}

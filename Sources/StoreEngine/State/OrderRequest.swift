@@ -1,4 +1,4 @@
-package import CoreAPI
+public import CoreAPI
 
 /// A request for a place in the order of a group.
 package indirect enum OrderRequest: Sendable {
@@ -46,4 +46,18 @@ extension StoreState {
     }
 
     private var unchanged: RequestOutcome { .committed(Commit(revision: revision, changed: false)) }
+}
+
+/// What became of a transaction.
+public enum RequestOutcome: Hashable, Sendable {
+    case committed(Commit)
+    case refused(GuardFailure)
+
+    /// The commit, or the failure as the error that users see.
+    public func get() throws(SharedCoreError) -> Commit {
+        switch self {
+        case .committed(let commit): return commit
+        case .refused(let failure): throw SharedCoreError(failure)
+        }
+    }
 }

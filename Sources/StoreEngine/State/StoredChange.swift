@@ -25,3 +25,40 @@ public struct StoredChange: Sendable {
         128 + key.text.utf8.count + (old?.value.residentByteCount ?? 0) + (new?.value.residentByteCount ?? 0)
     }
 }
+
+/// The changes of one commit.
+public struct CommittedChanges: OrderElement {
+    public let revision: Revision
+    public let origin: SessionID
+    public let changes: [StoredChange]
+
+    public var residentByteCount: Int {
+        changes.reduce(64) { $0 + $1.residentByteCount }
+    }
+
+    /// What the commit costs with its values, wherever they lie.
+    var wholeByteCount: Int {
+        changes.reduce(64) {
+            $0 + 128 + $1.key.text.utf8.count + ($1.old?.value.count ?? 0) + ($1.new?.value.count ?? 0)
+        }
+    }
+}
+
+/// The changes of one transaction, one for each key: what stood before the first operation on it, and what stands after
+/// the last.
+struct ChangeCollector {
+    private(set) var changes: [StoredChange] = []
+    private var positions: [Key: Int] = [:]
+
+    mutating func add(_ change: StoredChange) {
+        // Almost every transaction touches a key once; the dictionary is filled only when there is a second change.
+        if changes.count == 1, positions.isEmpty { positions[changes[0].key] = 0 }
+        guard let position = positions[change.key] else {
+            if !changes.isEmpty { positions[change.key] = changes.count }
+            changes.append(change)
+            return
+        }
+        changes[position] = StoredChange(
+            key: change.key, kind: change.kind, old: changes[position].old, new: change.new)
+    }
+}

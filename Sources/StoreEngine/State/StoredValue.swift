@@ -47,3 +47,60 @@ public enum StoredValue: Sendable {
         }
     }
 }
+
+/// Where values lie that are too large to keep in every replica's memory, such as a journal file.
+///
+/// The values that refer to a source keep it alive, so a file that was replaced can be read until nobody needs it.
+public protocol ValueSource: AnyObject, Sendable {
+    /// Reads `count` bytes from `offset` on.
+    func bytes(at offset: UInt64, count: Int) throws(SharedCoreError) -> [UInt8]
+}
+
+/// Which values a decoder leaves where they lie instead of keeping their bytes.
+public struct ExternalValues: Sendable {
+    /// A value of more bytes than this is left where it lies unless something else is said.
+    public static let defaultThreshold = 4 << 10
+
+    /// Where the decoded bytes lie.
+    let source: any ValueSource
+    /// The place of the first decoded byte in the source.
+    let offset: UInt64
+    /// A value of more bytes is left there.
+    let threshold: Int
+
+    public init(source: any ValueSource, offset: UInt64, threshold: Int = ExternalValues.defaultThreshold) {
+        self.source = source
+        self.offset = offset
+        self.threshold = threshold
+    }
+}
+
+/// What a replica keeps under a key.
+public struct StoredEntry: Sendable {
+    public let value: StoredValue
+    public let revision: Revision
+    public let creationRevision: Revision
+    public let lifetime: Lifetime
+    public let origin: SessionID
+    /// When an expiring entry's time is over, in the present run of the machine.
+    public let expiry: BootInstant?
+
+    package init(
+        value: StoredValue, revision: Revision, creationRevision: Revision, lifetime: Lifetime, origin: SessionID,
+        expiry: BootInstant?
+    ) {
+        self.value = value
+        self.revision = revision
+        self.creationRevision = creationRevision
+        self.lifetime = lifetime
+        self.origin = origin
+        self.expiry = expiry
+    }
+
+    /// The entry with its bytes, as users see it.
+    public consuming func entry(for key: Key) throws(SharedCoreError) -> Entry {
+        Entry(
+            key: key, value: try value.bytes(), revision: revision, creationRevision: creationRevision,
+            lifetime: lifetime, origin: origin)
+    }
+}

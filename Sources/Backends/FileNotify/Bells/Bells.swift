@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Platform
 
 /// A set of the group's 256 bells. A bell is a small file: writing to it wakes whoever watches it.
 struct Bells: SetAlgebra, Hashable, Sendable {
@@ -84,5 +85,119 @@ struct Bells: SetAlgebra, Hashable, Sendable {
             defer { state.rest &= state.rest - 1 }
             return state.word * 64 + state.rest.trailingZeroBitCount
         }
+    }
+}
+
+/// What sets can do, word by word.
+extension Bells {
+    var isEmpty: Bool { words == .zero }
+
+    /// How many bells are in the set.
+    var bellCount: Int { (0..<Words.scalarCount).reduce(0) { $0 + words[$1].nonzeroBitCount } }
+
+    func contains(_ member: Bells) -> Bool { isSuperset(of: member) }
+
+    func isSuperset(of other: Bells) -> Bool { other.words & ~words == .zero }
+
+    func isDisjoint(with other: Bells) -> Bool { other.words & words == .zero }
+
+    func union(_ other: Bells) -> Bells { Bells(words: words | other.words) }
+
+    func intersection(_ other: Bells) -> Bells { Bells(words: words & other.words) }
+
+    func symmetricDifference(_ other: Bells) -> Bells { Bells(words: words ^ other.words) }
+
+    func subtracting(_ other: Bells) -> Bells { Bells(words: words & ~other.words) }
+
+    mutating func formUnion(_ other: Bells) { self = union(other) }
+
+    mutating func formIntersection(_ other: Bells) { self = intersection(other) }
+
+    mutating func formSymmetricDifference(_ other: Bells) { self = symmetricDifference(other) }
+
+    mutating func subtract(_ other: Bells) { self = subtracting(other) }
+
+    mutating func insert(_ member: Bells) -> (inserted: Bool, memberAfterInsert: Bells) {
+        defer { formUnion(member) }
+        return (!isSuperset(of: member), member)
+    }
+
+    mutating func update(with member: Bells) -> Bells? {
+        defer { formUnion(member) }
+        return isSuperset(of: member) ? member : nil
+    }
+
+    mutating func remove(_ member: Bells) -> Bells? {
+        defer { subtract(member) }
+        let found = intersection(member)
+        return found.isEmpty ? nil : found
+    }
+}
+
+/// Sets of bells in a page that processes share: four words, each of which is read and changed atomically.
+extension MappedPage {
+    func bells(at offset: Int) -> Bells {
+        var words = Bells.Words.zero
+        for word in words.indices { words[word] = load(at: offset + word * 8) }
+        return Bells(words: words)
+    }
+
+    func insert(_ bells: Bells, at offset: Int) {
+        for word in bells.words.indices where bells.words[word] != 0 {
+            insert(bells.words[word], at: offset + word * 8)
+        }
+    }
+
+    func remove(_ bells: Bells, at offset: Int) {
+        for word in bells.words.indices where bells.words[word] != 0 {
+            while true {
+                let known = load(at: offset + word * 8)
+                if replace(known, with: known & ~bells.words[word], at: offset + word * 8) { break }
+            }
+        }
+    }
+}
+
+/// FNV-1a, the same in every process, over the bytes of a path or of a name, and the bell that it comes to.
+///
+/// A change rings the bells of all paths above its key. The few short ones ring at every change, so they have bells of
+/// their own: otherwise they would ring for all who happen to share one with them.
+struct PathHash {
+    enum Domain: UInt64 {
+        case keys = 0xcbf2_9ce4_8422_2325
+        case notifications = 0x6c62_272e_07bb_0142
+    }
+
+    /// The bells of paths of no part or one, of two, of three, and of more.
+    private static let ofPaths: [Range<UInt64>] = [1..<8, 1..<8, 8..<120, 120..<248, 248..<256]
+    /// Names have none that rings at every change.
+    private static let ofNames: Range<UInt64> = 8..<248
+
+    private let domain: Domain
+    private var value: UInt64
+    /// How many parts the path has.
+    private var depth = 0
+
+    init(domain: Domain) {
+        self.domain = domain
+        value = domain.rawValue
+    }
+
+    mutating func combine(_ byte: UInt8) {
+        value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        if depth == 0 { depth = 1 }
+        if byte == UInt8(ascii: "/") { depth += 1 }
+    }
+
+    var bell: Bells {
+        let range =
+            switch domain {
+            case .keys: Self.ofPaths[min(depth, Self.ofPaths.count - 1)]
+            case .notifications: Self.ofNames
+            }
+        // The low bits of FNV depend on few input bits, so they are mixed with the high ones first.
+        let mixed = (value ^ (value >> 32)) &* 0x9e37_79b9_7f4a_7c15
+        let offset = ((mixed >> 32) * UInt64(range.count)) >> 32
+        return Bells(index: Int(range.lowerBound + offset))
     }
 }

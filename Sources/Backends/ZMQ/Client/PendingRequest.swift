@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import Platform
 internal import StoreEngine
+internal import Synchronization
 
 /// A request that waits to be sent or to be answered. Whoever acts for the link uses it, one at a time.
 final class PendingRequest {
@@ -57,4 +58,11 @@ final class PendingRequest {
             .outcomeUnknown, "The hub's answer did not come: the commit may or may not have taken effect.",
             at: fault.location, cause: "\(fault)")
     }
+}
+
+/// What a caller and the link know a request by: the caller's task may be cancelled before the link has it.
+final class RequestTicket: Sendable {
+    /// The request's number; 0 as long as it has none.
+    let number = Atomic<UInt64>(0)
+    let isWithdrawn = Atomic(false)
 }

@@ -1,5 +1,5 @@
 internal import Coordination
-internal import CoreAPI
+package import CoreAPI
 
 /// The witness of a case's cores: locks of a file, which also notes beside the store what it saw, so that a case need not
 /// believe the timeline.
@@ -26,4 +26,26 @@ struct NotingWitness: Witness {
         }
         return hold
     }
+}
+
+/// That a core saw another one run when it began.
+package struct OverlapSight: Hashable, Sendable {
+    /// The epoch of the core that began.
+    package let epoch: Revision
+    /// The epoch of the one that ran.
+    package let other: Revision
+
+    package init(epoch: Revision, other: Revision) {
+        self.epoch = epoch
+        self.other = other
+    }
+
+    /// Nil for a text of another form.
+    init?(_ text: String) {
+        let numbers = text.split(separator: "-").compactMap { UInt64($0) }
+        guard numbers.count == 2 else { return nil }
+        self.init(epoch: Revision(rawValue: numbers[0]), other: Revision(rawValue: numbers[1]))
+    }
+
+    var text: String { "\(epoch.rawValue)-\(other.rawValue)" }
 }

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import Glibc
 internal import Platform
+internal import StoreEngine
 internal import Synchronization
 
 /// The bytes of the file `sessions` that this process's participants hold locked while they live, and a look at those
@@ -58,5 +59,27 @@ final class SessionLocks: Sendable {
     /// Whether this process holds a byte.
     func isHeldHere(_ byte: Int) -> Bool {
         held.withLock { $0.contains(byte) }
+    }
+}
+
+extension SessionMark {
+    /// Whether the number of the session's process means that process to this one. Where the system does not tell the
+    /// namespace, as without /proc, numbers mean nothing and only the byte counts.
+    var namesProcess: Bool {
+        processNamespace != 0 && processNamespace == ProcessIdentity.currentNamespace
+    }
+}
+
+extension Session {
+    private static let readerCount = Atomic<UInt64>(0)
+
+    /// What stands for the session of a handle that only looks. It is in no order: its number is above all revisions.
+    static func reader(_ description: SessionDescription, at clock: any TimeSource) -> Session {
+        let number = readerCount.wrappingAdd(1, ordering: .relaxed).newValue
+        let present = ProcessIdentity.current
+        return Session(
+            id: SessionID(rawValue: .max - number),
+            process: ProcessIdentity(bootID: clock.bootID, pid: present.pid, startTime: present.startTime),
+            role: description.role, name: description.name, openedAt: clock.now())
     }
 }
