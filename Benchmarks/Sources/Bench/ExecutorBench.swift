@@ -114,7 +114,7 @@ final class ExecutorBench: Sendable {
         var variables = [
             "BACKEND": group.backend, "GROUP": group.group, "STATE_DIRECTORY": group.stateDirectory,
             "DURABILITY": durability,
-            "CORE_MAILDIR": maildir, "CORE_START_DURATION": "0s",
+            "CORE_MAILDIR": maildir, "CORE_START_DELAY": "0s",
         ]
         // The environment name of a setting is derived only where its name has no capital. The temporary group needs no
         // other: `zmq.secretKey`, `zmq.hubKey` and `zmq.clientKeys` are for ports.
