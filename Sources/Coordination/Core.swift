@@ -80,7 +80,8 @@ extension CoreContext {
     ///
     /// Source: contract C3.
     ///
-    /// - Parameter maximumDuration: How long the section may hold up a hand-over. It counts up to the configured maximum timeout.
+    /// - Parameter maximumDuration: How long the section may hold up a hand-over. It counts up to
+    ///   `handoverMaximumTimeout`.
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when a request is pending already, when the core is in a section, or
     ///   when it is superseded.
     public func enterCriticalSection(maximumDuration: Duration) async throws(SharedCoreError) {

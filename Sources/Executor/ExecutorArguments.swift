@@ -67,7 +67,8 @@ struct ExecutorArguments {
                 guard let value = rest.popFirst() else { throw Self.usage("\(option) needs a value") }
                 values[option] = value
             } else {
-                let remedy = Self.formerOptions[option].map { "; give \($0) in its place" } ?? ""
+                let name = option.split(separator: "=", maxSplits: 1).first.map(String.init) ?? option
+                let remedy = Self.formerOptions[name].map { "; give \($0) in its place" } ?? ""
                 throw Self.usage("“\(option)” is no option" + remedy)
             }
         }

@@ -30,7 +30,7 @@ public final class SimulatedRun<Value: Sendable>: Sendable {
         get async throws { try await value(timeout: .seconds(600)) }
     }
 
-    /// Returns the value that it returns within a limit. Lets time pass, no longer than it takes.
+    /// Returns the value of the run, and lets the group's time pass for as long as it takes.
     ///
     /// - Parameter timeout: The longest, in the group's time.
     /// - Throws: What ``value`` throws; ``SimulationStalled`` at the limit.

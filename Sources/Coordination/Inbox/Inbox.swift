@@ -53,14 +53,21 @@ public struct Inbox: Sendable {
         return (state, entry?.origin, entry?.revision ?? .zero)
     }
 
-    /// The messages that wait to be acknowledged, by call-id, and whether a participant has each in hand. One that this
-    /// version cannot read is left out.
-    package func unacknowledged() async throws(SharedCoreError) -> [CallID: Bool] {
-        var isTaken: [CallID: Bool] = [:]
-        for item in try await mailbox.contents().items.values {
-            if let callID = item.message.flatMap(InboxCoding.callID) { isTaken[callID] = item.take != nil }
-        }
-        return isTaken
+    /// A message that waits to be acknowledged.
+    package struct Unacknowledged: Sendable {
+        package let callID: CallID
+        /// The revision at which it was stored.
+        package let revision: Revision
+        /// Whether a participant has it in hand.
+        package let isTaken: Bool
+    }
+
+    /// Returns the messages that wait to be acknowledged, the oldest first. One that this version cannot read is left out.
+    package func unacknowledged() async throws(SharedCoreError) -> [Unacknowledged] {
+        try await mailbox.contents().items.values.compactMap { item -> Unacknowledged? in
+            guard let message = item.message, let callID = InboxCoding.callID(of: message) else { return nil }
+            return Unacknowledged(callID: callID, revision: message.creationRevision, isTaken: item.take != nil)
+        }.sorted { $0.revision < $1.revision }
     }
 
     /// Waits until what was found survives what the store promises.

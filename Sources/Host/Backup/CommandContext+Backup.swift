@@ -17,7 +17,7 @@ extension CommandContext {
         }
         #if ZMQ
             if try resolution.value(Settings.backend) == "zmq", case .ipc(let socket) = try resolution.hubEndpoint(),
-                (try? HubSeat.isOnMemory(atSocket: socket)) == true
+                try Self.isOnMemory(at: socket)
             {
                 throw CommandFailure(
                     .unavailable,
@@ -27,6 +27,16 @@ extension CommandContext {
         #endif
         return try resolution.groupDirectory()
     }
+
+    #if ZMQ
+        private static func isOnMemory(at socket: String) throws(CommandFailure) -> Bool {
+            do throws(SharedCoreError) {
+                return try HubSeat.isOnMemory(atSocket: socket)
+            } catch {
+                throw CommandFailure(error)
+            }
+        }
+    #endif
 
     /// Whether the configured group's content is in files of this machine.
     var isInFiles: Bool {

@@ -28,17 +28,17 @@ extension Resolution {
 extension Resolution {
     /// How ownership and messages are handled.
     func coordinationOptions() throws(CommandFailure) -> CoordinationOptions {
-        let deadline = try value(Settings.handoverTimeout)
+        let timeout = try value(Settings.handoverTimeout)
         let maximum = try value(Settings.handoverMaximumTimeout)
-        guard deadline <= maximum else {
+        guard timeout <= maximum else {
             var found = try find(Settings.handoverTimeout.erased)
             if found == nil { found = try find(Settings.handoverMaximumTimeout.erased) }
             throw .configuration(
-                (found.map { "\($0.origin): " } ?? "") + "handover.timeout is \(DurationText.write(deadline)); "
+                (found.map { "\($0.origin): " } ?? "") + "handover.timeout is \(DurationText.write(timeout)); "
                     + "it must not be longer than handover.maximumTimeout, which is \(DurationText.write(maximum)).")
         }
         return CoordinationOptions(
-            handoverTimeout: deadline, handoverMaximumTimeout: maximum,
+            handoverTimeout: timeout, handoverMaximumTimeout: maximum,
             onHandoverTimeout: try value(Settings.handoverOnTimeout),
             executorBudget: try value(Settings.executorBudget),
             inboxLifetime: try value(Settings.inboxLifetime))

@@ -70,7 +70,7 @@ struct Resolution: Sendable {
 
     private static func layer(
         of texts: [String: String], named name: String = "flags",
-        origin: @escaping @Sendable (AnySetting) -> SettingOrigin? = { .flag("--" + $0.name) }
+        origin: @escaping @Sendable (AnySetting) -> SettingOrigin? = { .flag($0.optionName) }
     ) -> Layer {
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
         for setting in Settings.all {

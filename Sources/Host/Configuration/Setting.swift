@@ -44,6 +44,11 @@ struct AnySetting: Sendable {
     var environmentName: String {
         EnvironmentLayer.variable(of: name)
     }
+
+    /// The option that gives it, for one that has an option, such as `--state-directory`.
+    var optionName: String {
+        "--" + EnvironmentLayer.name(of: name).lowercased().replacing("_", with: "-")
+    }
 }
 
 /// What holds when a setting is given nowhere.

@@ -160,7 +160,7 @@ struct DemoScenario: Sendable {
     /// Waits until a participant has joined the group.
     private func arrival(of name: String) async throws {
         let clock = ContinuousClock()
-        let limit = clock.now + scenarioDeadline
+        let limit = clock.now + scenarioTimeout
         while try await !driver.group.sessions().contains(where: { $0.name == name }) {
             guard clock.now < limit else { throw CommandFailure(.no, "the demo waited in vain: \(name) begins") }
             try await clock.sleep(for: .milliseconds(5))

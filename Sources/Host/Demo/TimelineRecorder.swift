@@ -34,7 +34,7 @@ actor TimelineRecorder {
     ///
     /// - Parameter expectation: What is waited for, for the failure at the limit.
     func first(
-        after revision: Revision = .zero, _ expectation: String, timeout: Duration = scenarioDeadline,
+        after revision: Revision = .zero, _ expectation: String, timeout: Duration = scenarioTimeout,
         where condition: @escaping @Sendable (TimelineRecord) -> Bool
     ) async throws -> TimelineRecord {
         if let record = records.first(where: { $0.revision > revision && condition($0) }) { return record }

@@ -64,27 +64,29 @@ struct PushMaildir: Sendable {
         var known = try await queue.knownArrivals()
         var wasFull = false
         var wasUnwatched = false
+        // At the start and where nothing has arrived for a while: arrivals tell of the rest.
+        var mustReadInbox = true
         while !stopping.isRaised {
+            // Before the folders: a message that is stored and moved behind this is an arrival there.
+            let waiting = mustReadInbox ? try await inbox?.unacknowledged() : nil
             let look = try await thread.run { [known] () throws(SystemCallError) in
                 try arrivals.look { known[PushQueue.part(for: $0)] != nil }
             }
             var rest = look.arrivals[...]
-            // Read after the folders: a message is in the inbox before its file leaves `new`.
-            let unacknowledged = try await inbox?.unacknowledged() ?? [:]
             var refusal: SharedCoreError?
             do throws(SharedCoreError) {
                 while let arrival = rest.first {
-                    try await push(arrival, unacknowledged, known: &known)
+                    try await push(arrival, known: &known)
                     rest.removeFirst()
                 }
-                try await pushUnannounced(unacknowledged, known: &known)
+                if let waiting { try await pushUnannounced(waiting, known: &known) }
             } catch {
                 guard error.code == .limitExceeded else { throw error }
                 // The Maildir is as it should be, and its messages are safe in it.
                 refusal = error
             }
             arrivals.confirm(look, except: rest)
-            try await forget(&known, except: look.standing, unacknowledged)
+            try await forget(&known, except: look.standing, waiting)
             works()
             if let refusal {
                 if !wasFull { logger.warning("messages of the Maildir \(path) wait there: \(refusal.sentence)") }
@@ -102,18 +104,18 @@ struct PushMaildir: Sendable {
             wasUnwatched = wasUnwatched || reason != nil
             let pause =
                 if look.isUnfinished { Self.unfinished } else if reason != nil { Self.unwatched } else { Self.idle }
+            let begin = ContinuousClock.now
             await thread.run { arrivals.wait(timeout: pause) }
+            mustReadInbox = ContinuousClock.now - begin >= pause
         }
     }
 
-    private func push(
-        _ arrival: MailArrivals.Arrival, _ inbox: [CallID: Bool], known: inout [String: String]
-    ) async throws(SharedCoreError) {
+    private func push(_ arrival: MailArrivals.Arrival, known: inout [String: String]) async throws(SharedCoreError) {
         let part = PushQueue.part(for: arrival.name)
         let callID = arrival.callID.flatMap { PushID.callID($0.text) }
-        let isAnnounced = callID.map { inbox[$0] != nil && known[PushQueue.part(for: $0)] != nil } ?? false
-        let isNew = try await queue.announce(callID, as: part, isPush: !isAnnounced)
-        known[part] = callID.map(PushQueue.part) ?? ""
+        let note = callID.map(PushQueue.part) ?? ""
+        let isNew = try await queue.announce(callID, as: part, noting: note)
+        known[part] = note
         if isNew, callID == nil {
             let problem = arrival.problem ?? "has a call-id that is not \(PushID.expectation)"
             logger.warning("the file “\(ValueText.oneLine(arrival.name))” of \(path) is no push: it \(problem)")
@@ -121,33 +123,42 @@ struct PushMaildir: Sendable {
     }
 
     /// Makes the messages of the inbox pushes that were not announced and that no participant has in hand.
-    private func pushUnannounced(_ inbox: [CallID: Bool], known: inout [String: String]) async throws(SharedCoreError) {
+    private func pushUnannounced(
+        _ inbox: [Inbox.Unacknowledged], known: inout [String: String]
+    ) async throws(SharedCoreError) {
         let announced = Set(known.values)
-        for (callID, isTaken) in inbox where !isTaken && PushID.callID(callID.text) != nil {
-            let part = PushQueue.part(for: callID)
-            guard !announced.contains(part) else { continue }
-            _ = try await queue.announce(callID, as: part)
-            known[part] = part
+        for message in inbox where !message.isTaken && PushID.callID(message.callID.text) != nil {
+            let part = PushQueue.part(for: message.callID)
+            // By its file, or as the same record of the inbox: one that was given back and stored anew is another one.
+            guard !announced.contains(part), known[part] != message.revision.description else { continue }
+            _ = try await queue.announce(
+                message.callID, as: part, noting: message.revision.description, replacing: known[part] != nil)
+            known[part] = message.revision.description
         }
     }
 
-    /// Forgets what has gone from the folder. What is in the inbox is known by its call-id from then on, so that its file is
-    /// a push again when it is given back.
+    /// Forgets what has gone from the folder and, where the inbox was read, from the inbox. What is in the inbox is known as
+    /// its record there from then on, so that its file is a push again when it is given back.
     private func forget(
-        _ known: inout [String: String], except names: Set<String>, _ inbox: [CallID: Bool]
+        _ known: inout [String: String], except names: Set<String>, _ inbox: [Inbox.Unacknowledged]?
     ) async throws(SharedCoreError) {
         let standing = Set(names.map(PushQueue.part))
-        let waiting = Set(inbox.keys.map(PushQueue.part))
-        let gone = known.filter { part, message in
-            !standing.contains(part) && !(part == message && waiting.contains(message))
-        }
+        // The note of a message is a revision.
+        let hasFileGone = known.contains { part, note in !standing.contains(part) && UInt64(note) == nil }
+        guard inbox != nil || hasFileGone else { return }
+        // Read behind the folders, a message is in the inbox whose file has left `new`.
+        let present = hasFileGone ? try await self.inbox?.unacknowledged() : inbox
+        let waiting = Dictionary(
+            (present ?? []).map { (PushQueue.part(for: $0.callID), $0.revision.description) },
+            uniquingKeysWith: { first, _ in first })
+        let gone = known.filter { part, _ in !standing.contains(part) && waiting[part] == nil }
         // A transaction has a size.
         for start in stride(from: 0, to: gone.count, by: 250) {
             let some = gone.dropFirst(start).prefix(250)
-            let kept = waiting.intersection(some.map(\.value))
-            try await queue.forgetArrivals(some.map(\.key), keeping: kept)
+            let kept = waiting.filter { message, _ in some.contains { $0.value == message } }
+            try await queue.forgetArrivals(some.map(\.key), noting: kept)
             for part in some.map(\.key) { known[part] = nil }
-            for part in kept { known[part] = part }
+            known.merge(kept) { _, new in new }
         }
     }
 }

@@ -12,8 +12,8 @@ extension PushQueue {
     /// What stands for a message of the inbox in a key. No name of a file has a slash.
     static func part(for callID: CallID) -> String { ItemName("inbox/" + callID.text).text }
 
-    /// What has become a push, by what stands for it: what stands for its message in the inbox, which is empty where a file has no
-    /// call-id, or an earlier version has noted it.
+    /// What has become a push, by what stands for it, with what was noted: of a file what stands for its message in the inbox,
+    /// which is empty where it has no call-id or an earlier version has noted it; of a message its revision in the inbox.
     func knownArrivals() async throws(SharedCoreError) -> [String: String] {
         var known: [String: String] = [:]
         for entry in try await group.list(KeyPrefix(Self.announced + "/")).entries {
@@ -26,20 +26,22 @@ extension PushQueue {
     /// Makes a file or a message of the inbox a push, in one step with noting that it is one.
     ///
     /// - Parameters:
+    ///   - callID: The message; nil for a file that is no push.
     ///   - part: What stands for it.
-    ///   - isPush: False to note it only.
+    ///   - isKnown: Whether another message was noted there before, which this one replaces.
     /// - Returns: Whether it was not noted before.
-    func announce(_ callID: CallID?, as part: String, isPush: Bool = true) async throws(SharedCoreError) -> Bool {
-        let pushed = isPush ? callID : nil
-        if pushed != nil { try await requireRoom() }
+    func announce(
+        _ callID: CallID?, as part: String, noting note: String, replacing isKnown: Bool = false
+    ) async throws(SharedCoreError) -> Bool {
+        if callID != nil { try await requireRoom() }
         let key = try Key(Self.announced + "/" + part)
         var transaction = Transaction()
-        transaction.require(.absent(key))
-        transaction.put(key, Array((callID.map(Self.part) ?? "").utf8))
-        if let pushed {
+        if !isKnown { transaction.require(.absent(key)) }
+        transaction.put(key, Array(note.utf8))
+        if let callID {
             // The same name may come again when its file has gone; the item then is another one.
             try pending.addSend(
-                of: push(for: pushed).bytes, as: ItemName("file \(UInt64.random(in: .min ... .max))"), to: &transaction)
+                of: push(for: callID).bytes, as: ItemName("file \(UInt64.random(in: .min ... .max))"), to: &transaction)
         }
         do throws(SharedCoreError) {
             _ = try await group.commit(transaction)
@@ -50,11 +52,11 @@ extension PushQueue {
         }
     }
 
-    /// Forgets some that were noted, and notes messages of the inbox, each by what stands for it.
-    func forgetArrivals(_ parts: [String], keeping messages: Set<String>) async throws(SharedCoreError) {
+    /// Forgets some that were noted, and notes messages of the inbox by what stands for each.
+    func forgetArrivals(_ parts: [String], noting messages: [String: String]) async throws(SharedCoreError) {
         var transaction = Transaction()
         for part in parts { transaction.delete(try Key(Self.announced + "/" + part)) }
-        for part in messages { transaction.put(try Key(Self.announced + "/" + part), Array(part.utf8)) }
+        for (part, note) in messages { transaction.put(try Key(Self.announced + "/" + part), Array(note.utf8)) }
         if !transaction.operations.isEmpty { _ = try await group.commit(transaction) }
     }
 }

@@ -30,7 +30,7 @@ struct MemoryDriver: ParticipantDriver {
         let handle = try await open(.executor, as: name)
         let life = SimulatedLife()
         let request = ExecutorRequest(
-            callID: callID, timeout: scenarioDeadline, maildir: maildir, startDelay: startDelay,
+            callID: callID, timeout: scenarioTimeout, maildir: maildir, startDelay: startDelay,
             options: options,
             witness: MortalWitness(witness: witness, life: life))
         return MemoryProcess(handle, life, stopping: { $0.cancel() }) { show in

@@ -5,7 +5,7 @@ internal import ProgramOutput
 
 /// How long each push waits for its message, and a scenario for what must come: only a machine that is far too busy, or a
 /// fault, makes anything wait that long.
-let scenarioDeadline = Duration.seconds(60)
+let scenarioTimeout = Duration.seconds(60)
 
 /// Starts the Mains and Executors of a scenario: as processes, or simulated in this process where the backend lives in one.
 protocol ParticipantDriver: Sendable {
@@ -42,15 +42,16 @@ protocol TestProcess: Sendable {
 }
 
 extension TestProcess {
-    /// Asks it to end, kills it after a second, and waits for its end, also when the task is cancelled.
-    func stop() async {
+    /// Asks it to end, kills it when it has not ended in time, and waits for its end, also when the task is cancelled.
+    @discardableResult
+    func stop(timeout: Duration = .seconds(1)) async -> ProgramEnd {
         let timer = Task {
-            try await Task.sleep(for: .seconds(1))
+            try await Task.sleep(for: timeout)
             kill()
         }
+        defer { timer.cancel() }
         terminate()
-        _ = await end()
-        timer.cancel()
+        return await end()
     }
 }
 
@@ -106,8 +107,7 @@ extension ParticipantDriver {
         do {
             let value = try await body(main)
             let wasThere = !main.hasEnded
-            main.terminate()
-            let end = await main.end()
+            let end = await main.stop(timeout: Task.isCancelled ? .seconds(1) : scenarioTimeout)
             switch end {
             case .exited(0), .killed(by: 9): return (value, nil)
             // Asked to end on its way to the core, before it could say so or even handle the signal.

@@ -11,7 +11,7 @@ struct ProcessDriver: ParticipantDriver {
     let programs: ScenarioPrograms
 
     func startExecutor(for callID: CallID, as name: String, failPoint: String?) async throws -> any TestProcess {
-        try programs.startExecutor(for: callID, as: name, deadline: scenarioDeadline, failPoint: failPoint)
+        try programs.startExecutor(for: callID, as: name, timeout: scenarioTimeout, failPoint: failPoint)
     }
 
     func startMain(as name: String) async throws -> any TestProcess { try programs.startMain() }
@@ -48,14 +48,14 @@ struct ScenarioPrograms: Sendable {
     func startMain() throws -> ChildProcess { try start(own, ["main"] + Self.flags) }
 
     func startExecutor(
-        for callID: CallID, as name: String, deadline: Duration, failPoint: String?
+        for callID: CallID, as name: String, timeout: Duration, failPoint: String?
     ) throws -> ChildProcess {
         if let slim {
             return try start(
-                slim.path, slim.program.arguments(for: callID, as: name, timeout: deadline), failPoint: failPoint)
+                slim.path, slim.program.arguments(for: callID, as: name, timeout: timeout), failPoint: failPoint)
         }
         let arguments = [
-            "executor", "--call-id", callID.text, "--name", name, "--timeout", DurationText.write(deadline),
+            "executor", "--call-id", callID.text, "--name", name, "--timeout", DurationText.write(timeout),
         ]
         return try start(own, arguments + Self.flags, failPoint: failPoint)
     }

@@ -40,7 +40,7 @@ struct SlimExecutor: Sendable {
             "--inbox-lifetime-ms", options.inboxLifetime.wholeMilliseconds,
             "--handover-timeout-ms", options.handoverTimeout.wholeMilliseconds,
             "--handover-maximum-timeout-ms", options.handoverMaximumTimeout.wholeMilliseconds,
-            "--on-timeout", options.onHandoverTimeout.rawValue, "--durability", durability.rawValue,
+            "--on-handover-timeout", options.onHandoverTimeout.rawValue, "--durability", durability.rawValue,
         ]
         if let parent { arguments += ["--parent", String(parent)] }
         return arguments

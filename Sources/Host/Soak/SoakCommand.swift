@@ -12,13 +12,13 @@ struct SoakCommand: HostCommand {
         discussion: """
             In a temporary group and with a real Maildir: pushes whose Executors are killed and frozen at random \
             moments, Mains that come and go, owners that are hunted. Status 1 when a message was lost or shown twice, two \
-            cores ran at once or a rule was broken. SIGINT or SIGTERM ends it after the round that is being played, with its \
+            cores ran at once or a rule was broken. SIGINT or SIGTERM ends it after the round that runs, with its \
             summary; a second one at once. With --backend memory the participants live in one process.
             """)
 
     @OptionGroup var global: GlobalOptions
 
-    @Option(help: "How long, in minutes; 0.2 is twelve seconds. The round that is being played then is finished.")
+    @Option(help: "How long, in minutes; 0.2 is twelve seconds. The round that runs then is finished.")
     var minutes: Double
 
     @Option(

@@ -70,7 +70,7 @@ public actor ConnectivityRunner {
     /// Whether that connection has its subscriptions, too.
     public var isSubscribed: Bool { machine.isSubscribed }
 
-    /// The situation that decides the levels of services now.
+    /// The conditions that decide the levels of services now.
     public var conditions: ServiceConditions { machine.conditions() }
 
     /// How many tasks wait in ``settle()``.

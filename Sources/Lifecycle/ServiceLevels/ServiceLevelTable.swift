@@ -1,4 +1,4 @@
-/// The level of each service in each situation, as data.
+/// The level of each service in each of the conditions, as data.
 ///
 /// ```swift
 /// let table = ServiceLevelTable.standard
@@ -91,7 +91,7 @@ public struct ServiceLevelExplanation: Hashable, Sendable, CustomStringConvertib
 
     /// The service that was asked about.
     public let service: Service
-    /// In which situation.
+    /// In which conditions.
     public let conditions: ServiceConditions
     /// The answer.
     public let level: ServiceLevel

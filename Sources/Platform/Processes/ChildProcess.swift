@@ -85,7 +85,12 @@ package final class ChildProcess: Sendable {
             throw SystemCallError("pidfd_open", number: ESRCH, at: "process \(started.pid)")
         }
         isGroup = ownSession
-        try OwnedThread.start("child \(started.pid)") { [content] in Self.follow(content) }
+        do throws(SystemCallError) {
+            try OwnedThread.start("child \(started.pid)") { [content] in Self.follow(content) }
+        } catch {
+            killNow()
+            throw error
+        }
     }
 
     deinit {
@@ -122,7 +127,7 @@ package final class ChildProcess: Sendable {
 
     /// Sends lines. Blocks while the process has too many unread ones.
     ///
-    /// - Throws: With EPIPE when it has ended or closed its input.
+    /// - Throws: With EPIPE, or ECONNRESET where it left lines unread, when it has ended or closed its input.
     package func send(_ lines: String...) throws(SystemCallError) { try send(lines) }
 
     package func send(_ lines: [String]) throws(SystemCallError) {
@@ -151,10 +156,13 @@ package final class ChildProcess: Sendable {
             state.lastReader += 1
             return state.lastReader
         }
-        let timer = timeout.map { timeout in
-            Task { [content, pid] in
-                try await Task.sleep(for: timeout)
-                Self.stopReading(number, of: content, LineTimeout(pid: pid, limit: timeout))
+        let clock = ContinuousClock()
+        let deadline = timeout.map { clock.now.advanced(by: $0) }
+        let tooLate = LineTimeout(pid: pid, timeout: timeout ?? .zero)
+        let timer = deadline.map { deadline in
+            Task { [content] in
+                try await clock.sleep(until: deadline)
+                Self.stopReading(number, of: content, tooLate)
             }
         }
         defer { timer?.cancel() }
@@ -170,8 +178,9 @@ package final class ChildProcess: Sendable {
                     return nil
                 }
                 if let known { continuation.resume(returning: known) }
-                // A cancellation that came before the reader was there has found none.
+                // A cancellation or a timeout that came before the reader was there has found none.
                 if known == nil, Task.isCancelled { Self.stopReading(number, of: content, CancellationError()) }
+                if known == nil, let deadline, clock.now >= deadline { Self.stopReading(number, of: content, tooLate) }
             }
         } onCancel: {
             Self.stopReading(number, of: content, CancellationError())
@@ -297,7 +306,7 @@ package final class ChildProcess: Sendable {
 /// A child process printed no line in time.
 package struct LineTimeout: Error, CustomStringConvertible {
     package let pid: Int32
-    package let limit: Duration
+    package let timeout: Duration
 
-    package var description: String { "Process \(pid) printed no line within \(limit)." }
+    package var description: String { "Process \(pid) printed no line within \(timeout)." }
 }

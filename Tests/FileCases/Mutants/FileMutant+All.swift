@@ -13,7 +13,7 @@ extension FileMutant {
             saying: "the others go on"),
         FileMutant(
             "compacts without sealing the old journal", .unsealedCompaction, caughtBy: "F-S9a",
-            saying: "were removed or replaced"),
+            saying: " was open. "),
         FileMutant(
             "takes the place that it has come to for the published end", .cachedTail, caughtBy: "S4f",
             saying: "the value of round 0 here: found nil"),
@@ -59,7 +59,7 @@ extension FileMutant {
             saying: "everything is delivered, also what was dropped"),
         FileMutant(
             "does not wake who sleeps at shared memory", .silentSignals, caughtBy: "F-N4a",
-            saying: "the sleeper is woken for post 1"),
+            saying: "the sleeper is woken for post "),
     ]
 
     private static let sessions = [

@@ -64,9 +64,10 @@ extension LocalGroup {
     /// What is wrong with a journal that was removed, cut, restored or written over since this process has read it.
     /// Where its lock is held, the group is ended when that is given back.
     func damage(of journal: Journal) throws(SharedCoreError) -> SharedCoreError? {
-        let status = try SharedCoreError.wrapping { () throws(SystemCallError) in try journal.file.presence() }
+        // Before the file's size, which another thread of this process may make larger meanwhile.
         let position = position
         guard position.journal === journal else { return nil }
+        let status = try SharedCoreError.wrapping { () throws(SystemCallError) in try journal.file.presence() }
         if status.byteCount < position.offset { return .cut(journal.file.path) }
         // Before the word, so that an unsealed one says that nothing was punched out of the file when this was read.
         let isRestored = !isLast(position)

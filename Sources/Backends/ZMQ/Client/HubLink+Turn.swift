@@ -54,7 +54,7 @@ extension HubLink {
             guard lastTrouble == nil else { return }
             lastTrouble =
                 "something listens there and does not answer. A hub that a signal or a debugger has stopped goes on with "
-                + "“kill -CONT” and is ended by “kill -KILL”; “hub.lock” names its process"
+                + "“kill -CONT” and is ended by “kill -KILL”; on its machine, “hub.lock” names its process"
         case .ready: greet()
         case .lost:
             switch phase {

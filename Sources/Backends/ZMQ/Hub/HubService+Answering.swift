@@ -53,21 +53,16 @@ extension HubService {
         case .commit(let transaction, let known):
             try client.rights.require(for: transaction)
             let room = FailPoint.fails("hub.room") ? nil : order.room(for: transaction)
-            if let make = room?.make {
+            if let room, room.make != nil {
                 return try commitLater(
-                    transaction, request.number, known, of: client, at: address, taking: byteCount
-                ) {
-                    await make()
-                    return nil
-                }
+                    transaction, request.number, known, of: client, at: address, taking: byteCount, room)
             }
             do throws(SharedCoreError) {
                 try await commit(transaction, request.number, known, of: client, at: address)
             } catch {
                 guard error.code == .storageFull, let room else { throw error }
-                try commitLater(transaction, request.number, known, of: client, at: address, taking: byteCount) {
-                    await room.regain() ? nil : error
-                }
+                try commitLater(
+                    transaction, request.number, known, of: client, at: address, taking: byteCount, room, after: error)
             }
         case .read(let known):
             try await order.refresh()
@@ -93,30 +88,45 @@ extension HubService {
     private static let delayedRequestByteCount = 1 << 10
 
     /// Commits for a client when there is room, and answers other requests meanwhile: what needs no room, such as an owner's
-    /// release, does not wait for it.
+    /// release, does not wait for it. What a full disk refuses is tried once more when a compaction has brought room.
     ///
-    /// - Parameter room: Makes room, and returns the error to refuse the transaction with where there is none.
+    /// - Parameter refusal: What the transaction was refused with already; nil when it was not tried.
     private func commitLater(
         _ transaction: Transaction, _ number: UInt64, _ known: Revision, of client: HubClient, at address: HubAddress,
-        taking byteCount: Int, after room: @escaping @Sendable () async -> SharedCoreError?
+        taking messageByteCount: Int, _ room: OrderRoom, after refusal: SharedCoreError? = nil
     ) throws(SharedCoreError) {
-        let byteCount = byteCount + Self.delayedRequestByteCount
+        let byteCount = messageByteCount + Self.delayedRequestByteCount
         guard delayedByteCount + byteCount <= Self.delayedByteLimit else {
-            throw SharedCoreError(
-                .unavailable, "Too much waits for the group's journal to be compacted.", at: "transaction")
+            throw refusal
+                ?? SharedCoreError(
+                    .unavailable, "Too much waits for the group's journal to be compacted.", at: "transaction")
         }
         delayedByteCount += byteCount
         Task {
-            let refusal = await room()
-            delayedByteCount -= byteCount
-            guard !isStopped, addresses[address] === client else { return }
-            do throws(SharedCoreError) {
-                if let refusal { throw refusal }
-                try await commit(transaction, number, known, of: client, at: address)
-            } catch {
-                send(Reply(number: number, body: .refused(error)), to: address)
+            var refusal = refusal
+            if refusal == nil {
+                await room.make?()
+                refusal = await tryToCommit(transaction, number, known, of: client, at: address)
             }
+            if refusal?.code == .storageFull, await room.regain() {
+                refusal = await tryToCommit(transaction, number, known, of: client, at: address)
+            }
+            delayedByteCount -= byteCount
+            if let refusal { send(Reply(number: number, body: .refused(refusal)), to: address) }
             publishNews()
+        }
+    }
+
+    /// Commits for a client that is still there, and returns the error that this came to.
+    private func tryToCommit(
+        _ transaction: Transaction, _ number: UInt64, _ known: Revision, of client: HubClient, at address: HubAddress
+    ) async -> SharedCoreError? {
+        guard !isStopped, addresses[address] === client else { return nil }
+        do throws(SharedCoreError) {
+            try await commit(transaction, number, known, of: client, at: address)
+            return nil
+        } catch {
+            return error
         }
     }
 

@@ -243,6 +243,7 @@ enum ClosingCases {
             var posts: UInt64 = 0
             var random = context.random()
             let executor = HeldExecutor()
+            defer { executor.letGo() }
             for round in 0..<300 {
                 let waits = Task(executorPreference: executor) { try await watch.next() }
                 let wakes = Task(executorPreference: executor) { try await observation.next() }

@@ -70,7 +70,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
         self.backoff = Backoff(policy: rules.backoff, seed: seed)
     }
 
-    /// The situation that decides the levels of services now.
+    /// The conditions that decide the levels of services now.
     public func conditions(hasOtherActiveCall: Bool = false) -> ServiceConditions {
         ServiceConditions(
             position.application, hasCellularCall: hasCellularCall, hasOtherActiveCall: hasOtherActiveCall)
