@@ -12,12 +12,25 @@ actor TimelineRecorder {
     private var records: [TimelineRecord] = []
     private var waiters: [Int: Waiter] = [:]
     private var lastNumber = 0
+    /// What ended ``follow(_:_:)``.
+    private var failure: (any Error)?
 
     /// The last commit that was seen.
     var revision: Revision { records.last?.revision ?? .zero }
 
-    /// Takes in what the timeline tells, and passes each entry on, until cancelled.
+    /// Takes in what the timeline tells, and passes each entry on, until cancelled. An error ends all that wait as well: no
+    /// entry comes any more.
     func follow(_ follower: TimelineFollower, _ pass: (TimelineRecord) async throws -> Void) async throws {
+        do {
+            try await takeIn(follower, pass)
+        } catch {
+            failure = error
+            for number in waiters.keys { fail(number, with: error) }
+            throw error
+        }
+    }
+
+    private func takeIn(_ follower: TimelineFollower, _ pass: (TimelineRecord) async throws -> Void) async throws {
         for try await event in follower {
             guard case .record(let record) = event else { continue }
             // Told before anybody acts on it, so that the story is told in order.
@@ -38,6 +51,7 @@ actor TimelineRecorder {
         where condition: @escaping @Sendable (TimelineRecord) -> Bool
     ) async throws -> TimelineRecord {
         if let record = records.first(where: { $0.revision > revision && condition($0) }) { return record }
+        if let failure { throw failure }
         lastNumber += 1
         let number = lastNumber
         let timer = Task {

@@ -17,7 +17,6 @@ struct DemoTests {
         var program = try HostProgram()
         program.environment["SHAREDCORE_HANDOVER_TIMEOUT"] = "30s"
         program.environment["SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT"] = "60s"
-        program.environment["SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT"] = "60s"
         return program
     }
 
@@ -71,6 +70,14 @@ struct DemoTests {
         // Processes of the demo have its directory in their environment.
         let left = try await program.shell("grep -l \"SHAREDCORE_[A-Z_]*=[^=]*$PWD/tmp\" /proc/[0-9]*/environ")
         #expect(left.output.isEmpty, "\(left.output)")
+    }
+
+    @Test("It ends when its output has no reader any more, and waits for nothing that it would tell")
+    func withoutReader() async throws {
+        let ended = try await patientProgram().shell(
+            "(timeout 45 sharedcore --backend memory demo; echo $? >&2) | head -n 3")
+        #expect(ended.errors == "0\n", "\(ended.errors)")
+        #expect(ended.output.split(separator: "\n").count <= 3)
     }
 
     @Test("A setting of the configuration file is that of the demo's Main")
