@@ -58,7 +58,8 @@ struct DemoScenario: Sendable {
                     try await Task.sleep(for: .milliseconds(90))
                 }
             }
-            try await group.waitForAll()
+            // Not `waitForAll`, which lets the others wait on when one has failed.
+            for try await _ in group {}
         }
     }
 

@@ -94,8 +94,10 @@ private final class MemoryProcess: TestProcess {
                 }
             } catch {
                 status = .unavailable
-                // As a process that fails does.
-                if !life.isOver { try? StandardStream.error.write(Array("\(handle.session.name): \(error)\n".utf8)) }
+                // As a process that fails does, unless it was asked to end.
+                if !life.isOver, !Task.isCancelled {
+                    try? StandardStream.error.write(Array("\(handle.session.name): \(error)\n".utf8))
+                }
             }
             await handle.close()
             isOver.update { $0 = true }
