@@ -28,6 +28,8 @@ extension ZMQTests {
             defer { isOver.update { $0 = true } }
             let peer = try await stage.peer(at: hub.endpoints[0])
             try await peer.tell("hold mine here")
+            // A causal read may be behind the answer that the peer got.
+            try await eventually("the entry is known") { try await busy.get("mine", consistency: .causal) != nil }
             peer.killNow()
             try await eventually("the lease runs out") { try await busy.get("mine", consistency: .causal) == nil }
             isOver.update { $0 = true }
