@@ -3,6 +3,7 @@ internal import CoreAPITesting
 internal import Glibc
 internal import InMemoryBackend
 internal import Platform
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 
@@ -96,6 +97,34 @@ extension ZMQTests {
             #expect(try await withTimeout(TestTimeout.usual, "the other commit ends") { try await asked.value }.changed)
             await service.stop()
             await client.close()
+        }
+
+        @Test("a connection that always has a request keeps out none whose request comes while it is served")
+        func requestsThatComeLater() async throws {
+            let stage = try HubStage()
+            let readCount = Atomic(0)
+            // So slow that the next request of the flood has always come.
+            let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20)) {
+                readCount.add(1, ordering: .relaxed)
+                usleep(1_000)
+            }
+            let service = try HubService(
+                order: order,
+                options: HubOptions(
+                    group: "group", storage: .memory(MemorySpace()), endpoints: [.tcp(host: "127.0.0.1", port: 0)],
+                    keys: CurveHubKeys(own: stage.keys.hub, clients: [stage.keys.client.publicKey])))
+            let endpoint = try await service.start()[0]
+            let (flood, _) = try await join(stage, endpoint, number: 1)
+            let (other, _) = try await join(stage, endpoint, number: 2)
+            let limit = 3_000
+            let read = try Request(number: 1, nonce: flood.nonce, body: .read(known: .zero)).bytes()
+            let flooding = Task { for _ in 0..<limit where !Task.isCancelled { try await flood.say(read) } }
+            try await eventually("the flood is served") { readCount.load(ordering: .relaxed) > 200 }
+            #expect(try await other.ask(.read(known: .zero)).number == 2)
+            #expect(readCount.load(ordering: .relaxed) < limit, "how many reads of \(limit) came first")
+            flooding.cancel()
+            try await flooding.value
+            await service.stop()
         }
 
         @Test("of a key that lets in ten connections and one that lets in one, each has every other turn")

@@ -15,9 +15,12 @@ final class HeldOrder: LocalOrder {
 
     private let order: MemoryOrder
     private let state = Mutex(State())
+    private let onRefresh: @Sendable () -> Void
 
-    init(_ order: MemoryOrder) {
+    /// - Parameter onRefresh: Is called for each read, by whoever acts for the hub.
+    init(_ order: MemoryOrder, onRefresh: @escaping @Sendable () -> Void = {}) {
         self.order = order
+        self.onRefresh = onRefresh
     }
 
     var capabilities: Capabilities { order.capabilities }
@@ -66,7 +69,10 @@ final class HeldOrder: LocalOrder {
         }
     }
 
-    func refresh() async throws(SharedCoreError) { try await order.refresh() }
+    func refresh() async throws(SharedCoreError) {
+        onRefresh()
+        try await order.refresh()
+    }
 
     func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded {
         await withCheckedContinuation { continuation in

@@ -224,6 +224,7 @@ actor HubService {
             intake.charge(began.duration(to: now))
             began = now
             if taken.duration(to: now) >= Self.intakeInterval, !isStopped {
+                thread.hear()
                 takeIn()
                 taken = now
             }

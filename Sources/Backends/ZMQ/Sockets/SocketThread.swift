@@ -43,6 +43,9 @@ final class SocketThread: SerialExecutor, Sendable {
     private let counter: EventCounter
     private let timer: IntervalTimer
     private let readiness: ReadinessSet
+    /// The actor's descriptors: a set of their own within the other, of which whoever acts for the actor can ask without
+    /// taking what another thread is to be woken by.
+    private let sources: ReadinessSet
     private let clock = SystemClock()
     private let state = Mutex(SocketThreadState())
     /// Who acts for the actor.
@@ -55,16 +58,30 @@ final class SocketThread: SerialExecutor, Sendable {
         readiness = try ReadinessSet()
         try readiness.addEdges(of: counter.descriptor, key: SocketThreadState.counterKey)
         try readiness.addEdges(of: timer.descriptor, key: SocketThreadState.timerKey)
+        sources = try ReadinessSet()
+        try readiness.addEdges(of: sources.descriptor, key: SocketThreadState.sourcesKey)
     }
 
     /// Waits for a descriptor as well: for the actor, each time that it becomes readable.
     func watch(_ descriptor: Int32) throws(SystemCallError) {
-        try readiness.addEdges(of: descriptor, key: UInt64(descriptor))
+        try sources.addEdges(of: descriptor, key: UInt64(descriptor))
     }
 
     /// Waits for a descriptor no longer.
     func forget(_ descriptor: Int32) {
-        readiness.remove(descriptor)
+        sources.remove(descriptor)
+    }
+
+    /// Learns what descriptors have told meanwhile: for the actor, in a job that may take long.
+    func hear() {
+        checkIsolated()
+        if let duty = state.withLock({ $0.duty })?.duty { hear(duty) }
+    }
+
+    private func hear(_ duty: Duty) {
+        while case let keys = sources.take(), !keys.isEmpty {
+            for key in keys { duty.sockets.first { UInt64($0.descriptor) == key }?.signal() }
+        }
     }
 
     // MARK: - Work
@@ -208,9 +225,9 @@ final class SocketThread: SerialExecutor, Sendable {
             // A job may have closed the sockets that would be looked at.
             if let duty, !duty.isOver { duty.turn() }
             if leave(duty) { return }
-            // Descriptors are waited for only by a thread that leaves. One that stays, as while one socket always has
-            // something, asks the others.
-            if let duty { for socket in duty.sockets { socket.signal() } }
+            // Descriptors are waited for only by a thread that leaves. One may stay for long, as while one socket always
+            // has something.
+            if let duty { hear(duty) }
         }
     }
 
@@ -225,7 +242,7 @@ final class SocketThread: SerialExecutor, Sendable {
         switch key {
         case SocketThreadState.counterKey: counter.clear()
         case SocketThreadState.timerKey: timer.clear()
-        default: duty?.sockets.first { UInt64($0.descriptor) == key }?.signal()
+        default: if let duty { hear(duty) }
         }
     }
 

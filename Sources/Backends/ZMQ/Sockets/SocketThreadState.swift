@@ -40,9 +40,10 @@ struct SocketThreadState {
         case start
     }
 
-    /// What is waited for beside the actor's descriptors, which are their own keys.
-    static let counterKey = UInt64.max
-    static let timerKey = UInt64.max - 1
+    /// What is waited for.
+    static let counterKey: UInt64 = 0
+    static let timerKey: UInt64 = 1
+    static let sourcesKey: UInt64 = 2
 
     private(set) var work: [Work] = []
     /// What has told of a change that nobody has looked at yet.
