@@ -106,14 +106,14 @@ extension ZMQTests {
             withExtendedLifetime(strangers) {}
         }
 
-        @Test("1,024 connections that say nothing cost some 500 bytes each, and one descriptor")
+        @Test("of connections that say nothing 1,024 are kept, and cost some 500 bytes each, and one descriptor")
         func silentStrangers() async throws {
             let stage = try HubStage()
             let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0))
             let client = try await stage.client(at: hub.endpoint)
             // The first ones make the tables large enough in which all connections stand.
             func wave() throws -> [Stranger] {
-                try (0..<RelayThread.lobbyLimit).map { number in
+                try (0..<RelayThread.lobbyLimit + 256).map { number in
                     try Stranger(at: hub.endpoint, .silence, from: 2 + UInt32(number % 8))
                 }
             }
@@ -380,6 +380,59 @@ extension ZMQTests {
             #expect(admitted(0..<10, from: "known") == 0)
             admission.beginInterval()
             #expect(admitted(0..<10, from: "known") == 10 && admitted(0..<10, from: "unknown") == 10)
+        }
+
+        @Test("of connections that say what a client says first 32 get a place in a quarter of a second")
+        func firstWords() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0))
+            let begin = ContinuousClock.now
+            let strangers = try (0..<200).map { try Stranger(at: hub.endpoint, .falseKey, from: 2 + UInt32($0 % 25)) }
+            // The library ends each that gets a place, since its first words do not hold.
+            try await eventually("128 have had a place, and one more") {
+                for stranger in strangers where !stranger.isClosed { stranger.listen() }
+                return strangers.count(where: \.isClosed) > 4 * Admission.unknownCount
+            }
+            // The first interval may end at once.
+            #expect(begin.duration(to: .now) >= RelayThread.lookInterval * 3)
+            hub.process.signal(SIGKILL)
+        }
+
+        @Test(
+            "another user's connection is cut before a word at the local sockets to which a hub leads those of a port",
+            .enabled(if: getuid() == 0, "needs root to act as another user"))
+        func localSockets() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0), storage: "memory")
+            let client = try await stage.client(at: hub.endpoint)
+            try await client.put("k", [1])
+            let listening = """
+                for socket in $(ls -l /proc/\(hub.process.pid)/fd | sed -n 's/.*socket:\\[\\(.*\\)\\]/\\1/p'); do
+                    awk -v socket=$socket '$4 == "00010000" && $7 == socket && $8 ~ /^@/ { print $8 }' /proc/net/unix
+                done
+                """
+            let lister = try ChildProcess("/bin/sh", ["-c", listening])
+            _ = await lister.end()
+            let names = lister.lines
+            #expect(names.count == 2, "that of the client's connection, and that of the stream: \(names)")
+            let script = """
+                socket(my $s, PF_UNIX, SOCK_STREAM, 0) or die; $ARGV[0] =~ s/^@/\\0/;
+                connect($s, pack_sockaddr_un($ARGV[0])) or die "connect: $!"; alarm 20;
+                print sysread($s, my $byte, 1) ? "greeted\\n" : "cut\\n"
+                """
+            for (user, expected) in [("65534", "cut"), ("0", "greeted")] {
+                for name in names {
+                    let other = try ChildProcess(
+                        "/usr/bin/setpriv",
+                        ["--reuid", user, "--regid", user, "--clear-groups", "perl", "-MSocket", "-e", script, name])
+                    try await eventually("something comes of it") { !other.lines.isEmpty }
+                    #expect(other.lines == [expected], "user \(user) at \(name)")
+                    _ = await other.end()
+                }
+            }
+            #expect(try await client.get("k")?.value == [1])
+            await client.close()
+            hub.process.signal(SIGKILL)
         }
 
         @Test("what a connection was known for ends with it: another one is asked for hello")
