@@ -64,6 +64,30 @@ struct StoppedProcessTests {
         await group.close()
     }
 
+    @Test("S15: a writer that takes long is passed over a few times, then waited for, and not when it is stopped")
+    func longJudgement() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        let busy = try await PeerProcess.joining(directory.path(of: "group"))
+        let slow = try await PeerProcess.joining(directory.path(of: "group"))
+        try busy.send("puts busy 100000000")
+        try await slow.tell("arm commit.afterCatchUp:wait=600*")
+        try slow.send("put slow yes")
+        #expect(try await slow.answer().hasPrefix("ok"))
+        #expect(try await group.text("slow") == "yes")
+
+        // One that runs no longer is not waited for.
+        try await slow.tell("arm commit.afterCatchUp:wait=600*,commit.isLate:stop")
+        try slow.send("put slow again")
+        try await slow.stopped()
+        for index in 0..<20 { try await group.put("key", text: "\(index)") }
+        slow.signal(SIGCONT)
+        #expect(try await slow.answer().hasPrefix("ok"))
+        #expect(try await group.text("slow") == "again")
+        busy.killNow()
+        await group.close()
+    }
+
     @Test("S15: stopped while it passes over a frozen writer, it holds up nobody either", arguments: FailPointSet.roll)
     func rollHoldsUpNobody(place: String) async throws {
         let directory = try TemporaryDirectory()

@@ -8,6 +8,7 @@ internal import Synchronization
 ///     SHAREDCORE_FAIL_POINT=roll.afterSeal:kill             kills it, as SIGKILL does
 ///     SHAREDCORE_FAIL_POINT=session.afterLock:exit=3        ends it with a status
 ///     SHAREDCORE_FAIL_POINT=commit.afterLock:kill@5         at the fifth time only
+///     SHAREDCORE_FAIL_POINT=commit.afterCatchUp:wait=300*   takes 300 ms there, each time
 ///     SHAREDCORE_FAIL_POINT=durability.sync:fail            as if the system refused what follows
 ///     SHAREDCORE_FAIL_POINT=fdatasync/journal-:fail=28*10   ten such calls on such paths fail with this error number;
 ///     EIO without one, and all calls with a star alone
@@ -18,6 +19,7 @@ package enum FailPoint {
         private enum Action {
             case stop, kill
             case fail(Int32)
+            case wait(UInt32)
             case exit(Int32)
         }
 
@@ -39,6 +41,7 @@ package enum FailPoint {
                 case "stop": action = .stop
                 case "kill": action = .kill
                 case "fail": action = .fail(words.count == 2 ? Int32(words[1]) ?? EIO : EIO)
+                case "wait": action = .wait(words.count == 2 ? UInt32(words[1]) ?? 0 : 0)
                 case "exit": action = .exit(words.count == 2 ? Int32(words[1]) ?? 1 : 1)
                 default: return nil
                 }
@@ -107,6 +110,7 @@ package enum FailPoint {
             case .kill: raise(SIGKILL)
             case .exit(let status): _exit(status)
             case .fail(let number): return number
+            case .wait(let milliseconds): usleep(milliseconds * 1_000)
             case nil: break
             }
             return nil

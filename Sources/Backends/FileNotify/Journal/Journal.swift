@@ -15,6 +15,7 @@ internal import Synchronization
 /// - the durable tail: what is known to be on the disk
 /// - the reserved end: up to where the file has space
 /// - the spare size: what the spare file has space for at least, as long as this journal goes on
+/// - the ticks: raised by a writer that is to be waited for, as long as it runs
 final class Journal: ValueSource {
     private enum Word {
         static let commit = JournalHeader.wordsOffset
@@ -24,6 +25,7 @@ final class Journal: ValueSource {
         static let durable = commit + 192
         static let reserved = commit + 256
         static let spare = commit + 320
+        static let ticks = commit + 384
     }
 
     /// The byte whose lock a writer holds.
@@ -197,6 +199,12 @@ final class Journal: ValueSource {
         get { Int(clamping: page.load(at: Word.spare)) }
         set { page.store(UInt64(newValue), at: Word.spare) }
     }
+
+    /// Another number each time that a writer under the lock has told that it runs.
+    var ticks: UInt64 { page.load(at: Word.ticks) }
+
+    /// Tells that the writer under the lock runs.
+    func tick() { page.store(ticks &+ 1, at: Word.ticks) }
 
     func bytes(at offset: UInt64, count: Int) throws(SharedCoreError) -> [UInt8] {
         let bytes = try SharedCoreError.wrapping { () throws(SystemCallError) in

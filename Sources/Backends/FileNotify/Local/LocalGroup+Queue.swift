@@ -148,11 +148,19 @@ extension LocalGroup {
         let service = try withLock { journal throws(SharedCoreError) -> Service in
             locked = journal
             while answers.count < Self.batchCount, let request = self.queue.takeFirst() {
+                let isLate = request.passedOverCount.load(ordering: .relaxed) >= SignOfLife.passedOverLimit
+                let sign = isLate ? SignOfLife(in: journal) : nil
+                defer { sign?.end() }
+                if isLate { FailPoint.hit("commit.isLate") }
                 do throws(SharedCoreError) {
                     switch try self.record(request.request, as: request.durability, in: journal, ringing: &rung) {
                     case .written(let written):
                         answers.append((request, .success(written)))
                     case .moved:
+                        self.queue.putBack(request)
+                        return .busy
+                    case .passedOver:
+                        request.passedOverCount.add(1, ordering: .relaxed)
                         self.queue.putBack(request)
                         return .busy
                     case .noRoom(let room):
@@ -170,4 +178,31 @@ extension LocalGroup {
         if !answers.isEmpty { compactWhenLong() }
         return service ?? .busy
     }
+}
+
+/// Tells those who wait for the journal's lock that its holder runs, so that they go on waiting: one whose transaction takes
+/// long to judge would be passed over for ever where others write all the time. Each thread of a process that is stopped
+/// stands still, so such a one is passed over as ever.
+///
+/// Source: contract S15.
+private final class SignOfLife: Sendable {
+    /// How often a request is passed over before it is waited for.
+    static let passedOverLimit = 3
+    /// Several within the patience of the others, and for how long at most.
+    private static let interval: UInt32 = 20_000
+    private static let limit = 500
+
+    private let isOver = Atomic(false)
+
+    /// Begins; without a thread it is no sign, and the request is passed over once more.
+    init(in journal: Journal) {
+        try? OwnedThread.start("sc-alive") { [self] in
+            for _ in 0..<Self.limit where !isOver.load(ordering: .acquiring) {
+                journal.tick()
+                usleep(Self.interval)
+            }
+        }
+    }
+
+    func end() { isOver.store(true, ordering: .releasing) }
 }

@@ -221,6 +221,7 @@ struct Patience {
 
     private var generation: UInt64 = 0
     private var word: CommitWord?
+    private var ticks: UInt64 = 0
     private var waited: UInt64 = 0
     private var last: BootInstant?
     private var tries = 0
@@ -235,8 +236,9 @@ struct Patience {
         if Defect.endlessPatience.isPresent { return false }
         let now = SystemClock().now()
         let found = journal.word
-        if found != word || journal.generation != generation {
-            (word, generation, waited) = (found, journal.generation, 0)
+        let ticks = journal.ticks
+        if found != word || ticks != self.ticks || journal.generation != generation {
+            (word, self.ticks, generation, waited) = (found, ticks, journal.generation, 0)
         } else if let last {
             waited += min(last.duration(to: now).clampedNanoseconds, Self.stepLimit)
         }

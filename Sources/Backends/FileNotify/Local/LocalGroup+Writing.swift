@@ -15,6 +15,8 @@ extension LocalGroup {
         case written(Value)
         /// The order goes on in another journal than the one that is locked.
         case moved
+        /// The same, noticed when the record was to be published: all was in vain.
+        case passedOver
         case noRoom(NoRoom)
     }
 
@@ -141,7 +143,7 @@ extension LocalGroup {
             switch try append(effect, at: position, ringing: &rung) {
             case .written(let tail):
                 if let outcome { return .written(Written(outcome: outcome, journal: journal, tail: tail)) }
-            case .moved: return .moved
+            case .moved, .passedOver: return .passedOver
             case .noRoom(let room): return .noRoom(room)
             }
         }
@@ -149,7 +151,7 @@ extension LocalGroup {
 
     /// Writes a record behind the tail and publishes it.
     ///
-    /// - Returns: The new tail; `moved` when the journal was sealed meanwhile, so that the record is none.
+    /// - Returns: The new tail; `passedOver` when the journal was sealed meanwhile, so that the record is none.
     /// - Throws: `outcomeUnknown` when the record is published and this process cannot go on behind it; any other error
     ///   before it is.
     private func append(
@@ -203,7 +205,7 @@ extension LocalGroup {
         }
         if Defect.earlyRing.isPresent { announce(touched, in: journal) }
         FailPoint.hit("commit.beforePublish")
-        guard journal.publish(from: position.offset, to: after.offset) else { return .moved }
+        guard journal.publish(from: position.offset, to: after.offset) else { return .passedOver }
         FailPoint.hit("commit.afterPublish")
 
         var applied = effect

@@ -82,6 +82,8 @@ final class WriteRequest: Sendable {
     let request: OrderRequest
     /// What the answer has to survive.
     let durability: Durability
+    /// How often others have passed over it while it was being recorded.
+    let passedOverCount = Atomic(0)
     private let answer: @Sendable (Answer) -> Void
 
     init(_ request: OrderRequest, as durability: Durability, answer: @escaping @Sendable (Answer) -> Void) {
