@@ -1,4 +1,4 @@
-/// The random numbers of the machines: the same seed gives the same schedule.
+/// Random numbers that follow from a seed: the same seed gives the same schedule.
 ///
 /// SplitMix64, after Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
 package struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
 internal import Platform
@@ -7,7 +8,7 @@ internal import TestSupport
 extension Attempt {
     /// The value number `number` of a key: letters that no other value begins with.
     static func value(_ key: String, _ number: UInt64, byteCount: Int) -> String {
-        var random = SplitMix64(seed: number)
+        var random = SeededRandom(seed: number)
         var bytes = Array("\(key)x\(number)x".utf8)
         while bytes.count < byteCount { bytes.append(UInt8(ascii: "a") + UInt8(random.next() % 26)) }
         return String(decoding: bytes, as: UTF8.self)

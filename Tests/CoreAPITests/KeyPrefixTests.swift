@@ -24,7 +24,7 @@ struct KeyPrefixTests {
 
     @Test("S4: selecting by bytes is selecting by the parts of a path", arguments: Seed.several(4))
     func selectionFollowsTheParts(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         func path() -> String {
             String((0..<Int.random(in: 1...5, using: &random)).map { _ in "ab/".randomElement(using: &random) ?? "a" })
         }

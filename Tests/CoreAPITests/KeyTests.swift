@@ -42,7 +42,7 @@ struct KeyTests {
 
     @Test("S2: keys are ordered by their bytes", arguments: Seed.several(4))
     func orderIsThatOfBytes(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let alphabet: [Character] = ["a", "/", "\0", "é", "e", "\u{301}", "😀", "\u{ffff}", "Z"]
         func text() -> String {
             String(

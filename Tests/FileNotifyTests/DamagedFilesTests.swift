@@ -262,7 +262,7 @@ struct DamagedFilesTests {
 
     @Test("S11: a byte that was changed anywhere below the published end is noticed", arguments: Seed.several(20))
     func changedByte(seed: Seed) async throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let directory = try TemporaryDirectory()
         let path = try await group(in: directory)
         let file = try OpenFile(path: path + "/journal-1", .write)
@@ -277,7 +277,7 @@ struct DamagedFilesTests {
         "E2: garbage anywhere in the files never traps or hangs", arguments: Seed.several(40),
         [Durability.process, .disk])
     func garbage(seed: Seed, durability: Durability) async throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let directory = try TemporaryDirectory()
         let path = try await group(in: directory)
         let name = random.once(in: 4) ? "sessions" : "journal-1"
@@ -305,7 +305,7 @@ struct DamagedFilesTests {
         let path = try await group(in: directory)
         let file = try OpenFile(path: path + "/journal-1", .write)
         let tail = try file.read(count: 8, at: 1_024).reversed().reduce(0) { $0 << 8 | Int($1) }
-        var random = SplitMix64(seed: 1)
+        var random = SeededRandom(seed: 1)
         try file.write(random.bytes(5_000), at: tail)
         let group = try await FileGroup.open(directory: path)
         #expect(try await group.text("key49") == "49")

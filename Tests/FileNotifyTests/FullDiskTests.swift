@@ -92,7 +92,7 @@ struct FullDiskTests {
         let owner = try await peer(beside: first, at: directory.path)
         let holder = try await peer(beside: first, at: directory.path)
         try await owner.tell("hold owner me")
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         var refusals = 0
         var number = 0
         // Names of notifications, values of any size, entries that live with a session, and messages of an inbox.

@@ -380,7 +380,7 @@ struct LostDirectoryTests {
 
         var testDescription: String { rawValue }
 
-        func happen(in path: String, _ random: inout SplitMix64) throws {
+        func happen(in path: String, _ random: inout SeededRandom) throws {
             let isSessions = self == .sessionsPage || self == .sessionsFloor
             let file = try OpenFile(path: path + (isSessions ? "/sessions" : "/journal-1"), .write)
             let words = JournalHeader.wordsOffset
@@ -412,7 +412,7 @@ struct LostDirectoryTests {
         "S9, S14: random bytes over a part of a group's files in place end a process that only waits as corrupt",
         arguments: Scribble.allCases, Seed.several(2))
     func writtenOverWhileIdle(scribble: Scribble, seed: Seed) async throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
         let peer = try await PeerProcess.joining(path)

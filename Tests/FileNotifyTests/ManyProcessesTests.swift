@@ -17,7 +17,7 @@ struct ManyProcessesTests {
         "S6, S9, S15: the sum is exact when processes are stopped at random and journals are replaced all the time",
         arguments: Seed.several(4))
     func sumIsExactUnderStops(seed: Seed) async throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
         let recorder = WatchRecorder(try await group.watch())

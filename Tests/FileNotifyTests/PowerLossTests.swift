@@ -39,7 +39,7 @@ struct PowerLossTests {
     private func judge(
         _ events: [FileTrace.Event], _ story: Story, isDurable: Bool, seed: Seed = Seed.several(1)[0]
     ) async throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         var model = DiskModel()
         var returned = 0
         var seen: Set<Int> = []

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
 internal import KeptSockets
@@ -20,7 +21,7 @@ extension KeeperTests {
         func loop() async throws {
             let group = try SupervisedGroup()
             let stage = group.stage
-            var chance = SplitMix64(seed: Self.seed)
+            var chance = SeededRandom(seed: Self.seed)
             var host = try group.serve()
             try await stage.untilNoted("connected")
             var sent: [String] = []

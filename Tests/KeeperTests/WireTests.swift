@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import KeptSockets
 internal import Lifecycle
@@ -41,7 +42,7 @@ extension KeeperTests {
 
         @Test("Bytes at random are refused or understood, and nothing traps")
         func randomBytes() {
-            var chance = SplitMix64(seed: 1)
+            var chance = SeededRandom(seed: 1)
             for _ in 0..<5000 {
                 var bytes = Array((Self.requests.randomElement(using: &chance) ?? .take).text.utf8)
                 for _ in 0...Int(chance.next() % 4) {

@@ -44,7 +44,7 @@ struct ItemNameTests {
 
     @Test("random texts: equal names have equal bytes", arguments: Seed.several(4))
     func randomTexts(seed: Seed) {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let alphabet: [Unicode.Scalar] = ["%", "/", "2", "F", "f", "5", "\u{0}", "é", "n", "-"]
         var texts: [String: [UInt8]] = [:]
         for _ in 0..<20_000 {

@@ -53,7 +53,7 @@ struct GarbageTests {
 
     @Test("Random changes of real messages, and random bytes, trap nowhere", arguments: Seed.several(4))
     func random(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let datagrams = try datagrams()
         var tracker = NetworkTracker()
         var now = BootInstant(nanoseconds: 1)

@@ -124,7 +124,7 @@ struct TrackerTests {
 
     @Test("Whatever happens, in the end it tells what is", arguments: Seed.several(300))
     func simulated(seed: Seed) {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         var kernel = SimulatedKernel()
         var tracker = NetworkTracker()
         var now = at(1)

@@ -1,3 +1,4 @@
+internal import CoreAPI
 import CoreAPITesting
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 struct EnvelopeTests {
     @Test("An envelope is read as what was written", arguments: Seed.several(4))
     func roundTrip(seed: Seed) {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         for _ in 0..<5_000 {
             let envelope = Envelope.any(using: &random)
             #expect(Envelope(envelope.bytes) == envelope)
@@ -16,7 +17,7 @@ struct EnvelopeTests {
 
     @Test("Bytes that are no envelope are never one: nil, or the very bytes again", arguments: Seed.several(4))
     func mutated(seed: Seed) {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         for _ in 0..<20_000 {
             var bytes = Envelope.any(using: &random).bytes
             for _ in 0..<Int.random(in: 1...3, using: &random) { bytes.mutate(using: &random) }
@@ -26,7 +27,7 @@ struct EnvelopeTests {
 
     @Test("Random bytes are nil, or the very bytes again", arguments: Seed.several(4))
     func random(seed: Seed) {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         for _ in 0..<50_000 {
             var bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...4, using: &random)
             }
@@ -69,7 +70,7 @@ struct EnvelopeTests {
 
 extension Envelope {
     /// An envelope of random parts.
-    static func any(using random: inout SplitMix64) -> Envelope {
+    static func any(using random: inout SeededRandom) -> Envelope {
         let content: Content =
             Int.random(in: 0..<4, using: &random) == 0
             ? .failure(.any(using: &random))
@@ -83,7 +84,7 @@ extension Envelope {
 
 extension String {
     /// A text of characters that codings stumble over.
-    static func any(using random: inout SplitMix64, count: ClosedRange<Int> = 0...12) -> String {
+    static func any(using random: inout SeededRandom, count: ClosedRange<Int> = 0...12) -> String {
         let alphabet: [Unicode.Scalar] = [
             "%", "/", "2", "F", "f", "5", "\u{0}", "\n", " ", ".", "é", "e", "\u{301}", "😀", "-", "~", "m", "\u{7f}",
         ]
@@ -97,7 +98,7 @@ extension String {
 
 extension [UInt8] {
     /// Changes, takes out or adds a byte somewhere, or cuts the end off.
-    mutating func mutate(using random: inout SplitMix64) {
+    mutating func mutate(using random: inout SeededRandom) {
         guard !isEmpty else { return append(UInt8.random(in: 0...255, using: &random)) }
         let place = Int.random(in: 0..<count, using: &random)
         switch Int.random(in: 0..<5, using: &random) {

@@ -73,7 +73,7 @@ struct PassedOverTests {
 
     @Test("Whatever is sent, cleared and heard in whatever order, the sum is right", arguments: Seed.several(6))
     func sum(seed: Seed) async throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let fixture = WormholeFixture(historyByteCount: Self.brief)
         let (sender, listener) = try await (fixture.wormhole(), fixture.wormhole())
         let events = try await listener.listen(to: Self.box)

@@ -64,7 +64,7 @@ struct PlaceTests {
 
     @Test("Random names: inside, and one place only when their bytes are equal", arguments: Seed.several(4))
     func random(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         var names: [String: [UInt8]] = [:]
         for _ in 0..<3_000 {
             let directory = Bool.random(using: &random) ? String.any(using: &random, count: 0...60) : nil

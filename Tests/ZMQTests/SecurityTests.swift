@@ -220,7 +220,7 @@ extension ZMQTests {
             let refusals = Box(0)
             let hub = try await stage.hub(onRefusal: { _ in refusals.update { $0 += 1 } })
             let client = try await stage.client()
-            var random = SplitMix64(Seed.several(1)[0])
+            var random = SeededRandom(Seed.several(1)[0])
             let before = try #require(OwnMemory.residentByteCount)
             for round in 0..<20 {
                 let raw = try Socket(.dealer, for: stage.endpoint.description)

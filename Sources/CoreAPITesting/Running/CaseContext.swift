@@ -1,4 +1,4 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// What a case is given: groups of the backend under test, a seed, and a place to write down what happened.
 package final class CaseContext: Sendable {
@@ -15,7 +15,7 @@ package final class CaseContext: Sendable {
     }
 
     /// A generator whose sequence follows from the seed of the run.
-    package func random() -> SplitMix64 { SplitMix64(seed) }
+    package func random() -> SeededRandom { SeededRandom(seed) }
 
     /// Runs a part of a case on a fresh group, then closes every handle that was opened in it and removes the group.
     package func withGroup<Result>(

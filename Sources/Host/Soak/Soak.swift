@@ -13,7 +13,7 @@ internal import Synchronization
 /// and how many of them are needed.
 final class Soak: Sendable {
     private struct State {
-        var random: SplitMix64
+        var random: SeededRandom
         var count = SoakCount()
         var problems: [String] = []
         var living: [Int: any TestProcess] = [:]
@@ -31,7 +31,7 @@ final class Soak: Sendable {
         self.driver = driver
         self.server = server
         self.killsItself = killsItself
-        state = Mutex(State(random: SplitMix64(seed: seed)))
+        state = Mutex(State(random: SeededRandom(seed: seed)))
     }
 
     var count: SoakCount { state.withLock { $0.count } }
@@ -85,7 +85,7 @@ final class Soak: Sendable {
     }
 
     /// Pushes a call-id until an Executor lives to say that it has been served.
-    private func serve(_ mail: DemoMail, drawing chance: SplitMix64, spared: Bool = false) async throws {
+    private func serve(_ mail: DemoMail, drawing chance: SeededRandom, spared: Bool = false) async throws {
         var chance = chance
         var wasShown = false
         for attempt in 1... {
@@ -118,7 +118,7 @@ final class Soak: Sendable {
     }
 
     /// Now and then a push comes twice; what was shown is not shown again.
-    private func pushAgain(_ mail: DemoMail, drawing chance: SplitMix64) async throws {
+    private func pushAgain(_ mail: DemoMail, drawing chance: SeededRandom) async throws {
         var chance = chance
         guard chance.once(in: 6) else { return }
         note { $0.pushes += 1 }
@@ -128,7 +128,7 @@ final class Soak: Sendable {
         if result.line?.event == "message" { note { $0.duplicates += 1 } }
     }
 
-    private func switchMainOn(drawing chance: SplitMix64) async throws {
+    private func switchMainOn(drawing chance: SeededRandom) async throws {
         var chance = chance
         try await pause(milliseconds: Int.random(in: 0..<300, using: &chance))
         note { $0.mains += 1 }
@@ -166,7 +166,7 @@ final class Soak: Sendable {
 
     /// Kills and freezes owners until it is cancelled. An owner is stopped first, so that it owns for certain when it is
     /// killed.
-    private func hunt(drawing chance: SplitMix64) async {
+    private func hunt(drawing chance: SeededRandom) async {
         var chance = chance
         do {
             while true {
@@ -253,7 +253,7 @@ final class Soak: Sendable {
     }
 
     /// A generator for a part of the run.
-    private func splitChance() -> SplitMix64 {
+    private func splitChance() -> SeededRandom {
         state.withLock { $0.random.split() }
     }
 

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 
 /// The fault of one Executor.
@@ -18,7 +19,7 @@ enum SoakFault: Hashable, Sendable {
     ]
 
     /// - Parameter killsItself: Whether this build can be made to die at a chosen place of the file backend.
-    static func drawn(from random: inout SplitMix64, killsItself: Bool) -> SoakFault {
+    static func drawn(from random: inout SeededRandom, killsItself: Bool) -> SoakFault {
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<3 where killsItself:
             .dies(

@@ -1,5 +1,4 @@
 package import CoreAPI
-internal import Glibc
 
 /// How many more files this process may open.
 ///
@@ -7,15 +6,14 @@ internal import Glibc
 package enum SpareDescriptors {
     /// The rest of the limit (`ulimit -n`); nil where it cannot be told, as without /proc.
     package static var count: Int? {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+        let end = OpenFile.limit
+        guard end > 0 else { return nil }
         let numbers: [String]
         do throws(SystemCallError) {
             numbers = try Directory(path: "/proc/self/fd").names()
         } catch {
             return error.exhausted == nil ? nil : 0
         }
-        let end = Int(clamping: limit.rlim_cur)
         // One of them was open for this look.
         return max(0, end - (numbers.count { Int($0).map { $0 < end } ?? false } - 1))
     }

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
 internal import Platform
@@ -111,7 +112,7 @@ enum DiskScenarios {
 
     /// Short-lived writers, sessions and owners, killed at random, while the disk fills up and is freed again.
     private static func history(on kind: SmallDisk.Kind, _ attempt: Attempt) async throws {
-        var random = SplitMix64(seed: attempt.seed)
+        var random = SeededRandom(seed: attempt.seed)
         let mebibytes = Int.random(in: 2...16, using: &random)
         try await with(kind, mebibytes: kind == .ext4 ? max(4, mebibytes) : mebibytes, attempt) { disk in
             try await attempt.put("before", number: 1)
@@ -173,7 +174,7 @@ enum DiskScenarios {
     }
 
     /// Writers of different keys at once, each killed or not.
-    private static func burst(of attempt: Attempt, _ number: UInt64, _ random: inout SplitMix64) async throws {
+    private static func burst(of attempt: Attempt, _ number: UInt64, _ random: inout SeededRandom) async throws {
         var keys = (0..<8).map { "key\($0)" }
         keys.shuffle(using: &random)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -193,7 +194,7 @@ enum DiskScenarios {
     }
 
     /// Puts of one large key, one after the other, so that the log becomes long enough for compactions.
-    private static func storm(of attempt: Attempt, _ number: UInt64, _ random: inout SplitMix64) async throws {
+    private static func storm(of attempt: Attempt, _ number: UInt64, _ random: inout SeededRandom) async throws {
         for index: UInt64 in 0..<12 {
             try await attempt.put(
                 "storm", number: number &* 16 &+ index, byteCount: 100_000, options: ["--durability", "process"],
@@ -201,10 +202,10 @@ enum DiskScenarios {
         }
     }
 
-    private static func name(_ random: inout SplitMix64) -> String { "key\(Int.random(in: 0..<8, using: &random))" }
+    private static func name(_ random: inout SeededRandom) -> String { "key\(Int.random(in: 0..<8, using: &random))" }
 
     /// When a process is killed: most are not.
-    private static func pause(_ random: inout SplitMix64) -> Duration? {
+    private static func pause(_ random: inout SeededRandom) -> Duration? {
         random.once(in: 3) ? .milliseconds(Int.random(in: 0...80, using: &random)) : nil
     }
 }

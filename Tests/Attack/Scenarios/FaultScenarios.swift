@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
 internal import Platform
@@ -219,7 +220,7 @@ enum FaultScenarios {
         pairs += Self.pairs(of: calls.namedPlaces.suffix(20)).filter { pair in
             pair.contains { SystemCalls.general.contains($0.call) }
         }
-        var random = SplitMix64(seed: wish.seed)
+        var random = SeededRandom(seed: wish.seed)
         if !wish.isSingle, wish.form != .whole { pairs = Array(pairs.shuffled(using: &random).prefix(20)) }
         plans += pairs
         // In another order each time, so that what there is no time for is not always the same.

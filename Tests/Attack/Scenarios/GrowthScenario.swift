@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
 internal import Synchronization
@@ -44,7 +45,7 @@ enum GrowthScenario {
         }
         defer { sampler.cancel() }
         do {
-            var random = SplitMix64(seed: attempt.seed)
+            var random = SeededRandom(seed: attempt.seed)
             for number in 1...UInt64(count) {
                 try await write(attempt, number, way, &random)
                 let used = most.withLock { $0 }
@@ -65,7 +66,7 @@ enum GrowthScenario {
     }
 
     private static func write(
-        _ attempt: Attempt, _ number: UInt64, _ way: Way, _ random: inout SplitMix64
+        _ attempt: Attempt, _ number: UInt64, _ way: Way, _ random: inout SeededRandom
     ) async throws {
         attempt.countFaults()
         switch way {

@@ -14,7 +14,7 @@ struct ChecksummedTests {
 
     @Test("A whole value passes; a mixture, a part and an empty one do not", arguments: Seed.several(4))
     func tearsAreNoticed(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let first = Checksummed.value(of: 400, from: &random)
         let second = Checksummed.value(of: 400, from: &random)
         try Checksummed.verify(entry(first))

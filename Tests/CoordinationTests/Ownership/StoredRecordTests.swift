@@ -35,7 +35,7 @@ struct StoredRecordTests {
         "E2: damaged bytes never trap; what stands there counts as a holder that cannot answer",
         arguments: Seed.several(4))
     func damagedBytes(seed: Seed) {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let bytes = owner.bytes
         for length in bytes.indices { #expect(OwnerRecord(bytes: Array(bytes[..<length])) == .unreadable) }
         #expect(OwnerRecord(bytes: bytes + [0]) == .unreadable)

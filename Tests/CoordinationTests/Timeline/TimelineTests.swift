@@ -220,7 +220,7 @@ struct TimelineTests {
 
     @Test("C15: a checkpoint holds all that later entries are judged by", arguments: Seed.several(8))
     func checkpointIsExact(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let actors = (1...6).map { HistoryBuilder.Actor($0, $0 % 3 == 0 ? .main : .executor) }
         var builder = HistoryBuilder()
         for _ in 0..<200 {

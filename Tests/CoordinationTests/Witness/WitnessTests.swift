@@ -58,7 +58,7 @@ struct WitnessTests {
 
     @Test("C15: neighbours that are locked in any order are told apart", arguments: Seed.several(4))
     func randomEpochs(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         for subject in Subject.all {
             let (witness, keeps) = try subject.make()
             var running: [UInt64: any WitnessHold] = [:]

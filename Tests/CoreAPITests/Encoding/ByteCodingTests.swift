@@ -10,7 +10,7 @@ struct ByteCodingTests {
         case optional(UInt64?), array([UInt64])
     }
 
-    private static func random(using random: inout SplitMix64) -> Item {
+    private static func random(using random: inout SeededRandom) -> Item {
         switch Int.random(in: 0..<9, using: &random) {
         case 0: .byte(UInt8(truncatingIfNeeded: random.next()))
         case 1: .flag(random.once(in: 2))
@@ -59,7 +59,7 @@ struct ByteCodingTests {
 
     @Test("What was written is read, also from the middle of other bytes", arguments: Seed.several(6))
     func roundTrips(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         for _ in 0..<300 {
             let items = (0..<Int.random(in: 1...12, using: &random)).map { _ in Self.random(using: &random) }
             var writer = ByteWriter()
@@ -82,7 +82,7 @@ struct ByteCodingTests {
 
     @Test("E2: random bytes are read or refused, never more than there are", arguments: Seed.several(4))
     func randomBytes(seed: Seed) {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         for _ in 0..<5_000 {
             let bytes = random.bytes(Int.random(in: 0...40, using: &random))
             var reader = ByteReader(bytes)

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Platform
 
@@ -26,7 +27,7 @@ struct DiskModel {
     var kept: DiskImage { present }
 
     /// Any part of it, however long ago it was done.
-    func torn(_ random: inout SplitMix64) -> DiskImage {
+    func torn(_ random: inout SeededRandom) -> DiskImage {
         image(of: unsynced, over: durable) { _ in !random.once(in: 3) }
     }
 

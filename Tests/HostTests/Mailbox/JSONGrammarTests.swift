@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import FoundationEssentials
 internal import Testing
@@ -40,7 +41,7 @@ struct JSONGrammarTests {
 
     @Test("What is accepted, a decoder reads", arguments: Seed.several(4))
     func decoded(seed: Seed) {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let pieces = [
             "[", "]", "{", "}", ",", ":", "\"a\"", "\"\\n\"", "1", "-", "0", ".5", "e3 ", "true", "null", " ",
         ]

@@ -54,7 +54,7 @@ struct KillLoopTests {
     func killLoop() async throws {
         let seed =
             ProcessInfo.processInfo.environment["SHAREDCORE_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...9999)
-        var random = SplitMix64(seed: seed)
+        var random = SeededRandom(seed: seed)
         let group = try await open()
         let queue = try PushQueue(of: group)
         var host = try startHost()

@@ -27,7 +27,7 @@ extension KeeperTests {
 enum SupervisionCampaign {
     /// The first problem of a story, or nil.
     static func problem(of mutant: SupervisionMutant, seed: UInt64) -> String? {
-        var chance = SplitMix64(seed: seed)
+        var chance = SeededRandom(seed: seed)
         var options = SupervisionOptions()
         options.restart.limit = SupervisionJudge.restartLimit
         // Short, so that a story reaches it before the limit of the window.
@@ -64,7 +64,7 @@ enum SupervisionCampaign {
     }
 
     /// Something that can happen now.
-    private static func event(for judge: SupervisionJudge, _ chance: inout SplitMix64) -> SupervisionEvent {
+    private static func event(for judge: SupervisionJudge, _ chance: inout SeededRandom) -> SupervisionEvent {
         let always: [SupervisionEvent] = [.dataCame, .dataCame, .timePassed]
         let rare: [SupervisionEvent] = [.startWanted(inForeground: true), .stopWanted]
         let ofMain: [SupervisionEvent] = [

@@ -106,7 +106,7 @@ struct OrderTests {
 struct QueueOrderTests {
     @Test("M1: kept up by changes, it is the order that a fresh look gives", arguments: Seed.several(6))
     func keptUp(seed: Seed) async throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let fixture = QueueFixture()
         var groups: [MemoryGroup] = []
         for _ in 0..<3 { groups.append(try await fixture.open()) }

@@ -128,7 +128,7 @@ struct TakingTests {
         for number in 0..<200 { try await sender.send(bytes(number)) }
         let acknowledged = Box<[[UInt8]]>([])
         _ = try await together(6) { consumer in
-            var random = SplitMix64(seed: seed.rawValue &+ UInt64(consumer))
+            var random = SeededRandom(seed: seed.rawValue &+ UInt64(consumer))
             var group = try await fixture.open()
             while true {
                 let mailbox = try QueueMailbox(group, path: "box")

@@ -1,4 +1,5 @@
 internal import Coordination
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Platform
 internal import TestSupport
@@ -190,7 +191,7 @@ struct HostileMessageTests {
 
     @Test("Lines are the same however a file falls into pieces", arguments: Seed.several(4))
     func linesInPieces(_ seed: Seed) async throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let desk = try ReadingDesk()
         for _ in 0..<10 {
             // Around the size of the buffer of 64 KiB, so that pieces begin everywhere in them.
@@ -214,7 +215,7 @@ struct HostileMessageTests {
         "A push is announced by the identifier under which its message is delivered or refused",
         arguments: Seed.several(2))
     func announced(_ seed: Seed) async throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let desk = try ReadingDesk()
         let samples =
             RealMessageTests.samples.map(\.bytes).filter { $0.count < 10_000 }
@@ -300,7 +301,7 @@ struct HostileMessageTests {
 
     @Test("Any change of any byte gives a message or a refusal, and leaks nothing", arguments: Seed.several(4))
     func byteFlips(_ seed: Seed) async throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let desk = try ReadingDesk()
         let samples = RealMessageTests.samples.map(\.bytes).filter { $0.count < 10_000 }
         let descriptors = OwnResources.descriptorCount
@@ -318,7 +319,7 @@ struct HostileMessageTests {
         #expect(OwnResources.descriptorCount < descriptors + 200)
     }
 
-    private func mutate(_ bytes: inout [UInt8], with random: inout SplitMix64) {
+    private func mutate(_ bytes: inout [UInt8], with random: inout SeededRandom) {
         guard !bytes.isEmpty else { return }
         let place = Int.random(in: 0..<bytes.count, using: &random)
         switch Int.random(in: 0..<6, using: &random) {

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import NetworkMonitor
 internal import Platform
@@ -40,7 +41,7 @@ struct SimulatedKernel {
     }
 
     /// Something changes.
-    mutating func change(_ random: inout SplitMix64) {
+    mutating func change(_ random: inout SeededRandom) {
         let index = UInt32.random(in: 1...3, using: &random)
         switch Int.random(in: 0..<10, using: &random) {
         case 0, 1:
@@ -87,7 +88,7 @@ struct SimulatedKernel {
         }
     }
 
-    private func address(_ link: UInt32, _ random: inout SplitMix64) -> LinkAddress? {
+    private func address(_ link: UInt32, _ random: inout SeededRandom) -> LinkAddress? {
         IPAddress(.version4, bytes: [192, 0, 2, UInt8.random(in: 1...4, using: &random)])
             .map { LinkAddress(link: link, address: $0, isUsable: !random.once(in: 3)) }
     }

@@ -44,7 +44,7 @@ struct JournalBytesTests {
         "S9: every changed byte is noticed where it stands, and what stands before it is read",
         arguments: Seed.several(3))
     func flipsAreNoticed(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let (payloads, bytes) = try Self.journal(seed, steps: 12)
         for position in bytes.indices {
             for mask in [1, 0x80, UInt8.random(in: 1...255, using: &random)] as [UInt8] {
@@ -86,7 +86,7 @@ struct JournalBytesTests {
 
     @Test("S9: a frame is read as it was written, with its header", arguments: Seed.several(3))
     func headersComeBack(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         var written = JournalChain(salt: Self.salt)
         var read = written
         for count in [0, 1, 7, 8, 9, 4_096, 70_000] {
@@ -125,7 +125,7 @@ struct JournalBytesTests {
         "S11: random bytes are no journal, and an absurd length is refused without a look at it",
         arguments: Seed.several(4))
     func randomBytesAreNoJournal(seed: Seed) {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         for _ in 0..<2_000 {
             let bytes = random.bytes(Int.random(in: 0...64, using: &random))
             #expect(JournalContent(bytes, salt: Self.salt).payloads.isEmpty)

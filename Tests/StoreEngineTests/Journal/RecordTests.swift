@@ -39,7 +39,7 @@ struct RecordTests {
         "S11, E2: changed and random records are read or `corrupt`; a state takes what was read without a trap",
         arguments: Seed.several(8))
     func hostileRecordsDoNotTrap(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         var machine = RandomMachine(seed: seed)
         machine.run(60)
         let payloads = try machine.effects.map { try $0.payload() } + machine.state.fingerprint()

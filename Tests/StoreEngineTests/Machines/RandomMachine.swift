@@ -10,7 +10,7 @@ struct RandomMachine {
     private(set) var effects: [Effect] = []
     private(set) var now = BootInstant(nanoseconds: 1_000)
 
-    private var random: SplitMix64
+    private var random: SeededRandom
     private var sessions: [SessionID] = []
     private var requestNumber: UInt64 = 0
     private var delivery: UInt64 = 0
@@ -32,7 +32,7 @@ struct RandomMachine {
     init(seed: Seed, historyByteCount: Int = 1 << 20, vocabulary: Vocabulary = .few) {
         let limits = vocabulary == .few ? Self.limits : Self.wideLimits
         state = StoreState(limits: limits, historyByteCount: historyByteCount)
-        random = SplitMix64(seed)
+        random = SeededRandom(seed)
         self.vocabulary = vocabulary
     }
 

@@ -91,7 +91,7 @@ struct ForgottenNameTests {
 
     @Test("S10: a replica that is made of a snapshot in between forgets the same names", arguments: Seed.several(2))
     func replicasAgree(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         var state = opened()
         try post(names(0..<Self.limit - 10), in: &state)
         var replica = state

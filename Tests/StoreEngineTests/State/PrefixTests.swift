@@ -25,13 +25,13 @@ struct PrefixTests {
     }
 
     /// Keys that begin alike, some of which a prefix does not select although they stand between those that it does.
-    private static func text(_ random: inout SplitMix64) -> String {
+    private static func text(_ random: inout SeededRandom) -> String {
         String((0..<Int.random(in: 1...5, using: &random)).map { _ in "ab-/0".randomElement(using: &random) ?? "a" })
     }
 
     @Test("the index selects what the prefix contains", arguments: Seed.several(8))
     func selections(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         for _ in 0..<100 {
             let keys = Set(try (0..<40).map { _ in try Key(Self.text(&random)) })
             var index = KeyIndex()
@@ -50,7 +50,7 @@ struct PrefixTests {
 
     @Test("the index selects what the prefix contains when keys have come and gone", arguments: Seed.several(4))
     func changedSelections(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         var keys: Set<Key> = []
         var index = KeyIndex()
         index.prepare(from: keys)
@@ -78,7 +78,7 @@ struct PrefixTests {
 
     @Test("S10: what the store has after all operations decides whether it accepts them", arguments: Seed.several(8))
     func limits(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         for _ in 0..<200 {
             let keys = Set(try (0..<20).map { _ in try Key(Self.text(&random)) })
             let state = state(limits: Limits(storeByteCount: 120), keys: Array(keys), valueByteCount: 2)

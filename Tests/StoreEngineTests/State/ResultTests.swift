@@ -28,7 +28,7 @@ struct ResultTests {
 
     @Test("S12: results are given again after a snapshot and after a journal", arguments: Seed.several(4))
     func resultsSurvive(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         var state = StoreState()
         let session = opened(&state)
         var transactions: [(Transaction, RequestOutcome)] = []
@@ -88,7 +88,7 @@ struct ResultTests {
 
     @Test("S4, S5, S8: keys that go by the hundred leave the others in their order", arguments: Seed.several(5))
     func manyKeysAtOnce(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         let process = ProcessIdentity(bootID: BootID(high: 1, low: 1), pid: 1, startTime: 1)
         var instant = BootInstant(nanoseconds: 1)
         var state = StoreState()

@@ -11,7 +11,7 @@ struct SecondOpinionTests {
 
     @Test("Random transactions, ends and expiries, one by one", arguments: Seed.several(10))
     func agree(seed: Seed) throws {
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed)
         var engine = StoreState()
         var plain = PlainStore()
         var now: UInt64 = 1_000

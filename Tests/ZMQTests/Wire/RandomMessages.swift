@@ -7,10 +7,10 @@ internal import StoreEngine
 
 /// Messages of all kinds with content of all kinds, made from a seed.
 struct RandomMessages {
-    private var random: SplitMix64
+    private var random: SeededRandom
 
     init(seed: Seed) {
-        random = SplitMix64(seed)
+        random = SeededRandom(seed)
     }
 
     mutating func request() -> Request {

@@ -155,7 +155,7 @@ enum ClosingCases {
             let handles = try await group.open(count: 4)
             let seed = context.seed.rawValue
             let counts = try await together(4) { number -> (done: Int, unknown: Int) in
-                var random = SplitMix64(seed: seed &+ UInt64(number))
+                var random = SeededRandom(seed: seed &+ UInt64(number))
                 var (done, unknown) = (0, 0)
                 for turn in 0..<400 {
                     let store = handles[number]

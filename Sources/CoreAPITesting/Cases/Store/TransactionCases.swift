@@ -141,7 +141,7 @@ enum TransactionCases {
     private static func move(
         between accounts: [Key], in store: any SharedStore, seed: UInt64
     ) async throws -> Int {
-        var random = SplitMix64(seed: seed)
+        var random = SeededRandom(seed: seed)
         var moved = 0
         for _ in 0..<300 {
             let from = try await store.get(accounts[Int.random(in: 0..<accounts.count, using: &random)])

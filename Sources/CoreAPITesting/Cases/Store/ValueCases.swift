@@ -62,7 +62,7 @@ enum ValueCases {
             let limit = store.capabilities.limits.valueByteCount
             let sizes = [0, 1, 2, 255, 256, 4095, 4096, 4097, 65_535, 65_536, limit - 1, limit].filter { $0 <= limit }
             for size in sizes {
-                var random = SplitMix64(seed: UInt64(size))
+                var random = SeededRandom(seed: UInt64(size))
                 let value = random.bytes(size)
                 try await store.put("value", value)
                 try expect(try await store.get("value")?.value == value, "\(size) bytes come back to their writer")
@@ -122,7 +122,7 @@ enum ValueCases {
             let seed = context.seed.rawValue
             _ = try await together(6) { number in
                 let store = handles[number]
-                var random = SplitMix64(seed: seed &+ UInt64(number))
+                var random = SeededRandom(seed: seed &+ UInt64(number))
                 if number < 4 {
                     defer { writing.update { $0 -= 1 } }
                     for _ in 0..<150 {

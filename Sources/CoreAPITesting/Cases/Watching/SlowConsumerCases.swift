@@ -58,7 +58,7 @@ enum SlowConsumerCases {
             let seed = context.seed
             let previousValues = writers[0].capabilities.features.contains(.previousValues)
             let consuming = Task {
-                var random = SplitMix64(seed)
+                var random = SeededRandom(seed)
                 var mirror = WatchMirror(of: ["k"], keepsChanges: false, previousValues: previousValues)
                 while let event = try await watch.next() {
                     mirror.apply(event)

@@ -17,7 +17,7 @@ enum WatchOrderCases {
             let working = Box(4)
             let seed = context.seed.rawValue
             _ = try await together(5) { number in
-                var random = SplitMix64(seed: seed &+ UInt64(number))
+                var random = SeededRandom(seed: seed &+ UInt64(number))
                 if number < 4 {
                     defer { working.update { $0 -= 1 } }
                     for _ in 0..<250 { _ = try await writers[number].commit(RandomTransaction.next(using: &random)) }

@@ -15,7 +15,7 @@ final class HistoryRecorder: Sendable {
     ///
     /// - Parameter known: The entry that the caller saw last, for its conditions.
     func call(
-        _ store: any SharedStore, known: inout Entry?, using random: inout SplitMix64
+        _ store: any SharedStore, known: inout Entry?, using random: inout SeededRandom
     ) async throws -> RegisterOperation {
         let began = moment.add(1, ordering: .sequentiallyConsistent).newValue
         let call: RegisterOperation.Call

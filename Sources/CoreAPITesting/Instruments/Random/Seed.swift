@@ -1,10 +1,11 @@
+package import CoreAPI
 internal import Glibc
 
 /// The seed of a randomised test. As the argument of a test it stands in the name of the case, so a failure names it:
 ///
 /// ```swift
 /// @Test(arguments: Seed.several(8))
-/// func keepsItsOrder(seed: Seed) { var random = SplitMix64(seed) ... }
+/// func keepsItsOrder(seed: Seed) { var random = SeededRandom(seed) ... }
 /// ```
 ///
 /// The environment variable `SHAREDCORE_TEST_SEED` replays one seed (decimal) instead of all others.
@@ -26,31 +27,14 @@ package struct Seed: RawRepresentable, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-/// A random generator whose whole sequence follows from its seed.
-///
-/// Source: Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
-package struct SplitMix64: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    package init(seed: UInt64) {
-        state = seed
-    }
-
+extension SeededRandom {
     package init(_ seed: Seed) {
         self.init(seed: seed.rawValue)
     }
 
-    package mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-
     /// A generator of its own for a part of the work, such as one of several tasks.
-    package mutating func split() -> SplitMix64 {
-        SplitMix64(seed: next())
+    package mutating func split() -> SeededRandom {
+        SeededRandom(seed: next())
     }
 
     /// True once in `count` times.

@@ -17,7 +17,7 @@ enum RandomTransaction {
     private static let keys: [Key] = ["a/1", "a/2", "a/3", "b/1", "b/1/x", "b/10", "c", "d"]
     private static let prefixes: [KeyPrefix] = ["a", "b/1", "c", "b/1/"]
 
-    static func next(using random: inout SplitMix64) -> Transaction {
+    static func next(using random: inout SeededRandom) -> Transaction {
         var transaction = Transaction()
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let key = keys[Int.random(in: 0..<keys.count, using: &random)]
