@@ -95,7 +95,7 @@ struct DemoScenario: Sendable {
     private func handover(after revision: Revision) async throws -> Duration {
         let asked = try await recorder.first(after: revision, "Main asks for the core") { $0.entry.kind == .asked }
         let acquired = try await recorder.first(after: asked.revision, "Main owns") { record in
-            record.entry.role == .main && (record.entry.kind == .acquired || record.entry.kind == .tookOver)
+            record.entry.role == .main && record.entry.kind.isAcquisition
         }
         return asked.entry.at.duration(to: acquired.entry.at)
     }
@@ -109,7 +109,7 @@ struct DemoScenario: Sendable {
         let killed = SystemClock().now()
         main.kill()
         let acquired = try await recorder.first(after: before, "an Executor owns after Main's death") { record in
-            record.entry.kind == .acquired && record.entry.role == .executor
+            record.entry.role == .executor && record.entry.kind.isAcquisition
         }
         try await deliver(13)
         try await waiting.value

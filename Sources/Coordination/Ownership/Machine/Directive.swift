@@ -32,7 +32,7 @@ package struct Transition: Hashable, Sendable {
     package var stories: [Story]
 
     /// Whether it makes the participant own.
-    package var acquires: Bool { stories.contains { $0.kind == .acquired || $0.kind == .tookOver } }
+    package var acquires: Bool { stories.contains { $0.kind.isAcquisition } }
 
     package init(transaction: Transaction, stories: [Story] = []) {
         self.transaction = transaction
