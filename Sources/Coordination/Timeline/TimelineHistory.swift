@@ -119,5 +119,5 @@ public struct TimelineRecord: Hashable, Sendable {
 
 extension TimelineEntry.Kind {
     /// Whether it creates an ownership.
-    var isAcquisition: Bool { self == .acquired || self == .tookOver }
+    package var isAcquisition: Bool { self == .acquired || self == .tookOver }
 }
