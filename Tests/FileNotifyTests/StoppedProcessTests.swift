@@ -71,13 +71,14 @@ struct StoppedProcessTests {
         let busy = try await PeerProcess.joining(directory.path(of: "group"))
         let slow = try await PeerProcess.joining(directory.path(of: "group"))
         try busy.send("puts busy 100000000")
-        try await slow.tell("arm commit.afterCatchUp:wait=600*")
+        // Long enough for the busy one to lose its patience also on a machine that starves it.
+        try await slow.tell("arm commit.afterCatchUp:wait=2500*")
         try slow.send("put slow yes")
         #expect(try await slow.answer().hasPrefix("ok"))
         #expect(try await group.text("slow") == "yes")
 
         // One that runs no longer is not waited for.
-        try await slow.tell("arm commit.afterCatchUp:wait=600*,commit.isLate:stop")
+        try await slow.tell("arm commit.afterCatchUp:wait=2500*,commit.isLate:stop")
         try slow.send("put slow again")
         try await slow.stopped()
         for index in 0..<20 { try await group.put("key", text: "\(index)") }
