@@ -17,9 +17,7 @@ extension ZMQTests {
         func bytes() async throws {
             let stage = try HubStage()
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
-            let service = try HubService(
-                order: order,
-                options: HubOptions(group: "group", storage: .memory(MemorySpace()), endpoints: [stage.endpoint]))
+            let service = try stage.service(order)
             _ = try await service.start()
             let client = try await stage.client()
             order.hold()
@@ -50,9 +48,7 @@ extension ZMQTests {
         func regainedRoom() async throws {
             let stage = try HubStage()
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
-            let service = try HubService(
-                order: order,
-                options: HubOptions(group: "group", storage: .memory(MemorySpace()), endpoints: [stage.endpoint]))
+            let service = try stage.service(order)
             _ = try await service.start()
             let client = try await stage.client()
             order.fill(canRegain: true)
@@ -108,11 +104,7 @@ extension ZMQTests {
                 readCount.add(1, ordering: .relaxed)
                 usleep(1_000)
             }
-            let service = try HubService(
-                order: order,
-                options: HubOptions(
-                    group: "group", storage: .memory(MemorySpace()), endpoints: [.tcp(host: "127.0.0.1", port: 0)],
-                    keys: CurveHubKeys(own: stage.keys.hub, clients: [stage.keys.client.publicKey])))
+            let service = try stage.service(order, at: .tcp(host: "127.0.0.1", port: 0))
             let endpoint = try await service.start()[0]
             let (flood, _) = try await join(stage, endpoint, number: 1)
             let (other, _) = try await join(stage, endpoint, number: 2)

@@ -130,9 +130,7 @@ extension ZMQTests {
             defer { FailPoint.arm("") }
             let stage = try HubStage()
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
-            let service = try HubService(
-                order: order,
-                options: HubOptions(group: "group", storage: .memory(MemorySpace()), endpoints: [stage.endpoint]))
+            let service = try stage.service(order)
             _ = try await service.start()
             order.hold()
             let opening = Task { try await stage.client() }

@@ -439,11 +439,7 @@ extension ZMQTests {
         func forgotten() async throws {
             let stage = try HubStage()
             let order = MemorySpace().order(of: "group", effectByteCount: 1 << 20)
-            let service = try HubService(
-                order: order,
-                options: HubOptions(
-                    group: "group", storage: .memory(MemorySpace()), endpoints: [.tcp(host: "127.0.0.1", port: 0)],
-                    keys: CurveHubKeys(own: stage.keys.hub, clients: [stage.keys.client.publicKey])))
+            let service = try stage.service(order, at: .tcp(host: "127.0.0.1", port: 0))
             let endpoint = try await service.start()[0]
             let client = try await stage.client(at: endpoint)
             #expect(await service.addressCount == 1)

@@ -33,9 +33,7 @@ extension ZMQTests {
             let (count, valueByteCount) = (burst.count, burst.valueByteCount)
             let stage = try HubStage()
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
-            let service = try HubService(
-                order: order,
-                options: HubOptions(group: "group", storage: .memory(MemorySpace()), endpoints: [stage.endpoint]))
+            let service = try stage.service(order)
             _ = try await service.start()
             let client = try await stage.client()
             let stream = try await subscription(at: stage.endpoint)
@@ -77,9 +75,7 @@ extension ZMQTests {
         func paced() async throws {
             let stage = try HubStage()
             let order = MemorySpace().order(of: "group", effectByteCount: 1 << 20)
-            let service = try HubService(
-                order: order,
-                options: HubOptions(group: "group", storage: .memory(MemorySpace()), endpoints: [stage.endpoint]))
+            let service = try stage.service(order)
             _ = try await service.start()
             let client = try await stage.client()
             let stream = try await subscription(at: stage.endpoint)

@@ -86,9 +86,7 @@ extension ZMQTests {
         }
 
         private func hub() async throws -> HubService {
-            let service = try HubService(
-                order: order,
-                options: HubOptions(group: "group", storage: .memory(MemorySpace()), endpoints: [stage.endpoint]))
+            let service = try stage.service(order)
             _ = try await service.start()
             return service
         }

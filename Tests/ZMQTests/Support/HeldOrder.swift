@@ -17,7 +17,7 @@ final class HeldOrder: LocalOrder {
     private let state = Mutex(State())
     private let onRefresh: @Sendable () -> Void
 
-    /// - Parameter onRefresh: Is called for each read, by whoever acts for the hub.
+    /// - Parameter onRefresh: Is called for each read, on the thread that acts for the hub.
     init(_ order: MemoryOrder, onRefresh: @escaping @Sendable () -> Void = {}) {
         self.order = order
         self.onRefresh = onRefresh

@@ -3,8 +3,10 @@ internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import InMemoryBackend
 internal import Platform
+internal import Replica
 internal import TestSupport
-internal import ZMQBackend
+
+@testable internal import ZMQBackend
 
 /// A place for a hub: a directory with the group's files and the socket.
 struct HubStage {
@@ -37,6 +39,15 @@ struct HubStage {
                 group: "group", storage: .files(directory: files, options), endpoints: endpoints ?? [endpoint],
                 keys: CurveHubKeys(own: keys.hub, clients: [keys.client.publicKey]), lease: lease,
                 effectByteCount: effectByteCount, onRefusal: onRefusal))
+    }
+
+    /// What a hub does, over an order of the test's own; not started yet.
+    func service(_ order: any LocalOrder, at endpoint: HubEndpoint? = nil) throws -> HubService {
+        try HubService(
+            order: order,
+            options: HubOptions(
+                group: "group", storage: .memory(MemorySpace()), endpoints: [endpoint ?? self.endpoint],
+                keys: CurveHubKeys(own: keys.hub, clients: [keys.client.publicKey])))
     }
 
     /// A hub in this process, on TCP at two ports that follow each other, and at the stage's socket.

@@ -43,8 +43,8 @@ final class SocketThread: SerialExecutor, Sendable {
     private let counter: EventCounter
     private let timer: IntervalTimer
     private let readiness: ReadinessSet
-    /// The actor's descriptors: a set of their own within the other, of which whoever acts for the actor can ask without
-    /// taking what another thread is to be woken by.
+    /// The actor's descriptors: a set of their own within the other, so that the thread that acts for the actor can ask
+    /// for their news alone, and takes none that is to wake another thread.
     private let sources: ReadinessSet
     private let clock = SystemClock()
     private let state = Mutex(SocketThreadState())
