@@ -204,6 +204,50 @@ struct DamagedFilesTests {
         await group.close()
     }
 
+    @Test("S11: processes that open a new group at once make one, wherever each of them has come to")
+    func openedAtOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let late = try PeerProcess(failPoint: "first.beforeList:stop")
+        _ = try await late.answer()
+        try late.send("open \(path)")
+        try await late.stopped()
+        // Has the first journal open, and has not said yet that the group begins there.
+        let early = try PeerProcess(failPoint: "build.afterRename:stop")
+        _ = try await early.answer()
+        try early.send("open \(path)")
+        try await early.stopped()
+        late.signal(SIGCONT)
+        #expect(try await late.answer().hasPrefix("ok"))
+        early.signal(SIGCONT)
+        #expect(try await early.answer().hasPrefix("ok"))
+        try await early.tell("put key one")
+        #expect(try await late.tell("get key") == "value one")
+        #expect(try await late.tell("sessions").split(separator: " ").count == 2)
+    }
+
+    @Test(
+        "S11: a process that comes second in finding the journals of a file sessions that knows of none goes on there")
+    func recoveredAtOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let former = try await PeerProcess.joining(path)
+        try await former.tell("put key one")
+        #expect(try await former.tell("compact") == "true")
+        former.killNow()
+        try await former.ended()
+        try change(path + "/sessions", at: 64, [UInt8](repeating: 0, count: 8))
+        let late = try PeerProcess(failPoint: "first.beforeRecovery:stop")
+        _ = try await late.answer()
+        try late.send("open \(path)")
+        try await late.stopped()
+        let early = try await PeerProcess.joining(path)
+        late.signal(SIGCONT)
+        #expect(try await late.answer().hasPrefix("ok"))
+        #expect(try await late.tell("get key") == "value one")
+        #expect(try await early.tell("sessions").split(separator: " ").count == 2)
+    }
+
     @Test("S11: without a whole journal a missing file sessions is corrupt, and no group is begun beside the old one")
     func missingSessionsAndDamage() async throws {
         let directory = try TemporaryDirectory()

@@ -73,18 +73,30 @@ struct GroupStart {
 
     private func makeFirst() throws(SharedCoreError) {
         if try directory.journal(1) == nil {
+            FailPoint.hit("first.beforeList")
+            let generations = try directory.generations()
+            // Another process may have made the group since the look at journal 1.
+            if generations.contains(1) { return directory.page.raiseFloor(to: 1) }
             // The file `sessions` may be older than the journals, as one that was brought back alone.
-            if try !directory.generations().isEmpty {
-                guard directory.page.floor == 0 else { return }
-                let floor = try FloorRecovery(directory: directory.directory).floor()
-                return directory.page.raiseFloor(to: floor)
-            }
+            if !generations.isEmpty { return try recoverFloor() }
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
             _ = try? SpareSpace.keep(
                 SpareSpace.rollAndCompaction(of: 0) + SpareSpace.coordinationByteCount, in: directory.directory)
         }
         directory.page.raiseFloor(to: 1)
+    }
+
+    /// Finds the floor again from the journals, unless another process does so.
+    private func recoverFloor() throws(SharedCoreError) {
+        guard directory.page.floor == 0 else { return }
+        FailPoint.hit("first.beforeRecovery")
+        do throws(SharedCoreError) {
+            directory.page.raiseFloor(to: try FloorRecovery(directory: directory.directory).floor())
+        } catch {
+            // One that was earlier has the journals open since then.
+            guard directory.page.floor > 0 else { throw error }
+        }
     }
 
     /// The machine was started anew. What was published and reached the disk counts, up to where the chain of its
