@@ -12,8 +12,10 @@ internal import ProgramOutput
 struct PushMaildir: Sendable {
     let path: String
     let queue: PushQueue
-    /// What the cores have taken from this Maildir; nil where they take from another one.
-    let inbox: Inbox?
+    /// What the cores have taken.
+    let inbox: Inbox
+    /// The Maildir that the cores take from.
+    let coreMaildir: String
     let logger: Logger
     let stopping: StopSignal
 
@@ -25,10 +27,13 @@ struct PushMaildir: Sendable {
     private static let unfinished = Duration.milliseconds(500)
     private static let trouble = Duration.seconds(5)
 
-    init(_ path: String, _ queue: PushQueue, inbox: Inbox?, logger: Logger, stopping: StopSignal) {
+    init(
+        _ path: String, _ queue: PushQueue, inbox: Inbox, of coreMaildir: String, logger: Logger, stopping: StopSignal
+    ) {
         self.path = path
         self.queue = queue
         self.inbox = inbox
+        self.coreMaildir = coreMaildir
         self.logger = logger
         self.stopping = stopping
     }
@@ -55,6 +60,21 @@ struct PushMaildir: Sendable {
         try await thread.run { [path] () throws(SharedCoreError) in try MailArrivals(path: path) }
     }
 
+    /// Whether the cores take from this Maildir, by whatever path. It may be put elsewhere meanwhile.
+    private func isCoreMaildir() async -> Bool {
+        if path == coreMaildir { return true }
+        return await thread.run { [path, coreMaildir] in
+            guard let own = try? FileStatus(behindPath: path), let cores = try? FileStatus(behindPath: coreMaildir)
+            else { return false }
+            return own.identity == cores.identity
+        }
+    }
+
+    /// The messages of the inbox that wait to be acknowledged; nil where the cores take from another Maildir.
+    private func unacknowledged() async throws(SharedCoreError) -> [Inbox.Unacknowledged]? {
+        await isCoreMaildir() ? try await inbox.unacknowledged() : nil
+    }
+
     private func watch(_ arrivals: MailArrivals, works: () -> Void) async throws {
         let ending = Task { [stopping] in
             await stopping.wait()
@@ -68,7 +88,7 @@ struct PushMaildir: Sendable {
         var mustReadInbox = true
         while !stopping.isRaised {
             // Before the folders: a message that is stored and moved behind this is an arrival there.
-            let waiting = mustReadInbox ? try await inbox?.unacknowledged() : nil
+            let waiting = mustReadInbox ? try await unacknowledged() : nil
             let look = try await thread.run { [known] () throws(SystemCallError) in
                 try arrivals.look { known[PushQueue.part(for: $0)] != nil }
             }
@@ -147,7 +167,7 @@ struct PushMaildir: Sendable {
         let hasFileGone = known.contains { part, note in !standing.contains(part) && UInt64(note) == nil }
         guard inbox != nil || hasFileGone else { return }
         // Read behind the folders, a message is in the inbox whose file has left `new`.
-        let present = hasFileGone ? try await self.inbox?.unacknowledged() : inbox
+        let present = hasFileGone ? try await unacknowledged() : inbox
         let waiting = Dictionary(
             (present ?? []).map { (PushQueue.part(for: $0.callID), $0.revision.description) },
             uniquingKeysWith: { first, _ in first })

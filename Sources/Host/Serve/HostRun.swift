@@ -60,8 +60,7 @@ struct HostRun: Sendable {
         let coreMaildir = try context.resolution.maildir()
         maildir = try context.resolution.absolutePath(Settings.pushMaildir).map { [stopping] path in
             try PushMaildir(
-                path, queue, inbox: path == coreMaildir ? Inbox(group) : nil, logger: context.logger,
-                stopping: stopping)
+                path, queue, inbox: Inbox(group), of: coreMaildir, logger: context.logger, stopping: stopping)
         }
         servers = [try Self.socket(for: queue, in: context), try Self.metrics(of: registry, in: context)]
             .compactMap(\.self)

@@ -34,14 +34,16 @@ struct PushMaildirTests {
     }
 
     private func watching(
-        log: any LogHandler = SwiftLogNoOpLogHandler(), _ body: (PushQueue) async throws -> Void
+        at name: String = "mail", log: any LogHandler = SwiftLogNoOpLogHandler(),
+        reading: (any SharedStore) -> InterposedStore = { InterposedStore($0) },
+        _ body: (PushQueue) async throws -> Void
     ) async throws {
         let group = try await space.open("a")
         let queue = try PushQueue(of: group)
         let stopping = StopSignal()
         let maildir = PushMaildir(
-            directory.path(of: "mail"), queue, inbox: try Inbox(group), logger: Logger(label: "test") { _ in log },
-            stopping: stopping)
+            directory.path(of: name), queue, inbox: try Inbox(reading(group)),
+            of: directory.path(of: "mail"), logger: Logger(label: "test") { _ in log }, stopping: stopping)
         let work = Task { await maildir.run() }
         do {
             try await body(queue)
@@ -127,9 +129,8 @@ struct PushMaildirTests {
         let queue = try PushQueue(of: store)
         let stopping = StopSignal()
         let maildir = PushMaildir(
-            directory.path(of: "mail"), queue, inbox: try Inbox(group),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            stopping: stopping)
+            directory.path(of: "mail"), queue, inbox: try Inbox(group), of: directory.path(of: "mail"),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, stopping: stopping)
         try write("new/1", id: "1@x")
         let work = Task { await maildir.run() }
         try await until(["1@x"], in: queue)
@@ -151,8 +152,8 @@ struct PushMaildirTests {
         let stopping = StopSignal()
         let log = HeardLog()
         let maildir = PushMaildir(
-            directory.path(of: "mail"), queue, inbox: try Inbox(group), logger: Logger(label: "test") { _ in log },
-            stopping: stopping)
+            directory.path(of: "mail"), queue, inbox: try Inbox(group), of: directory.path(of: "mail"),
+            logger: Logger(label: "test") { _ in log }, stopping: stopping)
         try write("new/1", id: "1@x")
         let work = Task { await maildir.run() }
         try await until(["1@x"], in: queue)
@@ -282,6 +283,98 @@ struct PushMaildirTests {
                 atPath: directory.path(of: "mail/aside"), toPath: directory.path(of: "mail/new/1"))
             try await until(["1@x", "1@x", "2@x"], in: queue)
         }
+        await core.close()
+    }
+
+    @Test(
+        "P10: the Maildir of the cores is known by what it is, also through a link; another one tells nothing of the inbox"
+    )
+    func otherSpelling() async throws {
+        let core = try await space.open("a")
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.path(of: "link"), withDestinationPath: directory.path(of: "mail"))
+        for folder in ["new", "cur", "tmp"] {
+            try FileManager.default.createDirectory(
+                atPath: directory.path(of: "other/" + folder), withIntermediateDirectories: true)
+        }
+        try await Inbox(core).store(
+            InboxMessage(callID: callID("1@x"), content: .text(from: "zoe", to: "me", text: "Hello")))
+        try await watching(at: "other") { queue in
+            try write("new/2", id: "2@x")
+            try FileManager.default.moveItem(
+                atPath: directory.path(of: "mail/new/2"), toPath: directory.path(of: "other/new/2"))
+            try await until(["2@x"], in: queue)
+        }
+        try await watching(at: "link") { try await until(["1@x", "2@x"], in: $0) }
+        await core.close()
+    }
+
+    @Test("P10: a message that was given back and stored anew while no host looked is another push")
+    func storedAnew() async throws {
+        let core = try await space.open("a")
+        let inbox = try Inbox(core)
+        let notice = InboxMessage(callID: try callID("1@x"), content: .tooLarge(from: "zoe", to: "me"))
+        try await inbox.store(notice)
+        try await watching { try await until(["1@x"], in: $0) }
+        #expect(try await inbox.forgetNotice(of: notice.callID) == .gone)
+        try await inbox.store(notice)
+        try await watching { try await until(["1@x", "1@x"], in: $0) }
+        await core.close()
+    }
+
+    /// When a core takes a message, beside a host that looks for the first time.
+    enum Taking: CaseIterable {
+        /// Before the host reads the inbox, and behind the start of its look at the folders.
+        case beforeInbox
+        /// Behind the host's reading of the inbox, and before that of the folders.
+        case behindInbox
+        /// The same, and an earlier host has announced its file.
+        case behindInboxAnnounced
+    }
+
+    @Test(
+        "P10: a message that a core takes between two readings of the host is a push once", arguments: Taking.allCases)
+    func takenBetween(_ taking: Taking) async throws {
+        let core = try await space.open("a")
+        let inbox = try Inbox(core)
+        let message = InboxMessage(callID: try callID("1@x"), content: .text(from: "zoe", to: "me", text: "Hello"))
+        if taking == .behindInboxAnnounced {
+            try write("new/1", id: "1@x")
+            try await watching { try await until(["1@x"], in: $0) }
+        }
+        let isTaken = Mutex(false)
+        let take: @Sendable () async -> Void = {
+            let isFirst = isTaken.withLock { isTaken in
+                defer { isTaken = true }
+                return !isTaken
+            }
+            guard isFirst else { return }
+            do {
+                if taking == .behindInboxAnnounced {
+                    try FileManager.default.moveItem(
+                        atPath: directory.path(of: "mail/new/1"), toPath: directory.path(of: "mail/cur/1:2,S"))
+                } else {
+                    try write("cur/1:2,S", id: "1@x")
+                }
+                try await inbox.store(message)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        let reading: @Sendable (any SharedStore) -> InterposedStore = { store in
+            taking == .beforeInbox
+                ? InterposedStore(store, beforeList: { _ in await take() })
+                : InterposedStore(store, afterList: { _, _ in await take() })
+        }
+        try await watching(reading: reading) { queue in
+            try await until(["1@x"], in: queue)
+            // Another look of the same host.
+            try write("new/2", id: "2@x")
+            try await until(["1@x", "2@x"], in: queue)
+        }
+        // Another host reads the inbox at its start.
+        try write("new/3", id: "3@x")
+        try await watching { try await until(["1@x", "2@x", "3@x"], in: $0) }
         await core.close()
     }
 

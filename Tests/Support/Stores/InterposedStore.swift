@@ -5,27 +5,33 @@ internal import CoreAPITesting
 package struct InterposedStore: SharedStore {
     package typealias BeforeCommit = @Sendable (Transaction) async throws(SharedCoreError) -> Transaction
 
+    package typealias BeforeList = @Sendable (KeyPrefix) async -> Void
+
     package typealias AfterList = @Sendable (KeyPrefix, Snapshot) async -> Void
 
     package typealias AfterSessions = @Sendable () async -> Void
 
     private let inner: any SharedStore
     private let beforeCommit: BeforeCommit
+    private let beforeList: BeforeList
     private let afterList: AfterList
     private let afterSessions: AfterSessions
 
     /// - Parameters:
     ///   - beforeCommit: Gives the transaction that is committed in place of the one that it is given.
+    ///   - beforeList: Lets something happen before the store is listed.
     ///   - afterList: Lets something happen before a caller hears of what was listed.
     ///   - afterSessions: The same for the sessions.
     package init(
         _ inner: any SharedStore,
         beforeCommit: @escaping BeforeCommit = { transaction throws(SharedCoreError) in transaction },
+        beforeList: @escaping BeforeList = { _ in },
         afterList: @escaping AfterList = { _, _ in },
         afterSessions: @escaping AfterSessions = {}
     ) {
         self.inner = inner
         self.beforeCommit = beforeCommit
+        self.beforeList = beforeList
         self.afterList = afterList
         self.afterSessions = afterSessions
     }
@@ -60,6 +66,7 @@ package struct InterposedStore: SharedStore {
     }
 
     package func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+        await beforeList(prefix)
         let snapshot = try await inner.list(prefix, consistency: consistency)
         await afterList(prefix, snapshot)
         return snapshot
