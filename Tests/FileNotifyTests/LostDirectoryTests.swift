@@ -502,4 +502,33 @@ struct LostDirectoryTests {
         #expect(throws: SharedCoreError.self) { try ended.get() }
         await group.close()
     }
+
+    @Test("S9: looks without the journal's lock, while other threads make the file longer, end no group")
+    func looksBesidePuts() async throws {
+        let directory = try TemporaryDirectory()
+        let group = try await FileGroup.open(directory: directory.path(of: "group"))
+        let local = group.local
+        let isOver = Box(false)
+        let endedCount = Box(0)
+        // More than there are processors, so that each is interrupted anywhere.
+        let lookerCount = 12
+        for _ in 0..<lookerCount {
+            try OwnedThread.start("looker") {
+                while !isOver.value { local.lookAtJournal() }
+                endedCount.update { $0 += 1 }
+            }
+        }
+        var failure: (any Error)?
+        do {
+            // Each of them takes more space than the journal has.
+            for _ in 0..<40 { try await group.put("key", [UInt8](repeating: 7, count: 600_000)) }
+        } catch {
+            failure = error
+        }
+        isOver.update { $0 = true }
+        try await eventually("the threads end") { endedCount.value == lookerCount }
+        #expect(failure == nil)
+        #expect(local.place.loss == nil)
+        await group.close()
+    }
 }

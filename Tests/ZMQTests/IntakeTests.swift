@@ -44,16 +44,18 @@ extension ZMQTests {
             await service.stop()
         }
 
-        @Test("S10: content that a full disk refuses is tried again when a compaction brings room, else refused")
-        func regainedRoom() async throws {
+        @Test(
+            "S10: content that a full disk refuses is tried again when a compaction brings room, else refused",
+            arguments: [false, true])
+        func regainedRoom(_ mustMakeRoom: Bool) async throws {
             let stage = try HubStage()
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
             let service = try stage.service(order)
             _ = try await service.start()
             let client = try await stage.client()
-            order.fill(canRegain: true)
+            order.fill(canRegain: true, mustMakeRoom: mustMakeRoom)
             #expect(try await client.put("k", [1]).changed)
-            order.fill(canRegain: false)
+            order.fill(canRegain: false, mustMakeRoom: mustMakeRoom)
             await #expect { try await client.put("k", [2]) } throws: { ($0 as? SharedCoreError)?.code == .storageFull }
             #expect(try await client.get("k")?.value == [1])
             await client.close()

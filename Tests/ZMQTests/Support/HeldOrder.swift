@@ -11,6 +11,7 @@ final class HeldOrder: LocalOrder {
         var waiting: [CheckedContinuation<Void, Never>] = []
         var isFull = false
         var canRegain = false
+        var mustMakeRoom = false
     }
 
     private let order: MemoryOrder
@@ -52,16 +53,20 @@ final class HeldOrder: LocalOrder {
 
     /// Refuses content until a compaction has brought room.
     ///
-    /// - Parameter canRegain: Whether a compaction brings some.
-    func fill(canRegain: Bool) {
+    /// - Parameters:
+    ///   - canRegain: Whether a compaction brings some.
+    ///   - mustMakeRoom: Whether content has to wait for a compaction first, which brings none.
+    func fill(canRegain: Bool, mustMakeRoom: Bool) {
         state.withLock {
             $0.isFull = true
             $0.canRegain = canRegain
+            $0.mustMakeRoom = mustMakeRoom
         }
     }
 
     func room(for transaction: Transaction) -> OrderRoom? {
-        OrderRoom(make: nil) {
+        let make: @Sendable () async -> Void = {}
+        return OrderRoom(make: state.withLock { $0.mustMakeRoom } ? make : nil) {
             self.state.withLock { state in
                 if state.canRegain { state.isFull = false }
                 return state.canRegain
