@@ -155,7 +155,7 @@ struct CompactionTests {
         await group.close()
     }
 
-    @Test("S10: refused content is tried again also when the compaction that its refusal has begun is over already")
+    @Test("S10: refused content is tried again also when another process has made room since")
     func compactedMeanwhile() async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
@@ -163,8 +163,31 @@ struct CompactionTests {
         let log = await group.local.makeRoom()
         #expect(log > 500_000)
         #expect(try await group.compactNow())
-        #expect(await group.local.regainRoom(from: log))
-        #expect(await !group.local.regainRoom(from: group.local.makeRoom()), "nothing more is gained")
+        let refused = Transaction(operations: [.put("key", [7], .persistent)])
+        #expect(await group.local.regainRoom(for: refused, from: log))
+        let generation = group.generation
+        #expect(await !group.local.regainRoom(for: refused, from: group.local.makeRoom()), "nothing more is gained")
+        #expect(group.generation == generation, "so nothing is written anew")
+        await group.close()
+    }
+
+    @Test("S10: a hub's order makes room for refused content where a compaction gives some back, and only there")
+    func hubRegainsRoom() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path)
+        for _ in 0..<5 { try await group.put("key", [UInt8](repeating: 7, count: 100_000)) }
+        let order = try await FileOrder.open(directory: path, options: FileGroupOptions(), effectByteCount: 1 << 20)
+        try await order.refresh()
+        let refused = Transaction(operations: [.put("key", [7], .persistent)])
+        let room = try #require(order.room(for: refused))
+        #expect(room.make == nil)
+        #expect(await room.regain())
+        try await group.put("other", [1])
+        let generation = group.generation
+        #expect(await order.room(for: refused)?.regain() == false)
+        #expect(order.room(for: Transaction(operations: [.delete("key")])) == nil)
+        #expect(group.generation == generation)
         await group.close()
     }
 }

@@ -20,9 +20,13 @@ struct FullDiskTests {
 
     /// A peer beside the first one.
     private func peer(beside first: PeerProcess, at path: String) async throws -> PeerProcess {
-        var enter = ["nsenter", "--target", "\(first.pid)", "--mount"]
-        if !Self.isRoot { enter += ["--user", "--preserve-credentials"] }
-        return try await PeerProcess.joining(path + "/group", through: enter)
+        try await PeerProcess.joining(path + "/group", through: command(enteringDiskOf: first))
+    }
+
+    /// Runs a program in the mount namespace of the first peer.
+    private func command(enteringDiskOf first: PeerProcess) -> [String] {
+        ["nsenter", "--target", "\(first.pid)", "--mount"]
+            + (Self.isRoot ? [] : ["--user", "--preserve-credentials"])
     }
 
     @Test("S10: on a full disk a put is refused as such, what stood there stands, and it works again with space")
@@ -275,10 +279,9 @@ struct FullDiskTests {
         // A former journal that cannot be removed.
         #expect(mkdir("/proc/\(first.pid)/root\(directory.path)/group/journal-1", 0o700) == 0)
         #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
-        // Behind those that were begun.
+        // None begins when the put is refused: there is nothing to give back.
         try await first.tell("compact")
-        // One begins when the put is refused.
-        try await first.tell("arm compaction.afterSnapshot:kill@2")
+        try await first.tell("arm compaction.afterSnapshot:kill")
         try first.send("put key \(String(repeating: "n", count: 200_000))")
         #expect(try await first.answer().hasPrefix("error storageFull"))
         try await first.tell("arm \(onlyWhenWoken)")
@@ -394,5 +397,117 @@ struct FullDiskTests {
         try await fourth.tell("hold owner fourth")
         fourth.killNow()
         try await third.tell("takeOvers owner 1000")
+    }
+
+    /// Takes what is free in a peer's file system, and keeps it.
+    private func takeAllSpace(at path: String, in peer: PeerProcess) throws {
+        let hog = "/proc/\(peer.pid)/root\(path)/hog"
+        let file = open(hog, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw FileProblem(path: hog, code: errno) }
+        defer { close(file) }
+        let page = [UInt8](repeating: 1, count: 4096)
+        while write(file, page, page.count) > 0 {}
+    }
+
+    @Test(
+        "S10: however often content is refused on a disk that stays full, sessions, owners and endings have their space",
+        arguments: [false, true])
+    func refusedAgainAndAgain(_ isBesideOwner: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "3m")
+        try await first.tell(isBesideOwner ? "hold owner first" : "close")
+        for number in 0..<9 {
+            let writer = try await peer(beside: first, at: directory.path)
+            try await writer.tell("fill kept\(number)/ 1 30000")
+            try await writer.tell("close")
+        }
+        try takeAllSpace(at: directory.path, in: first)
+        var refusalCount = 0
+        for round in 0..<(TestScope.isCheck ? 500 : 150) {
+            let writer = try await peer(beside: first, at: directory.path)
+            // Some of the first ones find space that a journal has left.
+            try writer.send("put kept\(round % 9) \(String(repeating: "n", count: 30_000))")
+            if try await writer.answer().hasPrefix("error storageFull") { refusalCount += 1 }
+            // A program ends when it has its answer, with or without its session.
+            if round % 2 == 0 { try await writer.tell("close") }
+            writer.killNow()
+            try await writer.ended()
+            try takeAllSpace(at: directory.path, in: first)
+        }
+        #expect(refusalCount > 100)
+        // Some for the records of sessions, and none for a refusal.
+        let names = TemporaryDirectory.names(in: "/proc/\(first.pid)/root\(directory.path)/group")
+        let newest = names.compactMap { $0.hasPrefix("journal-") ? Int($0.dropFirst("journal-".count)) : nil }.max()
+        #expect(try #require(newest) <= 2 + refusalCount / 30)
+        let last = try await peer(beside: first, at: directory.path)
+        #expect(try await last.tell("get kept0/0") != "nothing")
+        try await last.tell("takeOvers other 100")
+        #expect(try await last.tell("compact") == "true")
+        try takeAllSpace(at: directory.path, in: first)
+        try await last.tell("takeOvers other 100")
+        try await last.tell("delete kept0/0")
+        #expect(unlink("/proc/\(first.pid)/root\(directory.path)/hog") == 0)
+        try await last.tell("put key value")
+    }
+
+    @Test("S10: a compaction that no request waits for leaves the space that is kept alone")
+    func compactionThatIsNotAwaited() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "4m")
+        try await first.tell("arm \(onlyWhenWoken)")
+        // Not as long as a log that is compacted.
+        for _ in 0..<10 { try await first.tell("fillOne key 103000") }
+        try takeAllSpace(at: directory.path, in: first)
+        try await first.tell("arm compaction.afterSnapshot:kill@2")
+        // Now it is.
+        for _ in 0..<40 { try await first.tell("hold mine \(String(repeating: "h", count: 1000))") }
+        // The first one that gets so far, behind all that were begun.
+        #expect(try await first.tell("compact") == "true")
+    }
+
+    @Test(
+        "S10: where a process ends in the middle of a compaction, no program that takes what is free takes what is kept",
+        arguments: ["build.afterRename", "compaction.beforeFloor", "compaction.afterSnapshot"])
+    func interruptedBesideOthers(_ place: String) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "4m")
+        try await first.tell("arm \(onlyWhenWoken)")
+        try await first.tell("fill kept/ 100 3000")
+        try takeAllSpace(at: directory.path, in: first)
+        for _ in 0..<10 {
+            let second = try await peer(beside: first, at: directory.path)
+            try await second.tell("arm \(place):kill")
+            try second.send("compact")
+            try await second.ended()
+            try takeAllSpace(at: directory.path, in: first)
+            if place != "compaction.afterSnapshot" {
+                // The next one finishes it, and ends in the middle as well.
+                let other = try PeerProcess(
+                    failPoint: "compaction.beforeFinish:kill", through: command(enteringDiskOf: first))
+                _ = try await other.answer()
+                try other.send("open \(directory.path)/group")
+                try await other.ended()
+                try takeAllSpace(at: directory.path, in: first)
+            }
+            let third = try await peer(beside: first, at: directory.path)
+            try await third.tell("hold owner third")
+            try await third.tell("takeOvers other 100")
+            third.killNow()
+            try takeAllSpace(at: directory.path, in: first)
+        }
+        #expect(try await first.tell("get kept/99") != "nothing")
+    }
+
+    @Test("S10: content has the space that a journal has left behind a compaction on a full disk")
+    func contentBehindCompaction() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "4m")
+        try await first.tell("arm \(onlyWhenWoken)")
+        try await first.tell("fill kept/ 100 3000")
+        try takeAllSpace(at: directory.path, in: first)
+        #expect(try await first.tell("compact") == "true")
+        try takeAllSpace(at: directory.path, in: first)
+        // It takes as much in the journal, which has it, as in the spare file, which has not.
+        try await first.tell("put key \(String(repeating: "n", count: 20_000))")
     }
 }

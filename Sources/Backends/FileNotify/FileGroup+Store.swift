@@ -71,7 +71,8 @@ extension FileGroup {
         do throws(SharedCoreError) {
             written = try await record(transaction)
         } catch {
-            guard error.code == .storageFull, let log, await local.regainRoom(from: log) else {
+            guard error.code == .storageFull, let log, await local.regainRoom(for: transaction, from: log)
+            else {
                 throw handle.applicationError(error)
             }
             do throws(SharedCoreError) { written = try await record(transaction) } catch {

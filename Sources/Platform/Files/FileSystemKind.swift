@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// The kind of a file system, by the number that the system has for it.
 package struct FileSystemKind: RawRepresentable, Hashable, Sendable {
@@ -70,5 +71,12 @@ extension Directory {
         var kind: UInt64 = 0
         try SystemCall.negated("fstatfs", at: path) { clinux_file_system(descriptor, &kind) }
         return FileSystemKind(rawValue: kind)
+    }
+
+    /// How many bytes the file system has for new files of this user.
+    package func freeByteCount() throws(SystemCallError) -> Int {
+        var status = statvfs()
+        _ = try SystemCall.run("fstatvfs", at: path) { fstatvfs(descriptor, &status) }
+        return Int(clamping: status.f_bavail) * Int(clamping: status.f_frsize)
     }
 }

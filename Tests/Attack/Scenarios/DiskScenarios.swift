@@ -28,6 +28,15 @@ enum DiskScenarios {
                     }
                 }
             },
+            Scenario("refused-while-full", weight: 2) { wish in
+                SmallDisk.Kind.allCases.flatMap { kind in
+                    [false, true].map { isOwned in
+                        Scenario.Case("\(kind)-\(isOwned ? "owned" : "alone")", seed: wish.seed) {
+                            try await refuse(wish.isBrief ? 40 : 400, isOwned: isOwned, on: kind, $0)
+                        }
+                    }
+                }
+            },
             Scenario("disk-tmpfs", weight: 4) { wish in
                 wish.histories(200, brief: 8) { try await history(on: .tmpfs, $0) }
             },
@@ -107,6 +116,28 @@ enum DiskScenarios {
             try await eventually("the spare space is there again", timeout: .seconds(5)) {
                 attempt.names.contains("spare")
             }
+        }
+    }
+
+    /// Puts are refused again and again, while another program takes what is free after each: what is kept is not used up.
+    private static func refuse(_ count: Int, isOwned: Bool, on kind: SmallDisk.Kind, _ attempt: Attempt) async throws {
+        try await with(kind, mebibytes: 4, attempt) { disk in
+            for number: UInt64 in 0..<9 { try await attempt.put("key\(number)", number: number, byteCount: 30_000) }
+            try await fill(disk, attempt)
+            let owner = isOwned ? try await attempt.own("main") : nil
+            for number in 0..<UInt64(count) {
+                let answer = try await attempt.put(
+                    "key\(number % 9)", number: number + 9, byteCount: 30_000, options: ["--durability", "process"])
+                if !answer.isSuccess { attempt.countFaults() }
+                try disk.fill()
+                if number % 20 == 0 { try await attempt.verify() }
+            }
+            if let owner { try await attempt.kill(owner) }
+            try await attempt.demand("exclusive", "--role", "main", "--", "true")
+            let answer = try await attempt.delete("key1")
+            try expect(answer.isSuccess, "a value can be deleted on a full disk; \(answer.summary)")
+            disk.free()
+            try await attempt.verifyRecovery()
         }
     }
 

@@ -110,4 +110,24 @@ extension Transaction {
         }
         return false
     }
+
+    /// How many bytes of a disk the transaction takes at most, when it is content: in the journal, and as many in the spare
+    /// file for the next snapshot.
+    var spaceByteCount: Int {
+        var byteCount = 0
+        for operation in operations {
+            switch operation {
+            case .put(let key, let value, _): byteCount += key.text.utf8.count + value.count
+            case .post(let name, _): byteCount += name.text.utf8.count
+            case .delete, .deletePrefix: break
+            }
+            byteCount += Self.operationByteCount
+        }
+        return 2 * (byteCount + Self.recordByteCount)
+    }
+
+    /// What an operation takes beside its key and its value, and a record beside its operations, with what a file system
+    /// rounds up.
+    private static let operationByteCount = 64
+    private static let recordByteCount = 8 << 10
 }

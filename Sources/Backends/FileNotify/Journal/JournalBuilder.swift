@@ -34,24 +34,27 @@ final class JournalBuilder {
 
     /// - Parameter snapshotByteCount: About how many bytes are to follow. Their space is taken at once, because on a
     ///   full disk the space that is kept for this has to be used from the start.
+    /// - Parameter usesSpareSpace: Whether the space that is kept is used on a full disk. Only a process that waits until
+    ///   ``LocalGroup/keepSpareSpace()`` has kept it again may do so: of one that ends in between, another program may take it.
     /// - Throws: As a full disk does also while another process has the spare file; see
     ///   ``Platform/SystemCallError/isSpareInUse``.
     init(
-        _ generation: UInt64, in directory: GroupDirectory, snapshotByteCount: Int = 0
+        _ generation: UInt64, in directory: GroupDirectory, snapshotByteCount: Int = 0, usesSpareSpace: Bool = true
     ) throws(SystemCallError) {
         self.generation = generation
         self.directory = directory
         salt = UInt64.random(in: 1...UInt64.max)
         chain = JournalChain(salt: salt)
         let wanted = SpareSpace.compaction(of: snapshotByteCount)
-        (file, origin, reservedEnd, hasLastInode) = try Self.space(wanted, for: generation, in: directory)
+        (file, origin, reservedEnd, hasLastInode) = try Self.space(
+            wanted, for: generation, in: directory, usesSpareSpace: usesSpareSpace)
         _ = try file.tryLock(byteAt: Journal.lockByte)
         // Nobody else needs to write it anew while it is not on the disk.
         _ = try file.tryLock(byteAt: Journal.compactionLockByte)
     }
 
     private static func space(
-        _ wanted: Int, for generation: UInt64, in directory: GroupDirectory
+        _ wanted: Int, for generation: UInt64, in directory: GroupDirectory, usesSpareSpace: Bool
     ) throws(SystemCallError) -> (file: OpenFile, origin: Origin, byteCount: Int, hasLastInode: Bool) {
         do throws(SystemCallError) {
             let (file, name) = try newFile(
@@ -62,7 +65,7 @@ final class JournalBuilder {
             // What was left by killed processes may be in the way of the next try.
             directory.removeObsolete()
             // On a full disk there is space left that is kept for this.
-            guard let spare = try SpareSpace.take(in: directory.directory) else { throw error }
+            guard usesSpareSpace, let spare = try SpareSpace.take(in: directory.directory) else { throw error }
             return (spare, .spare, try spare.presence().byteCount, error.isInodeMissing)
         }
     }
@@ -187,7 +190,7 @@ final class JournalBuilder {
             isPlaced = true
             self.isAbandoned = isAbandoned
             FailPoint.hit("build.afterRename")
-            // Now that it is no spare file any more. It is locked still: nobody writes behind the end.
+            // It is locked still: nobody writes behind the end.
             try file.truncate(to: neededEnd)
             // Others write here from now on, however long the disk takes.
             file.unlock(byteAt: Journal.lockByte)
@@ -208,11 +211,11 @@ final class JournalBuilder {
         }
     }
 
-    /// Up to where the journal has space. Of the space that is kept for a full disk nothing else may be used: then,
-    /// with what the predecessor gives back, there is enough for the next journal.
+    /// Up to where the journal has space. A former spare file keeps all of its own until the next one is made: otherwise
+    /// another program would take it while the disk is waited for. ``LocalGroup/keepSpareSpace()`` gives it back.
     private var neededEnd: Int {
-        let content = if case .spare = origin { 0 } else { SpareSpace.leastContentByteCount }
-        return min(reservedEnd, offset + content + Journal.reserveByteCount)
+        if case .spare = origin { return reservedEnd }
+        return min(reservedEnd, offset + SpareSpace.leastContentByteCount + Journal.reserveByteCount)
     }
 
     /// Makes the journal that was placed, which has a snapshot, the one from which the group is to be read, once all of

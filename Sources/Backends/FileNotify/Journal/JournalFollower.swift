@@ -40,6 +40,9 @@ final class JournalFollower: @unchecked Sendable {
             self.chain = JournalChain(salt: chain, framing: journal.header.framing)
         }
 
+        /// How many bytes of records the journal has before the place.
+        var recordByteCount: Int { offset - JournalHeader.byteCount }
+
         /// Goes behind a frame.
         ///
         /// - Parameter payload: Where its payload stands in the file.
@@ -63,6 +66,8 @@ final class JournalFollower: @unchecked Sendable {
     private var journal: Unmanaged<Journal>
     /// How many bytes of records follow the last snapshot.
     private var logByteCount = 0
+    /// How many bytes the last snapshot has, with what was committed while it was written.
+    private var snapshotByteCount: Int
     /// The revisions at which snapshots were passed over since the history was last cut.
     private var passedSnapshots: [Revision] = []
 
@@ -81,6 +86,7 @@ final class JournalFollower: @unchecked Sendable {
         self.effectByteCount = effectByteCount
         self.position = position
         self.journal = Unmanaged.passUnretained(position.journal)
+        self.snapshotByteCount = position.recordByteCount
     }
 
     /// Reads a group from a journal with a snapshot on.
@@ -102,6 +108,11 @@ final class JournalFollower: @unchecked Sendable {
 
     /// How many bytes of records a reader of the group has to read beyond the last snapshot.
     func logByteCount(in state: inout StoreState) -> Int { logByteCount }
+
+    /// How many bytes of records a compaction would give back.
+    func garbageByteCount(in state: inout StoreState) -> Int {
+        snapshotByteCount + logByteCount - state.snapshotByteCount
+    }
 
     /// Whether the state reflects every commit up to this moment: one load from the shared page.
     func isCurrent(in state: inout StoreState) -> Bool {
@@ -171,6 +182,7 @@ final class JournalFollower: @unchecked Sendable {
             position = Position(continuation, in: journal)
             if journal.header.hasSnapshot {
                 logByteCount = 0
+                snapshotByteCount = position.recordByteCount
                 // Large values lie in the journals before, which give their space back.
                 passedSnapshots.append(state.revision)
                 if state.hasExternalValues { try lookUpValuesAgain(&state) }
@@ -190,6 +202,7 @@ final class JournalFollower: @unchecked Sendable {
             from: journal, in: directory, limits: limits, historyByteCount: historyByteCount,
             effectByteCount: effectByteCount)
         logByteCount = 0
+        snapshotByteCount = position.recordByteCount
         passedSnapshots = []
         listen(in: position.journal)
     }

@@ -61,7 +61,7 @@ package final class FileOrder: LocalOrder {
         let log = local.logByteCount
         var make: (@Sendable () async -> Void)?
         if local.mustMakeRoom { make = { [local] in _ = await local.makeRoom() } }
-        return OrderRoom(make: make) { [local] in await local.regainRoom(from: log) }
+        return OrderRoom(make: make) { [local] in await local.regainRoom(for: transaction, from: log) }
     }
 
     package func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded {

@@ -14,12 +14,22 @@ extension LocalGroup {
     static let compactionByteCount = 1 << 20
     /// The least length of a log behind which no commit goes before it is compacted.
     private static let longestByteCount = 2 << 20
-    /// The least length of a log from which a full disk is tried to be helped.
+    /// The least that a compaction has to give back where a full disk has refused content.
     private static let regainedByteCount = 64 << 10
 
-    /// Starts a compaction on a thread of its own when the log is longer than what it describes.
+    /// Starts a compaction on a thread of its own when the log is longer than what it describes. On a full disk it does
+    /// nothing: this process may end before the space that is kept is kept again.
     func compactWhenLong() {
-        if isLong(logSizes, beyond: Self.compactionByteCount, percent: 150) { startCompaction() }
+        let sizes = logSizes
+        guard isLong(sizes, beyond: Self.compactionByteCount, percent: 150),
+            sizes.log > compaction.backgroundRetryByteCount.load(ordering: .relaxed),
+            compaction.isRunning.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
+        else { return }
+        compaction.thread.submit { [self] in
+            let isDone = (try? compact(usesSpareSpace: false)) ?? false
+            compaction.backgroundRetryByteCount.store(nextTry(afterSuccess: isDone), ordering: .relaxed)
+            compaction.isRunning.store(false, ordering: .releasing)
+        }
     }
 
     /// Waits for a compaction when the log is so long that a commit must not make it longer: the process that commits
@@ -31,29 +41,38 @@ extension LocalGroup {
         guard isLong(sizes, beyond: Self.longestByteCount, percent: 200) else { return sizes.log }
         await compaction.thread.run { [self] in
             guard (try? catchUp()) != nil, mustMakeRoom else { return }
-            compactOnce(isUrgent: true)
+            compactOnce()
         }
         return logSizes.log
     }
 
-    /// Compacts where a full disk has refused content, and the log is longer than what it describes: the next process
-    /// may live for one commit as well.
+    /// Compacts where a full disk has refused content for which that makes room. Otherwise nothing is done: content that
+    /// is refused again and again must not put what is kept for endings at risk each time.
     ///
-    /// - Parameter before: How long the log was before the content was refused: a compaction that was begun by the refusal
-    ///   may have ended already.
+    /// - Parameter before: How long the log was before the content was refused: another process may have compacted since.
     /// - Returns: Whether the log is shorter now.
-    func regainRoom(from before: Int) async -> Bool {
+    func regainRoom(for transaction: Transaction, from before: Int) async -> Bool {
         // Where this process had not read all that is published yet, it was longer.
         let before = max(before, logSizes.log)
-        if isLong(logSizes, beyond: Self.regainedByteCount, percent: 110) {
+        if canRegainRoom(for: transaction) {
             await compaction.thread.run { [self] in
-                guard (try? catchUp()) != nil, isLong(logSizes, beyond: Self.regainedByteCount, percent: 110) else {
-                    return
-                }
-                compactOnce(isUrgent: true)
+                guard (try? catchUp()) != nil, canRegainRoom(for: transaction) else { return }
+                compactOnce()
             }
         }
         return logSizes.log < before
+    }
+
+    /// Whether a compaction would make room for content on a full disk. Behind one it would not, as long as nothing else is
+    /// committed.
+    private func canRegainRoom(for transaction: Transaction) -> Bool {
+        guard logSizes.log > compaction.retryByteCount.load(ordering: .relaxed) else { return false }
+        let garbage = replica.read { state in self.follower.garbageByteCount(in: &state) }
+        let (whole, journal) = wholeSpareSpace
+        // What is kept is kept first.
+        let missing = max(0, whole - journal.spareByteCount)
+        let free = (try? directory.directory.freeByteCount()) ?? 0
+        return garbage >= Self.regainedByteCount && free + garbage >= transaction.spaceByteCount + missing
     }
 
     /// How many bytes the log has, and how many what it describes.
@@ -74,32 +93,29 @@ extension LocalGroup {
             && sizes.log > compaction.retryByteCount.load(ordering: .relaxed)
     }
 
-    /// Starts a compaction unless one runs in this process.
-    func startCompaction() {
-        guard compaction.isRunning.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
-        else { return }
-        compaction.thread.submit { [self] in
-            compactOnce()
-            compaction.isRunning.store(false, ordering: .releasing)
-        }
+    /// Tries once for a commit that waits. After a failure the log has to grow before the next try. Blocks.
+    private func compactOnce() {
+        _ = try? finishCompaction()
+        let isDone = (try? compact(isUrgent: true)) ?? false
+        compaction.retryByteCount.store(nextTry(afterSuccess: isDone), ordering: .relaxed)
     }
 
-    /// Tries once. After a failure the log has to grow before the next try. Blocks.
-    private func compactOnce(isUrgent: Bool = false) {
-        _ = try? finishCompaction()
-        let isDone = (try? compact(isUrgent: isUrgent)) ?? false
-        compaction.retryByteCount.store(isDone ? 0 : logSizes.log + Self.compactionByteCount / 4, ordering: .relaxed)
+    /// How long the log must be for the next compaction.
+    private func nextTry(afterSuccess isDone: Bool) -> Int {
+        isDone ? 0 : logSizes.log + Self.compactionByteCount / 4
     }
 
     /// Replaces the present journal by one with a snapshot. Blocks.
     ///
-    /// - Parameter isUrgent: Whether another process that compacts is waited for, and then passed over.
+    /// - Parameters:
+    ///   - isUrgent: Whether another process that compacts is waited for, and then passed over.
+    ///   - usesSpareSpace: Whether the space that is kept is used on a full disk; see ``JournalBuilder``.
     /// - Returns: Whether this call has done it; false when another process does it or something came between.
-    func compact(isUrgent: Bool = false) throws(SharedCoreError) -> Bool {
+    func compact(isUrgent: Bool = false, usesSpareSpace: Bool = true) throws(SharedCoreError) -> Bool {
         if isReadOnly { throw .readOnly(directory.directory.path) }
         // The locks of a journal are those of the process: of its own threads only this keeps all but one out.
         let isReplaced = try compaction.exclusion.withLock { _ throws(SharedCoreError) in
-            try replaceJournal(isUrgent: isUrgent)
+            try replaceJournal(isUrgent: isUrgent, usesSpareSpace: usesSpareSpace)
         }
         guard isReplaced else { return false }
         FailPoint.hit("compaction.beforeSpare")
@@ -108,7 +124,7 @@ extension LocalGroup {
         return true
     }
 
-    private func replaceJournal(isUrgent: Bool) throws(SharedCoreError) -> Bool {
+    private func replaceJournal(isUrgent: Bool, usesSpareSpace: Bool) throws(SharedCoreError) -> Bool {
         try lookAtPlace()
         let captured = try replica.update { state throws(SharedCoreError) -> Captured? in
             guard case .current = try self.follower.catchUp(&state) else { return nil }
@@ -125,7 +141,8 @@ extension LocalGroup {
 
         let builder = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try JournalBuilder(
-                journal.generation + 1, in: directory, snapshotByteCount: captured.state.snapshotByteCount)
+                journal.generation + 1, in: directory, snapshotByteCount: captured.state.snapshotByteCount,
+                usesSpareSpace: usesSpareSpace)
         }
         do throws(SharedCoreError) {
             try captured.state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
@@ -166,6 +183,7 @@ extension LocalGroup {
         guard journal.header.hasSnapshot, journal.generation > directory.page.floor, !journal.word.isAbandoned else {
             return false
         }
+        FailPoint.hit("compaction.beforeFinish")
         do throws(SystemCallError) {
             try journal.file.synchronizeContent()
             try directory.directory.synchronizeNames()
@@ -284,4 +302,6 @@ final class CompactionState: Sendable {
     let retry = Mutex(RetryPause())
     /// How long the log must be for the next try after one that failed; 0 when none has.
     let retryByteCount = Atomic(0)
+    /// The same for compactions that no commit waits for, which fail on a full disk.
+    let backgroundRetryByteCount = Atomic(0)
 }

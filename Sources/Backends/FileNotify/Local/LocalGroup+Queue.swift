@@ -104,8 +104,6 @@ extension LocalGroup {
                     if request !== waiting { roomPatience = RoomPatience() }
                     waiting = request
                     if roomPatience.isOver(for: room) {
-                        // What was deleted still takes space in the journal: a compaction gives it back.
-                        if room.isContent, !room.isSpareInUse { startCompaction() }
                         if queue.withdraw(request) { request.finish(with: .failure(room.error)) }
                     } else if room.isSpareInUse {
                         FailPoint.hit("commit.awaitsSpare")

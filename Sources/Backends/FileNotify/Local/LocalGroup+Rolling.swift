@@ -110,7 +110,7 @@ extension LocalGroup {
     }
 
     /// How much space is kept where there is so much, and the present journal.
-    private var wholeSpareSpace: (byteCount: Int, journal: Journal) {
+    var wholeSpareSpace: (byteCount: Int, journal: Journal) {
         replica.read { state in
             let byteCount = SpareSpace.rollAndCompaction(of: state.snapshotByteCount) + SpareSpace.coordinationByteCount
             return (byteCount, self.follower.position(in: &state).journal)
@@ -125,18 +125,35 @@ extension LocalGroup {
         case .kept, .inUse: return
         case .full: break
         }
-        // Space for content comes last.
-        _ = try? withLock { journal throws(SharedCoreError) in
-            let standing = try self.replica.change { state throws(SharedCoreError) in try self.follower.catchUp(&state)
-            }
-            guard case .current = standing, self.position.journal === journal else { return }
-            _ = try journal.giveBackSpace(behind: journal.word.tail)
-        }
-        replica.wake()
+        if mustKeepSpace(journal) { return }
+        giveBackSpace()
         // As much as there is: of what is kept for others than content, any part is of use.
         let least = SpareSpace.compaction(of: replica.read { $0.snapshotByteCount })
         for size in stride(from: whole, through: least, by: -SpareSpace.stepByteCount)
         where keepSpareSpace(size, for: journal) != .full { return }
+    }
+
+    /// Whether a journal keeps its space in place of the spare file, because the compaction that has made it is not finished:
+    /// before the journals in front of it are removed, a spare file would be too small.
+    private func mustKeepSpace(_ journal: Journal) -> Bool {
+        journal.header.hasSnapshot && journal.generation > directory.page.floor
+    }
+
+    /// Gives back the space of the present journal that only content may use: it comes last. Waits a little for the lock.
+    private func giveBackSpace() {
+        let end = ContinuousClock.now.advanced(by: SpareSpace.patience)
+        defer { replica.wake() }
+        while true {
+            let isDone: Void? = try? withLock { journal throws(SharedCoreError) in
+                let standing = try self.replica.change { state throws(SharedCoreError) in
+                    try self.follower.catchUp(&state)
+                }
+                guard case .current = standing, self.position.journal === journal else { return }
+                _ = try journal.giveBackSpace(behind: journal.word.tail)
+            }
+            guard isDone == nil, ContinuousClock.now < end else { return }
+            usleep(1_000)
+        }
     }
 
     private enum SpareKeeping {
@@ -182,8 +199,7 @@ extension LocalGroup {
         } catch  where error.isSpareInUse {
             return SharedCoreError(error)
         } catch {
-            // Of what is not content, none is refused while the journal has space that only content needs.
-            if case .content = claim { throw SharedCoreError(error) }
+            if error.isInodeMissing, case .content = claim { throw SharedCoreError(error) }
             // Stopped and slow processes keep the inodes of journals that were removed. Until one is free, the journal has
             // to have the space itself.
             if error.isInodeMissing,
@@ -191,7 +207,10 @@ extension LocalGroup {
             {
                 return nil
             }
-            guard error.isStorageFull, try journal.giveBackSpace(behind: end) else { throw SharedCoreError(error) }
+            // None is refused while the journal has space that only other content needs.
+            guard error.isStorageFull, !mustKeepSpace(journal), try journal.giveBackSpace(behind: end) else {
+                throw SharedCoreError(error)
+            }
             journal.spareByteCount = try SharedCoreError.wrapping { () throws(SystemCallError) in
                 try SpareSpace.keep(needed, in: directory.directory)
             }

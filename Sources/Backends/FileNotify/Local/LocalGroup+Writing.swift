@@ -183,8 +183,6 @@ extension LocalGroup {
             if !isContent || directory.hasJournal(before: journal.generation) {
                 return .noRoom(NoRoom(error: error, isSpareInUse: false, isContent: isContent))
             }
-            // What was deleted still takes space in the journal: a compaction gives it back.
-            startCompaction()
             throw error
         }
         let interest = journal.interest
