@@ -68,18 +68,19 @@ struct StoppedProcessTests {
     func longJudgement() async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
-        let busy = try await PeerProcess.joining(directory.path(of: "group"))
         let slow = try await PeerProcess.joining(directory.path(of: "group"))
-        try busy.send("puts busy 100000000")
+        // A process, since the threads of this one serve all tests.
+        let busy = try await PeerProcess.joining(directory.path(of: "group"))
+        try busy.send("takeOvers busy 100000000")
         // Long enough for the busy one to lose its patience also on a machine that starves it.
-        try await slow.tell("arm commit.afterCatchUp:wait=2500*")
+        try await slow.tell("arm commit.afterCatchUp:wait=1500*")
         try slow.send("put slow yes")
         let late = try await TestTimeout.$usual.withValue(TestTimeout.long) { try await slow.answer() }
         #expect(late.hasPrefix("ok"))
         #expect(try await group.text("slow") == "yes")
 
         // One that runs no longer is not waited for.
-        try await slow.tell("arm commit.afterCatchUp:wait=2500*,commit.isLate:stop")
+        try await slow.tell("arm commit.afterCatchUp:wait=1500*,commit.isLate:stop")
         try slow.send("put slow again")
         try await TestTimeout.$usual.withValue(TestTimeout.long) { try await slow.stopped() }
         for index in 0..<20 { try await group.put("key", text: "\(index)") }
