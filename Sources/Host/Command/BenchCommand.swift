@@ -10,7 +10,7 @@ struct BenchCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench", abstract: "Measure the configured backend, the limit and the peers, in one run.",
         discussion: """
-            By the program sharedcore-bench beside this one, which “make bench” of the sources builds; it is given the \
+            By the program sharedcore-bench beside this one, which “make release” of the sources builds; it is given the \
             arguments and what is configured, and its exit status is that of the command. Status 69 when it is not there. \
             Docs/Commands.md says what each figure is; sharedcore-bench --help names them.
             """)
@@ -51,6 +51,6 @@ struct BenchCommand: HostCommand {
     }
 
     private static func absent(_ program: String) -> CommandFailure {
-        CommandFailure(.unavailable, "\(program) is missing; “make bench” in the sources of SharedCore builds it")
+        CommandFailure(.unavailable, "\(program) is missing; “make release” in the sources of SharedCore builds it")
     }
 }

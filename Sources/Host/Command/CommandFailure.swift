@@ -66,6 +66,7 @@ extension CommandFailure {
     static func opening(
         _ error: SharedCoreError, with resolution: Resolution
     ) throws(CommandFailure) -> CommandFailure {
+        if error.code == .cancelled { return CommandFailure(.no, "interrupted") }
         let failure = CommandFailure(error)
         let setting =
             switch try resolution.value(Settings.backend) {
@@ -74,7 +75,7 @@ extension CommandFailure {
             default: Settings.stateDirectory
             }
         let found = try resolution.find(setting.erased)
-        let place = found.map { "\($0.origin): \(setting.name) is “\($0.text)”" } ?? "\(setting.name) is by default"
+        let place = found.map { "\($0.origin): \(setting.name) is “\($0.text)”" } ?? "\(setting.name) is not set, so it has its default"
         // A path that is no path is the configuration's fault, not that of the command's arguments.
         let status = failure.status == .usage ? .configuration : failure.status
         let group = try resolution.value(Settings.group)

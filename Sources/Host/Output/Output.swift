@@ -34,6 +34,8 @@ final class Output: Sendable {
     private static let batchByteCount = 64 << 10
 
     /// Prints many results as ``emit(text:json:)`` does, without a change of threads and a system call for each.
+    ///
+    /// - Throws: As ``emit(text:json:)``; `CancellationError` between two batches of a cancelled task.
     func emit<Element>(
         each elements: some Sequence<Element>, text: (Element) -> String, json object: (Element) -> JSONObject
     ) async throws {
@@ -42,6 +44,7 @@ final class Output: Sendable {
             bytes += (json ? object(element).line : ProgramText.lines(text(element))).utf8
             bytes.append(UInt8(ascii: "\n"))
             guard bytes.count >= Self.batchByteCount else { continue }
+            try Task.checkCancellation()
             try await write(bytes)
             bytes = []
         }

@@ -39,7 +39,7 @@ struct SupervisionOverview: Sendable {
         guard let status else { return [] }
         var words = ["keeper \(status.keeper)", status.state]
         if let main = status.main { words.append("pid \(main)") }
-        if let presence = status.presence { words.append(presence) }
+        if let presence = status.presence { words.append(presence == "silent" ? "reports nothing" : presence) }
         if status.calls > 0 { words.append(status.calls.counting("call")) }
         if let left = status.budgetLeft { words.append("budget \(DurationText.write(left))") }
         if let restart = status.restartIn { words.append("starts in \(DurationText.write(restart))") }

@@ -50,7 +50,7 @@ struct BenchCommandTests {
     func absent() async throws {
         let ended = try await run(["bench", "handover"])
         #expect(ended.status == 69 && ended.output.isEmpty)
-        #expect(ended.errors.contains("sharedcore-bench is missing") && ended.errors.contains("make bench"))
+        #expect(ended.errors.contains("sharedcore-bench is missing") && ended.errors.contains("make release"))
         #expect(ended.errors.split(separator: "\n").count == 1)
     }
 

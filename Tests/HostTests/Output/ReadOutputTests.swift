@@ -1,4 +1,5 @@
 internal import CoreAPITesting
+internal import ProgramOutput
 internal import TestSupport
 internal import Testing
 
@@ -49,6 +50,17 @@ struct ReadOutputTests {
                 try await Output.run({ try await untilCancelled() }, until: end)
             }
         }
+    }
+
+    @Test("A command that is interrupted prints no more of many results")
+    func cancelledResults() async throws {
+        let printing = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            // More than is printed at once.
+            try await Output(json: false).emit(
+                each: 0..<100, text: { _ in String(repeating: "x", count: 1000) }, json: { _ in [:] })
+        }
+        await #expect(throws: CancellationError.self) { try await printing.value }
     }
 
     @Test("When nobody reads any more, the printing ends as one whose output is closed")
