@@ -43,7 +43,7 @@ final class ExecutorProcess: Sendable {
     private let signal: Signalling
     private let start: BootInstant
     private let state: Mutex<State>
-    private let outcome = Outcome<ExecutorEnd>()
+    private let outcome = Promise<ExecutorEnd>()
 
     private init(
         _ program: StartedProgram, _ handle: ProcessHandle, output: OpenFile, bell: EventCounter,
@@ -193,10 +193,9 @@ final class ExecutorProcess: Sendable {
         let duration = start.duration(to: clock.now())
         let budget = state.withLock { $0.budget }
         let killing = budget.killing ?? (killedByCage ? .memory(budget.limits.memory ?? 0) : nil)
-        outcome.settle {
+        outcome.fulfil(
             ExecutorEnd(
                 status: status, warning: budget.warning, killing: status == 137 ? killing : nil, duration: duration,
-                line: line)
-        }
+                line: line))
     }
 }

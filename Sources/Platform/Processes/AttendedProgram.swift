@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CoreAPI
 internal import Glibc
 
 /// A program that this process has started in its own place, with its streams and in its process group, and whose end it
@@ -6,7 +7,7 @@ internal import Glibc
 package final class AttendedProgram: Sendable {
     /// Its process number.
     package let pid: Int32
-    private let status = Outcome<Int32>()
+    private let status = Promise<Int32>()
 
     private init(pid: Int32) {
         self.pid = pid
@@ -41,7 +42,7 @@ package final class AttendedProgram: Sendable {
     /// Waits for the end without reaping, so that the reaping is done under the lock: until then the number means it.
     private func attend() {
         while clinux_wait_for_end(pid) == -EINTR {}
-        status.settle { clinux_wait_for_child(pid) }
+        status.fulfil(clinux_wait_for_child(pid))
     }
 
     /// Sends it a signal, by its number.
