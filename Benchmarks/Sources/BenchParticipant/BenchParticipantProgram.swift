@@ -117,12 +117,16 @@ enum BenchParticipantProgram {
     private static func serve(_ arguments: BenchArguments) async throws {
         #if ZMQ
             let group = arguments.backend
+            let endpoint = try HubEndpoint(group.settings["zmq.endpoint"] ?? "")
+            var keys: CurveHubKeys?
+            if case .tcp = endpoint { keys = try makeKeys(of: group, in: arguments.directory) }
             let hub = try await Hub.start(
                 HubOptions(
                     group: group.group,
                     storage: .files(
                         directory: group.directory, FileGroupOptions(durability: group.durability ?? .process)),
-                    endpoints: [HubEndpoint(group.settings["zmq.endpoint"] ?? "")]))
+                    endpoints: [endpoint], keys: keys))
+            if let keys { print("at \(hub.endpoints[0]) \(keys.own.publicKey)") }
             say("ready")
             await waitForEndOfInput()
             await hub.stop()
@@ -130,6 +134,15 @@ enum BenchParticipantProgram {
             throw BenchArguments.Wrong(description: "this build does not have the backend zmq")
         #endif
     }
+
+    #if ZMQ
+        /// Lets in the holder of the key of the group's directory, and that of another one, `flood.key`.
+        private static func makeKeys(of group: BackendConfiguration, in directory: String) throws -> CurveHubKeys {
+            let (own, flood) = (try KeyFile.pair(ofGroup: group.directory, making: true), try CurveKeyPair.generate())
+            try KeyFile.write(secretKeyOf: flood, to: directory + "/flood.key")
+            return try CurveHubKeys(own: own, clients: [own.publicKey, flood.publicKey])
+        }
+    #endif
 
     private static func waitForEndOfInput() async {
         let input = SerialThread(name: "input")
