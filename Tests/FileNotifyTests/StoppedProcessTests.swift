@@ -87,7 +87,7 @@ struct StoppedProcessTests {
         let continued = try await TestTimeout.$usual.withValue(TestTimeout.long) { try await slow.answer() }
         #expect(continued.hasPrefix("ok"))
         #expect(try await group.text("slow") == "again")
-        busy.killNow()
+        await busy.killNow()
         await group.close()
     }
 
