@@ -84,7 +84,7 @@ struct StoppedProcessTests {
         // On a busy machine a sign of life may come too late, and the pauses between them last longer.
         #expect(time > .seconds(1) && time < .seconds(60), "it was waited for during \(time)")
         #expect(try await group.text("slow") == nil)
-        slow.killNow()
+        await slow.killNow()
         await group.close()
     }
 

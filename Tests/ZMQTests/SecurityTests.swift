@@ -259,7 +259,7 @@ extension ZMQTests {
             let client = try await stage.client()
             try await client.put("k", [1])
             #expect(try await client.sessions().map(\.id) == [client.session.id])
-            peer.killNow()
+            await peer.killNow()
             await client.close()
             await hub.stop()
         }

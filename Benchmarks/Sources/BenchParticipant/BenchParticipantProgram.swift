@@ -75,9 +75,9 @@ enum BenchParticipantProgram {
             say("message", SystemClock().now())
             await participation.finish()
         } else {
-            let input = SerialThread(name: "input")
+            let input = AwaitedInputLines()
             let orders = BenchOrders(in: group) { print($0) }
-            while let order = await input.run({ readLine() }) {
+            while let order = await input.next() {
                 switch order {
                 case "own":
                     say("asked", SystemClock().now())
@@ -100,9 +100,9 @@ enum BenchParticipantProgram {
         let group = try await BackendRegistry.bundled().open(
             arguments.backend, as: SessionDescription(role: arguments.role, name: "bench"))
         let orders = BenchOrders(in: group) { print($0) }
-        let input = SerialThread(name: "input")
+        let input = AwaitedInputLines()
         say("ready")
-        while let order = await input.run({ readLine() }) { try await answer(order, orders) }
+        while let order = await input.next() { try await answer(order, orders) }
         await group.close()
     }
 
@@ -145,8 +145,8 @@ enum BenchParticipantProgram {
     #endif
 
     private static func waitForEndOfInput() async {
-        let input = SerialThread(name: "input")
-        while await input.run({ readLine() }) != nil {}
+        let input = AwaitedInputLines()
+        while await input.next() != nil {}
     }
 
     private static func answer(_ order: String, _ orders: BenchOrders) async throws {
@@ -169,7 +169,8 @@ enum BenchParticipantProgram {
             design.message(callID, by: core)
             return say("message", SystemClock().now())
         }
-        while let order = readLine() {
+        var input = InputLines()
+        while let order = input.next() {
             guard order == "own" else { continue }
             say("asked", SystemClock().now())
             design.own(asMain: arguments.role == .main)

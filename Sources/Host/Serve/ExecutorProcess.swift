@@ -90,7 +90,8 @@ final class ExecutorProcess: Sendable {
             program.path, program.arguments, variables: program.variables,
             streams: [input, pipe.input, try OpenFile.standardError()],
             // So that what it leaves behind in its process group can be ended with it.
-            ownSession: true, omitting: ServiceNotifier.variables.union(LaunchMark.Role.allCases.map(\.variable)))
+            ownSession: true, endsWithThread: true,
+            omitting: ServiceNotifier.variables.union(LaunchMark.Role.allCases.map(\.variable)))
         do throws(SystemCallError) {
             guard let identity = ProcessIdentity(of: started.pid) else {
                 throw SystemCallError("read", number: SystemCallError.unsupportedOperation, at: "/proc/\(started.pid)")

@@ -25,17 +25,9 @@ package final class AttendedProgram: Sendable {
         _ path: String, _ arguments: [[UInt8]]
     ) async throws(SystemCallError) -> AttendedProgram {
         try await OwnedThread.start("command") { () throws(SystemCallError) in
-            AttendedProgram(pid: try spawn(path, arguments))
+            AttendedProgram(pid: try StartedProgram(inPlaceOfThis: path, arguments).pid)
         } then: { program in
             program.attend()
-        }
-    }
-
-    private static func spawn(_ path: String, _ arguments: [[UInt8]]) throws(SystemCallError) -> Int32 {
-        let words = ([Array(path.utf8)] + arguments).map(\.duplicatedCString)
-        defer { for word in words { free(word) } }
-        return try SystemCall.negated("posix_spawn", at: path) {
-            clinux_start_attended(path, words + [nil], environ)
         }
     }
 
