@@ -116,6 +116,9 @@ release: dependencies
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-limits
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-limits-zmq
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-bench-services
+	@Scripts/install-dependencies binutils python3
+	cd "$$($(SWIFT) build -c release --show-bin-path)" && \
+	    $(CURDIR)/Scripts/check-contexts sharedcore sharedcore-executor sharedcore-bench sharedcore-bench-participant
 
 # The report in Docs/Benchmarks, on an idle machine: about five minutes. Redis, etcd, D-Bus and SQLite are measured beside it
 # where they are installed. BENCH_RUNNER="chrt --rr 1" keeps other work of a busy machine out, for those who may.

@@ -28,25 +28,30 @@ extension LocalGroup {
             return id
         }
         do throws(SharedCoreError) {
-            while true {
-                let standing = try replica.update { state throws(SharedCoreError) in
-                    let watched = self.follower.listening.withLock { $0 }
-                    self.follower.position(in: &state).journal.listen(to: bells.intersection(watched))
-                    return try self.follower.catchUp(&state)
-                }
-                if case .current = standing { break }
-                // Whoever only looks goes on when somebody else has made it.
-                if isReadOnly { break }
-                // The journal is sealed and has no successor, in which the bits would have to be set: see to it that it
-                // has one. Any request does.
-                try await expire()
-            }
+            // Where the journal is sealed and has no successor, in which the bits would have to be set, any request sees to
+            // it that it has one.
+            while try !isHeard(bells) { try await expire() }
         } catch {
             stopListening(id)
             throw error
         }
         news()
         return id
+    }
+
+    /// Sets the bits in the present journal and reads its tail; false when the journal is sealed and has no successor yet,
+    /// which a reader leaves to the writers.
+    ///
+    /// Not part of its caller: the optimizer of Swift 6.3 then gives that a context of 3,776 bytes and uses 3,792.
+    @inline(never)
+    private func isHeard(_ bells: Bells) throws(SharedCoreError) -> Bool {
+        let standing = try replica.update { state throws(SharedCoreError) in
+            let watched = self.follower.listening.withLock { $0 }
+            self.follower.position(in: &state).journal.listen(to: bells.intersection(watched))
+            return try self.follower.catchUp(&state)
+        }
+        if case .current = standing { return true }
+        return isReadOnly
     }
 
     func stopListening(_ id: Listening.ID) {
