@@ -82,8 +82,10 @@ static volatile int report_descriptor = -1;
 static void report(int signal, siginfo_t *information, void *context) {
     (void)context;
     int saved = errno;
-    // The terminal's signals come from the kernel, and go to all processes of the foreground.
-    unsigned char note[2] = {(unsigned char)signal, information->si_code == SI_KERNEL};
+    // The terminal's signals come from the kernel, and go to all processes of the foreground. Only that of a terminal that is
+    // gone goes to the leader of the session alone.
+    bool is_alone = signal == SIGHUP && getsid(0) == getpid();
+    unsigned char note[2] = {(unsigned char)signal, information->si_code == SI_KERNEL && !is_alone};
     ssize_t written = write(report_descriptor, note, sizeof note);
     (void)written;
     errno = saved;

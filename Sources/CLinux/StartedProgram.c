@@ -60,7 +60,13 @@ int clinux_start_program(
         int tied = clinux_end_with_parent(parent);
         if (tied < 0) fail(report, "prctl", -tied);
     }
-    if (!(options & CLINUX_KEEPS_STREAMS)) take_streams(streams, count, &report);
+    if (options & CLINUX_KEEPS_STREAMS) {
+        for (int index = 0; index < count; index++) {
+            if (syscall(SYS_fcntl, streams[index], F_SETFD, 0) < 0) fail(report, "fcntl", errno);
+        }
+    } else {
+        take_streams(streams, count, &report);
+    }
 #ifdef FAIL_POINTS
     if (options & CLINUX_STOPS_BEFORE_EXEC) syscall(SYS_kill, (pid_t)syscall(SYS_getpid), SIGSTOP);
 #endif

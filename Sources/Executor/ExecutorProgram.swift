@@ -14,6 +14,7 @@ enum ExecutorProgram {
     /// Not asynchronous, so that the signals are blocked before any other thread is there. The main thread is left to
     /// wait for them.
     static func main() {
+        OwnProcess.takeDefaultSignals()
         ProgramStart.requireDescriptors(for: "sharedcore-executor")
         TerminationSignals.block()
         OwnProcess.shareHeap()

@@ -10,6 +10,7 @@ internal import ProgramOutput
 @main
 enum KeeperProgram {
     static func main() {
+        OwnProcess.takeDefaultSignals()
         hearSignals()
         do {
             let arguments = try OwnProcess.arguments.map { bytes throws(ProgramText.NotText) in

@@ -37,6 +37,20 @@ struct CompactionTests {
         await group.close()
     }
 
+    @Test(
+        "S10: a compaction that failed is tried again behind a quarter of a mebibyte, or when another has made the log shorter"
+    )
+    func nextTry() {
+        let tries = CompactionTries()
+        #expect(tries.mayBegin(atLength: 1))
+        tries.ended(isDone: false, atLength: 2_000_000)
+        for (length, mayBegin) in [(2_000_000, false), (2_262_144, false), (2_262_145, true), (1_999_999, true)] {
+            #expect(tries.mayBegin(atLength: length) == mayBegin, "\(length)")
+        }
+        tries.ended(isDone: true, atLength: 1_000)
+        #expect(tries.mayBegin(atLength: 2_000_000))
+    }
+
     @Test("N9: a look wakes whoever waits, also for what was applied before it without a word")
     func lookWakes() async throws {
         let directory = try TemporaryDirectory()

@@ -59,8 +59,8 @@ int clinux_signal_process(int process_descriptor, int signal);
 
 /// Leaves the terminal and the process group of the parent.
 #define CLINUX_OWN_SESSION 1
-/// Has the streams of this process and the signals that it ignores, and inherits as any child does. Otherwise it has the
-/// given descriptors alone, from 0 on, and ignores no signal.
+/// Has the streams of this process and the signals that it ignores, and inherits as any child does; the given descriptors
+/// stay open in it under their numbers. Otherwise it has the given descriptors alone, from 0 on, and ignores no signal.
 #define CLINUX_KEEPS_STREAMS 2
 /// The kernel kills it when the thread that starts it is gone, from its first instruction on.
 #define CLINUX_ENDS_WITH_THREAD 4
@@ -78,7 +78,7 @@ struct clinux_start_failure {
 /// it does, all descriptors for writing to `report` are closed. When that fails, a `clinux_start_failure` is written there
 /// and the child ends, with status 127 where the program is not there, else 126.
 ///
-/// - streams: Numbers from `count` on.
+/// - streams: Numbers from `count` on, unless it keeps the streams of this process.
 /// - directory: Where it works; null for the directory of its parent.
 /// - options: The sum of the above.
 /// - report: The end of a pipe that is written, a number from `count` on, closed in programs that are started.

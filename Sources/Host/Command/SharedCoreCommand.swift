@@ -36,6 +36,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     static func main() async {
+        OwnProcess.takeDefaultSignals()
         // Where it fails, a truncated file may end this process, as it may one that has no handler.
         try? BusErrorHandler.install()
         var bytes = OwnProcess.arguments

@@ -4,8 +4,8 @@ internal import Platform
 internal import ProgramOutput
 
 /// What a process that this program starts goes through on its way to being what it is to be: it ties its own life to that
-/// of its parent, waits where it is held, and then becomes a command or goes on as this program. No other way ties the two
-/// without running code in a fork. The tie is that of the main thread, which lives as long as the program.
+/// of its parent, waits where it is held, and then becomes a command or goes on as this program. The tie is that of the main
+/// thread, which lives as long as the program.
 enum StartGate {
     /// What comes after the gate.
     enum Way: String, CaseIterable {
@@ -19,18 +19,17 @@ enum StartGate {
     /// follow. Not for people.
     static let name = "start-gate"
 
-    private static let held = "held"
     private static let free = "free"
 
     /// - Parameters:
-    ///   - isHeld: Whether it waits for a byte on its standard input (``OwnProcess/waitForLeave()``).
+    ///   - leave: On which descriptor it waits for a byte (``OwnProcess/waitForLeave(on:)``); nil where it does not.
     ///   - signals: What the other program has ignored and blocked; nil leaves that as it is.
     static func arguments(
-        for words: [String], as way: Way, of parent: Int32 = ProcessIdentity.current.pid, isHeld: Bool = false,
+        for words: [String], as way: Way, of parent: Int32 = ProcessIdentity.current.pid, leave: Int32? = nil,
         signals: OwnProcess.Signals? = nil
     ) -> [String] {
         let numbers = signals.map { "\($0.ignored),\($0.blocked)" } ?? "-"
-        return [name, String(parent), way.rawValue, isHeld ? held : free, numbers] + words
+        return [name, String(parent), way.rawValue, leave.map(String.init) ?? free, numbers] + words
     }
 
     /// Goes through; returns only where this program goes on, with the arguments that then are its own.
@@ -42,8 +41,11 @@ enum StartGate {
             _exit(ExclusiveStatus.refusal)
         }
         // A parent that was killed already owns nothing any more, so there is nothing to run under.
-        guard OwnProcess.endsWith(parent: parent), words[3] != held || OwnProcess.waitForLeave() else {
-            _exit(ExclusiveStatus.refusal)
+        guard OwnProcess.endsWith(parent: parent) else { _exit(ExclusiveStatus.refusal) }
+        if let leave = Int32(words[3]) {
+            guard OwnProcess.waitForLeave(on: leave) else { _exit(ExclusiveStatus.refusal) }
+            // No business of the command's. Standard input stays what it is.
+            if leave > STDERR_FILENO { close(leave) }
         }
         arguments.removeFirst(5)
         if way == .own { return }

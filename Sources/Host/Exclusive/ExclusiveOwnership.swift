@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import Platform
 
 /// The participant whose core is the command of `exclusive`.
 struct ExclusiveOwnership {
@@ -64,8 +65,15 @@ struct CommandCore: Core {
     func start(in context: CoreContext) async throws {
         try await FormerCommand.end(in: context.store)
         let pid = try await program.start()
-        // A store that refuses it takes nothing away: the kernel ends the command with this process.
-        try? await FormerCommand.note(pid, in: context.store)
+        FailPoint.hit("exclusive.beforeNote")
+        // Before it runs: a command that has undone its tie to this process is known by the note alone.
+        do {
+            try await FormerCommand.note(pid, in: context.store)
+        } catch {
+            await program.withdraw()
+            throw error
+        }
+        program.begin()
     }
 
     /// Returns only when the program is gone, and when the core is told to stop: that its program has ended is for

@@ -10,6 +10,7 @@ final class ExclusiveProgram: Sendable {
         case waiting
         /// Being started; the signals that came meanwhile.
         case starting([Int32])
+        /// A process, which is the command from ``ExclusiveProgram/begin()`` on.
         case running(AttendedProgram)
         case over
     }
@@ -21,6 +22,8 @@ final class ExclusiveProgram: Sendable {
     /// Hears that the command is told to end, because its ownership is over. It must not block.
     private let onOrder: @Sendable () -> Void
     private let state = Mutex(State.waiting)
+    /// Where the process hears that it may become the command; closed by its end.
+    private let leave = Mutex<OpenFile?>(nil)
 
     init(_ command: [[UInt8]], grace: Duration, onOrder: @escaping @Sendable () -> Void = {}) {
         self.command = command
@@ -28,7 +31,7 @@ final class ExclusiveProgram: Sendable {
         self.onOrder = onOrder
     }
 
-    /// Starts it; once.
+    /// Starts the process; once. It waits for ``begin()``.
     ///
     /// - Returns: Its process number.
     func start() async throws -> Int32 {
@@ -39,9 +42,13 @@ final class ExclusiveProgram: Sendable {
         }
         guard isFirst else { throw CommandFailure(.unavailable, "the command has run already") }
         do {
+            let pipe = try Pipe()
             // Such as SIGPIPE, which is ignored here, so that a closed pipe shows as an error.
-            let gate = StartGate.arguments(for: [], as: .command, signals: OwnProcess.startedSignals)
-            let program = try await AttendedProgram.start(OwnProgram.path, gate.map { Array($0.utf8) } + command)
+            let gate = StartGate.arguments(
+                for: [], as: .command, leave: pipe.output.descriptor, signals: OwnProcess.startedSignals)
+            let program = try await AttendedProgram.start(
+                OwnProgram.path, gate.map { Array($0.utf8) } + command, keeping: pipe.output)
+            leave.withLock { $0 = pipe.input }
             let missed = state.withLock { state in
                 defer { state = .running(program) }
                 if case .starting(let signals) = state { return signals }
@@ -53,6 +60,26 @@ final class ExclusiveProgram: Sendable {
             state.withLock { $0 = .over }
             throw error
         }
+    }
+
+    /// Lets the process become the command.
+    func begin() {
+        // One that has ended meanwhile does not hear it.
+        leave.withLock { leave in
+            try? leave?.writeStream([1])
+            leave = nil
+        }
+    }
+
+    /// Ends the process in place of ``begin()``: the command was never started.
+    func withdraw() async {
+        let former = state.withLock { state in
+            defer { state = .over }
+            return state
+        }
+        guard case .running(let program) = former else { return }
+        program.signal(SIGKILL)
+        _ = await program.end()
     }
 
     /// Sends it a signal.

@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import Glibc
 internal import Logging
 internal import MaildirCore
 internal import Platform
@@ -60,19 +61,23 @@ struct PushMaildir: Sendable {
         try await thread.run { [path] () throws(SharedCoreError) in try MailArrivals(path: path) }
     }
 
-    /// Whether the cores take from this Maildir, by whatever path. It may be put elsewhere meanwhile.
-    private func isCoreMaildir() async -> Bool {
+    /// Whether the cores take from this Maildir, under this path or another. It may be put elsewhere meanwhile. Where a path
+    /// cannot be followed that is not known: taken for another Maildir, this one's messages would be forgotten and told again.
+    private func isCoreMaildir() async throws(SharedCoreError) -> Bool {
         if path == coreMaildir { return true }
-        return await thread.run { [path, coreMaildir] in
-            guard let own = try? FileStatus(behindPath: path), let cores = try? FileStatus(behindPath: coreMaildir)
-            else { return false }
-            return own.identity == cores.identity
+        return try await thread.run { [path, coreMaildir] () throws(SharedCoreError) in
+            do throws(SystemCallError) {
+                return try FileStatus(behindPath: path).identity == FileStatus(behindPath: coreMaildir).identity
+            } catch {
+                if error.number == ENOENT { return false }
+                throw SharedCoreError(error)
+            }
         }
     }
 
     /// The messages of the inbox that wait to be acknowledged; nil where the cores take from another Maildir.
     private func unacknowledged() async throws(SharedCoreError) -> [Inbox.Unacknowledged]? {
-        await isCoreMaildir() ? try await inbox.unacknowledged() : nil
+        try await isCoreMaildir() ? try await inbox.unacknowledged() : nil
     }
 
     private func watch(_ arrivals: MailArrivals, works: () -> Void) async throws {

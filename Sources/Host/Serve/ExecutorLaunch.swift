@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import Glibc
 internal import Platform
 internal import ProgramOutput
 
@@ -83,7 +84,7 @@ struct ExecutorLaunch: Sendable {
         _ words: [String], as way: StartGate.Way, _ variables: [String: String], _ isHeld: Bool
     ) -> ExecutorProgram {
         ExecutorProgram(
-            path: own, arguments: StartGate.arguments(for: words, as: way, of: parent, isHeld: isHeld),
+            path: own, arguments: StartGate.arguments(for: words, as: way, of: parent, leave: isHeld ? STDIN_FILENO : nil),
             variables: variables, isHeld: isHeld)
     }
 }

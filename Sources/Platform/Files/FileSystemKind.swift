@@ -73,10 +73,12 @@ extension Directory {
         return FileSystemKind(rawValue: kind)
     }
 
-    /// How many bytes the file system has for new files of this user.
+    /// How many bytes the file system has for new files of users other than root; a quota may leave fewer.
     package func freeByteCount() throws(SystemCallError) -> Int {
         var status = statvfs()
         _ = try SystemCall.run("fstatvfs", at: path) { fstatvfs(descriptor, &status) }
-        return Int(clamping: status.f_bavail) * Int(clamping: status.f_frsize)
+        let (count, isMore) = UInt(status.f_bavail).multipliedReportingOverflow(by: UInt(status.f_frsize))
+        // Some file systems do not know, and say all ones. So large a number can be added to without overflow.
+        return isMore ? Int.max / 2 : min(Int(clamping: count), Int.max / 2)
     }
 }

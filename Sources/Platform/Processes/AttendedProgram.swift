@@ -21,11 +21,12 @@ package final class AttendedProgram: Sendable {
     /// - Parameters:
     ///   - path: The program's path.
     ///   - arguments: What it is given, byte by byte and without its own name.
+    ///   - kept: What it has open besides, under the same number.
     package static func start(
-        _ path: String, _ arguments: [[UInt8]]
+        _ path: String, _ arguments: [[UInt8]], keeping kept: OpenFile
     ) async throws(SystemCallError) -> AttendedProgram {
         try await OwnedThread.start("command") { () throws(SystemCallError) in
-            AttendedProgram(pid: try StartedProgram(inPlaceOfThis: path, arguments).pid)
+            AttendedProgram(pid: try StartedProgram(inPlaceOfThis: path, arguments, keeping: kept).pid)
         } then: { program in
             program.attend()
         }

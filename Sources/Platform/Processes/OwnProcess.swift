@@ -11,13 +11,21 @@ package enum OwnProcess {
         clinux_end_with_parent(parent) == 0
     }
 
-    /// Waits until the parent process lets this one begin, by a byte on standard input.
+    /// Has SIGCHLD and SIGQUIT do what they do by default, whatever this process was started with: where SIGCHLD is ignored the
+    /// system does not say how children have ended, and the report that Swift's runtime makes at SIGQUIT takes seconds, behind
+    /// which the process may go on. For programs, at their start.
+    package static func takeDefaultSignals() {
+        Glibc.signal(SIGCHLD, SIG_DFL)
+        if startedSignals.ignored >> (UInt64(SIGQUIT) - 1) & 1 == 0 { Glibc.signal(SIGQUIT, SIG_DFL) }
+    }
+
+    /// Waits until the parent process lets this one begin, by a byte on a descriptor, such as standard input.
     ///
     /// - Returns: Whether it may; not where that process has gone without a word.
-    package static func waitForLeave() -> Bool {
+    package static func waitForLeave(on descriptor: Int32 = STDIN_FILENO) -> Bool {
         var byte: UInt8 = 0
         while true {
-            let count = read(STDIN_FILENO, &byte, 1)
+            let count = read(descriptor, &byte, 1)
             if count < 0, errno == EINTR { continue }
             return count == 1
         }

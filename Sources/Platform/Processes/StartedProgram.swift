@@ -50,12 +50,16 @@ package struct StartedProgram: Sendable {
     /// Starts a program with this process's streams, in its directory and process group. The kernel kills it when the
     /// calling thread is gone. Otherwise as ``init(_:_:variables:streams:directory:ownSession:endsWithThread:omitting:)``.
     ///
-    /// - Parameter arguments: What it is given, byte by byte and without its own name.
-    init(inPlaceOfThis path: String, _ arguments: [[UInt8]]) throws(SystemCallError) {
+    /// - Parameters:
+    ///   - arguments: What it is given, byte by byte and without its own name.
+    ///   - kept: What it has open besides, under the same number.
+    init(inPlaceOfThis path: String, _ arguments: [[UInt8]], keeping kept: OpenFile) throws(SystemCallError) {
         let words = ([Array(path.utf8)] + arguments).map(\.duplicatedCString)
         let pairs = Self.environment(with: [:]).map(\.duplicatedCString)
         defer { for word in words + pairs { free(word) } }
-        pid = try Self.start(path, words, pairs, [], directory: nil, CLINUX_KEEPS_STREAMS | CLINUX_ENDS_WITH_THREAD)
+        pid = try Self.start(
+            path, words, pairs, [kept.descriptor], directory: nil, CLINUX_KEEPS_STREAMS | CLINUX_ENDS_WITH_THREAD)
+        withExtendedLifetime(kept) {}
     }
 
     private static func start(

@@ -8,6 +8,8 @@ internal import TestSupport
 internal import Testing
 internal import ZMQBackend
 
+@testable internal import sharedcore
+
 /// Commands of `exclusive`, each with a process of its own, on both backends that processes share.
 @Suite("Any command as the core", .serialized)
 struct ExclusiveCommandTests {
@@ -136,6 +138,101 @@ struct ExclusiveCommandTests {
 
     /// Before the child of `sharedcore` has become its program, and before that program says whose it is.
     private static let stops = ["start.beforeExec:fail", "gate.begin:stop"]
+
+    @Test(
+        "A command does not begin before it is noted, so that one that has undone its tie is known (contract C1)",
+        arguments: backends)
+    func notedFirst(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            var first = program
+            first.environment["SHAREDCORE_FAIL_POINT"] = "exclusive.beforeNote:stop"
+            let child = Box<ProcessIdentity?>(nil)
+            _ = try await first.running(
+                "exclusive", "--role", "main", "--", "setpriv", "--pdeathsig", "clear", "sh", "-c",
+                "touch ran; exec sleep 600"
+            ) { running in
+                let owner = try #require(ProcessIdentity(of: running.pid))
+                try await eventually("it stands in front of the note", timeout: TestTimeout.long) {
+                    owner.isStopped == true
+                }
+                let found = try #require(ProcessIdentity.children(of: running.pid).first)
+                child.update { $0 = found }
+                try await eventually("it waits, or runs", timeout: TestTimeout.long) {
+                    Self.isHeld(found.pid) || access(program.directory.path(of: "ran"), F_OK) == 0
+                }
+                try running.send(.kill)
+            }
+            let process = try #require(child.value)
+            try await eventually("the child is gone", timeout: TestTimeout.long) { process.liveness == .dead }
+            let next = try await program.run("exclusive", "--role", "executor", "--", "true")
+            #expect(next.status == 0, "\(next.errors)")
+            #expect(access(program.directory.path(of: "ran"), F_OK) != 0)
+        }
+    }
+
+    /// Whether a process waits in front of the command that it is to become.
+    private static func isHeld(_ pid: Int32) -> Bool {
+        func content(_ name: String) -> [UInt8] {
+            (try? OpenFile(path: "/proc/\(pid)/\(name)", .read).read(count: 4 << 10, at: 0)) ?? []
+        }
+        let words = content("cmdline").split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        guard words.count > 4, words[1] == StartGate.name, let leave = Int32(words[4]) else { return false }
+        #if arch(x86_64)
+            let number = 0
+        #else
+            let number = 63
+        #endif
+        // The number of read(), and the descriptor.
+        return content("syscall").starts(with: Array("\(number) 0x\(String(leave, radix: 16)) ".utf8))
+    }
+
+    @Test("Where SIGCHLD is ignored at its start, the status is the command's, which starts with it ignored as well")
+    func ignoredChildSignal() async throws {
+        let program = try HostProgram()
+        let ended = try await program.shell(
+            """
+            trap '' CHLD
+            sharedcore exclusive --role main -- grep SigIgn /proc/self/status
+            exec sharedcore exclusive --role main -- sh -c 'exit 7'
+            """)
+        #expect(ended.status == 7, "\(ended.errors)")
+        let ignored = try #require(
+            ended.output.split(separator: "\t").last.flatMap { UInt64($0.dropLast(), radix: 16) })
+        #expect(ignored >> UInt64(SIGCHLD - 1) & 1 == 1)
+    }
+
+    @Test("That its terminal is gone reaches the command also where sharedcore leads the session and alone hears of it")
+    func hangUp() async throws {
+        let program = try HostProgram()
+        try program.write(
+            """
+            trap 'touch heard; exit' HUP
+            touch started
+            for turn in $(seq 2000); do sleep 0.05; done
+            """, to: "script.sh")
+        let ended = try await program.shell(
+            """
+            mkfifo hold
+            exec 3<>hold
+            script -qec 'exec sharedcore exclusive --role main -- sh script.sh' /dev/null <hold >script.out 2>&1 &
+            for turn in $(seq 1000); do [ -e started ] && break; sleep 0.05; done
+            kill -9 $!
+            for turn in $(seq 1000); do [ -e heard ] && exit 0; sleep 0.05; done
+            cat script.out
+            exit 1
+            """)
+        #expect(ended.status == 0, "\(ended.output) \(ended.errors)")
+    }
+
+    @Test("SIGQUIT ends a command at once, without a report of a crash")
+    func quit() async throws {
+        let program = try HostProgram()
+        let ended = try await program.running("store", "watch", "--json", "--log-level", "info") {
+            try await $0.untilErrors(contain: "watching")
+            try $0.send(.quit)
+        }
+        #expect(ended.status == 131 && !ended.errors.contains("crashed"), "\(ended.status) \(ended.errors)")
+    }
 
     @Test("SIGTERM ends it though its child is stopped before it is the command", arguments: stops)
     func terminatedEarly(place: String) async throws {

@@ -128,7 +128,7 @@ struct ControlGroupTests {
         let script = "sed -n 's/^0:://p' /proc/self/cgroup; sleep 1000 & wait"
         let program = ExecutorProgram(
             path: try ChildProcess.built("sharedcore"),
-            arguments: StartGate.arguments(for: ["/bin/sh", "-c", script], as: .executor, isHeld: true),
+            arguments: StartGate.arguments(for: ["/bin/sh", "-c", script], as: .executor, leave: STDIN_FILENO),
             variables: [:], isHeld: true)
         let limits = ExecutorLimits(warning: .seconds(10), budget: .seconds(70))
         let executor = try await ExecutorProcess.start(program, limits: limits) { [path] pid in

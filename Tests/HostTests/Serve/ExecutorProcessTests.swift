@@ -20,7 +20,7 @@ struct ExecutorProcessTests {
     private func program(_ script: String, isHeld: Bool = false) throws -> ExecutorProgram {
         ExecutorProgram(
             path: try ChildProcess.built("sharedcore"),
-            arguments: StartGate.arguments(for: ["/bin/sh", "-c", script], as: .executor, isHeld: isHeld),
+            arguments: StartGate.arguments(for: ["/bin/sh", "-c", script], as: .executor, leave: isHeld ? STDIN_FILENO : nil),
             variables: [:], isHeld: isHeld)
     }
 
@@ -64,7 +64,7 @@ struct ExecutorProcessTests {
         // Its standard input is at its end.
         let child = try ChildProcess(
             try ChildProcess.built("sharedcore"),
-            StartGate.arguments(for: ["/usr/bin/touch", path], as: way, isHeld: true))
+            StartGate.arguments(for: ["/usr/bin/touch", path], as: way, leave: STDIN_FILENO))
         #expect(await child.end() == .exited(ExclusiveStatus.refusal))
         #expect(access(path, F_OK) != 0)
     }
@@ -78,7 +78,7 @@ struct ExecutorProcessTests {
         let callID = try #require(PushID.callID("1@x"))
         for isHeld in [true, false] {
             let program = launch.program(for: callID, isHeld: isHeld)
-            #expect(program.isHeld == isHeld && program.arguments.contains("held") == isHeld)
+            #expect(program.isHeld == isHeld && program.arguments.contains("free") == !isHeld)
         }
     }
 

@@ -34,7 +34,7 @@ struct PushMaildirTests {
     }
 
     private func watching(
-        at name: String = "mail", log: any LogHandler = SwiftLogNoOpLogHandler(),
+        at name: String = "mail", cores: String = "mail", log: any LogHandler = SwiftLogNoOpLogHandler(),
         reading: (any SharedStore) -> InterposedStore = { InterposedStore($0) },
         _ body: (PushQueue) async throws -> Void
     ) async throws {
@@ -43,7 +43,7 @@ struct PushMaildirTests {
         let stopping = StopSignal()
         let maildir = PushMaildir(
             directory.path(of: name), queue, inbox: try Inbox(reading(group)),
-            of: directory.path(of: "mail"), logger: Logger(label: "test") { _ in log }, stopping: stopping)
+            of: directory.path(of: cores), logger: Logger(label: "test") { _ in log }, stopping: stopping)
         let work = Task { await maildir.run() }
         do {
             try await body(queue)
@@ -306,6 +306,34 @@ struct PushMaildirTests {
             try await until(["2@x"], in: queue)
         }
         try await watching(at: "link") { try await until(["1@x", "2@x"], in: $0) }
+        await core.close()
+    }
+
+    @Test(
+        "P10: what a core has taken is no push again because the path to its Maildir could not be followed for a while")
+    func brokenPath() async throws {
+        let core = try await space.open("a")
+        let link = directory.path(of: "link")
+        func point(to target: String) throws {
+            try? FileManager.default.removeItem(atPath: link)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        }
+        try await Inbox(core).store(
+            InboxMessage(callID: callID("1@x"), content: .text(from: "zoe", to: "me", text: "Hello")))
+        try point(to: directory.path(of: "mail"))
+        try await watching(cores: "link") { try await until(["1@x"], in: $0) }
+        try point(to: link)
+        let log = HeardLog()
+        try await watching(cores: "link", log: log) { _ in
+            try await eventually("the trouble is told", timeout: TestTimeout.long) {
+                log.lines.contains { $0.contains("cannot be watched") }
+            }
+        }
+        try point(to: directory.path(of: "mail"))
+        try await watching(cores: "link") { queue in
+            try write("new/2", id: "2@x")
+            try await until(["1@x", "2@x"], in: queue)
+        }
         await core.close()
     }
 

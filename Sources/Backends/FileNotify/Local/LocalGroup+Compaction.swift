@@ -22,12 +22,12 @@ extension LocalGroup {
     func compactWhenLong() {
         let sizes = logSizes
         guard isLong(sizes, beyond: Self.compactionByteCount, percent: 150),
-            sizes.log > compaction.backgroundRetryByteCount.load(ordering: .relaxed),
+            compaction.background.mayBegin(atLength: sizes.log),
             compaction.isRunning.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
         else { return }
         compaction.thread.submit { [self] in
             let isDone = (try? compact(usesSpareSpace: false)) ?? false
-            compaction.backgroundRetryByteCount.store(nextTry(afterSuccess: isDone), ordering: .relaxed)
+            compaction.background.ended(isDone: isDone, atLength: logByteCount)
             compaction.isRunning.store(false, ordering: .releasing)
         }
     }
@@ -63,13 +63,12 @@ extension LocalGroup {
         return logSizes.log < before
     }
 
-    /// Whether a compaction would make room for content on a full disk. Behind one it would not, as long as nothing else is
-    /// committed.
+    /// Whether a compaction would make room for content on a full disk. Right after one it would not.
     private func canRegainRoom(for transaction: Transaction) -> Bool {
-        guard logSizes.log > compaction.retryByteCount.load(ordering: .relaxed) else { return false }
+        guard compaction.awaited.mayBegin(atLength: logByteCount) else { return false }
         let garbage = replica.read { state in self.follower.garbageByteCount(in: &state) }
         let (whole, journal) = wholeSpareSpace
-        // What is kept is kept first.
+        // The spare file is filled up before content has its room.
         let missing = max(0, whole - journal.spareByteCount)
         let free = (try? directory.directory.freeByteCount()) ?? 0
         return garbage >= Self.regainedByteCount && free + garbage >= transaction.spaceByteCount + missing
@@ -90,19 +89,14 @@ extension LocalGroup {
     /// failed it may grow a little before the next one.
     private func isLong(_ sizes: (log: Int, live: Int), beyond byteCount: Int, percent: Int) -> Bool {
         sizes.log > max(byteCount, sizes.live / 100 * percent)
-            && sizes.log > compaction.retryByteCount.load(ordering: .relaxed)
+            && compaction.awaited.mayBegin(atLength: sizes.log)
     }
 
     /// Tries once for a commit that waits. After a failure the log has to grow before the next try. Blocks.
     private func compactOnce() {
         _ = try? finishCompaction()
         let isDone = (try? compact(isUrgent: true)) ?? false
-        compaction.retryByteCount.store(nextTry(afterSuccess: isDone), ordering: .relaxed)
-    }
-
-    /// How long the log must be for the next compaction.
-    private func nextTry(afterSuccess isDone: Bool) -> Int {
-        isDone ? 0 : logSizes.log + Self.compactionByteCount / 4
+        compaction.awaited.ended(isDone: isDone, atLength: logByteCount)
     }
 
     /// Replaces the present journal by one with a snapshot. Blocks.
@@ -300,8 +294,26 @@ final class CompactionState: Sendable {
     let exclusion = Mutex(())
     /// When the group is written anew again, after the disk has refused.
     let retry = Mutex(RetryPause())
-    /// How long the log must be for the next try after one that failed; 0 when none has.
-    let retryByteCount = Atomic(0)
-    /// The same for compactions that no commit waits for, which fail on a full disk.
-    let backgroundRetryByteCount = Atomic(0)
+    /// Those that a commit waits for.
+    let awaited = CompactionTries()
+    /// Those that no commit waits for, which fail on a full disk.
+    let background = CompactionTries()
+}
+
+/// When a compaction that failed is tried again: behind some more log, or when another one has made the log shorter.
+final class CompactionTries: Sendable {
+    /// How long the log was when one failed; 0 when the last one did not.
+    private let failedLength = Atomic(0)
+
+    /// How many bytes longer the log must be.
+    private static let growth = LocalGroup.compactionByteCount / 4
+
+    func mayBegin(atLength length: Int) -> Bool {
+        let failed = failedLength.load(ordering: .relaxed)
+        return failed == 0 || length < failed || length > failed + Self.growth
+    }
+
+    func ended(isDone: Bool, atLength length: Int) {
+        failedLength.store(isDone ? 0 : length, ordering: .relaxed)
+    }
 }
