@@ -60,7 +60,7 @@ struct PushMaildir: Sendable {
         try await thread.run { [path] () throws(SharedCoreError) in try MailArrivals(path: path) }
     }
 
-    /// Whether the cores take from this Maildir, by whatever path. It may be put elsewhere meanwhile.
+    /// Whether the cores take from this Maildir, also by another path. It may be put elsewhere meanwhile.
     private func isCoreMaildir() async -> Bool {
         if path == coreMaildir { return true }
         return await thread.run { [path, coreMaildir] in
