@@ -19,15 +19,7 @@ struct MainProcess {
                 KeeperPlace.socketVariable: place.socket, KeeperPlace.backgroundVariable: inBackground ? "1" : "0",
             ],
             streams: streams, ownSession: true)
-        do {
-            // Until it is reaped, its number means it.
-            guard let identity = ProcessIdentity(of: program.pid) else { throw ProcessUnreachable.dead }
-            handle = try ProcessHandle(identity)
-        } catch {
-            program.kill()
-            _ = try program.reap()
-            throw error
-        }
+        handle = try program.handle()
         self.program = program
     }
 

@@ -71,15 +71,19 @@ struct ChildProcessTests {
         kill(heir, SIGKILL)
     }
 
-    @Test("Its end is known though a child that it left writes without pause")
-    func writingHeir() async throws {
-        // So many that there is always more to read.
-        let script = "echo first; for n in 1 2 3 4; do yes & done; kill -STOP $$; exit 7"
+    @Test("Its end is known though children that it left write without pause")
+    func writingHeirs() async throws {
+        // So many that there is nearly always more to read. Each line is a byte.
+        let script = "echo first; for n in 1 2 3 4 5 6 7 8; do yes '' & done; kill -STOP $$; exit 7"
         let child = try ChildProcess("sh", ["-c", script])
         try await eventually("they write") { child.isStopped && child.lines.count > 1000 }
         child.signal(SIGCONT)
-        let end = try await withTimeout(TestTimeout.usual, "the end of the shell") { await child.end() }
+        try await eventually("it has ended") { child.hasEnded }
+        let count = child.lines.count
+        let end = try await withTimeout(TestTimeout.usual, "all that it printed is there") { await child.end() }
         #expect(end == .exited(7) && child.lines.first == "first")
+        // What the socket had, and two buffers.
+        #expect(child.lines.count - count < 1 << 20)
     }
 
     @Test("A child that it left gets the end of its input with its end")
@@ -144,6 +148,23 @@ struct ChildProcessTests {
         try await eventually("it has ended") { zombie.hasEnded }
         #expect(try await zombie.nextLine(timeout: TestTimeout.usual) == nil)
         #expect(kill(zombie.pid, 0) == 0)
+    }
+
+    @Test("While killNow() waits, other tasks run on its thread")
+    func killNowSuspends() async throws {
+        // With memory, so that the system takes its time to end it.
+        let script = "x=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ready; kill -STOP $$"
+        let child = try ChildProcess("sh", ["-c", script])
+        #expect(try await child.nextLine(timeout: TestTimeout.long) == "ready")
+        let executor = ThreadExecutor(thread: "one")
+        let order = Box<[String]>([])
+        await Task(executorPreference: executor) {
+            let other = Task(executorPreference: executor) { order.update { $0.append("other") } }
+            await child.killNow()
+            order.update { $0.append("killed") }
+            await other.value
+        }.value
+        #expect(order.value == ["other", "killed"])
     }
 
     @Test("Signals reach the group of a process with a session of its own, and it dies with the last reference")

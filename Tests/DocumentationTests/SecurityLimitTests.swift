@@ -12,11 +12,13 @@ struct SecurityLimitTests {
         let file: String
         /// What stands in the file in front of the number.
         let code: String
+        /// What stands in the hub's network code in front of the interval that the number is of; the page's is that of a second.
+        let interval: String?
 
         var testDescription: String { words }
 
-        init(_ words: String, _ file: String, _ code: String) {
-            (self.words, self.file, self.code) = (words, file, code)
+        init(_ words: String, _ file: String, _ code: String, in interval: String? = nil) {
+            (self.words, self.file, self.code, self.interval) = (words, file, code, interval)
         }
     }
 
@@ -35,6 +37,7 @@ struct SecurityLimitTests {
         Limit("16 of one address; each for #, and one", network + "ConnectionTimes.swift", "var key = "),
         Limit("one that is there for # gives way", network + "Admission.swift", "patience = "),
         Limit("# are let in every quarter of a second", network + "Admission.swift", "unknownCount = "),
+        Limit("more than # times a second", network + "Admission.swift", "unknownCount = ", in: "lookInterval = "),
         Limit("has # places of its own", network + "Admission.swift", "addressLimit = "),
         Limit("until a hello was accepted | # |", network + "ConnectionTimes.swift", "var hello = "),
         Limit("bytes sent before that | #; then", network + "RelayThread.swift", "strangerByteLimit = "),
@@ -73,6 +76,7 @@ struct SecurityLimitTests {
         Limit("`-_.:+`, at most #.", mail + "MailText.swift", "(1..."),
         Limit("one line of at most #;", "ProgramOutput/ProgramText.swift", "maximumLineByteCount = "),
         Limit("# connections are held at most", "Host/Serve/RequestServer.swift", "peerCount = "),
+        Limit("shut it out: within # of the change", "Host/Hub/ClientListWatch.swift", "unwatchedPause = "),
         Limit("into a container, it takes # at most", "Host/Hub/ClientListWatch.swift", "longestPause = "),
         Limit("each for # until its request", "Host/Metrics/MetricsServer.swift", "patience = "),
     ]
@@ -88,7 +92,23 @@ struct SecurityLimitTests {
         let found = page.matches(of: try Regex(pattern))
         try #require(found.count == 1, "found \(found.count) times on the page")
         let told = try #require(found[0][1].substring.flatMap { Self.number(onPage: $0) })
-        #expect(told == (try Self.number(behind: limit.code, in: limit.file)), "\(limit.file): \(limit.code)")
+        let interval = try limit.interval.map { try Self.number(behind: $0, in: Self.network + "RelayThread.swift") }
+        let number = try Self.number(behind: limit.code, in: limit.file) * (interval.map { 1_000 / $0 } ?? 1)
+        #expect(told == number, "\(limit.file): \(limit.code)")
+    }
+
+    @Test("Tokens and nonces are compared by isSame(as:) alone, which does not end at the first difference")
+    func comparisons() throws {
+        let other = #/\b(?:token|nonce)\b\s*(?:[=!]=|\.elementsEqual|\.starts)|[=!]=\s*[\w.]*\b(?:token|nonce)\b/#
+            // By default the name behind a dot begins no word.
+            .wordBoundaryKind(.simple)
+        var count = 0
+        for file in try Repository.files(below: "Sources/Backends/ZMQ", ending: ".swift") {
+            let source = try Repository.text(file)
+            count += source.ranges(of: #/(?:token|nonce)\.isSame\(as:/#).count
+            #expect(source.firstMatch(of: other) == nil, "\(file)")
+        }
+        #expect(count >= 3)
     }
 
     /// A number with its unit, in bytes or milliseconds.

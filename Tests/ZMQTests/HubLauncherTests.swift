@@ -101,6 +101,39 @@ extension ZMQTests {
             #expect(error?.message.contains("status \(status)") == true)
         }
 
+        @Test(
+            "A program that is stopped in the middle of a start is killed and told of, and the next client starts another",
+            arguments: ["kill -STOP $$", "exec 2>&-; kill -STOP $$"])
+        func stopped(script: String) async throws {
+            let launcher = try launcher("echo $$ > pid; \(script)")
+            try letGo()
+            let start = HubStart(
+                path: stage.directory.path(of: "hub"), launcher: launcher, isReplacement: false,
+                since: SystemClock().now(), timeout: .seconds(5))
+            let error = await #expect(throws: SharedCoreError.self) {
+                _ = try await withTimeout(TestTimeout.usual, "the start is given up") {
+                    try await SerialThread(name: "start").run { () throws(SharedCoreError) in try start.step() }
+                }
+            }
+            #expect(error?.code == .unavailable, "\(String(describing: error))")
+            #expect(error?.message.contains("did not end within 5 s and was killed") == true)
+            let text = try String(contentsOfFile: stage.directory.path(of: "pid"), encoding: .utf8)
+            let pid = try #require(Int32(text.dropLast()))
+            #expect(kill(pid, 0) != 0, "it is reaped")
+            await #expect(throws: SharedCoreError.self) { try await open(with: self.launcher("exit 69")) }
+            #expect(starts == 2)
+        }
+
+        @Test("The end of a program is known though a process that it left has its standard error")
+        func heir() async throws {
+            let launcher = try launcher("sleep 1000 & echo $! > pid; echo 'sharedcore: no' >&2; exit 69")
+            try letGo()
+            let error = await #expect(throws: SharedCoreError.self) { try await open(with: launcher) }
+            #expect(error?.message == "The hub could not be started: no", "\(String(describing: error))")
+            let text = try String(contentsOfFile: stage.directory.path(of: "pid"), encoding: .utf8)
+            kill(try #require(Int32(text.dropLast())), SIGKILL)
+        }
+
         @Test("No signal is blocked in the program, although the thread that starts it blocks all")
         func signals() async throws {
             // No shell: some begin by blocking nothing.

@@ -176,6 +176,25 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test(
+            "a token is that of a session when each of its bytes is, and a nonce that of a connection when all bits are"
+        )
+        func comparison() {
+            let token = (0..<UInt8(Wire.tokenByteCount)).map { $0 }
+            #expect(token.isSame(as: token) && !token.isSame(as: token.dropLast()) && !token.isSame(as: token + [0]))
+            for index in token.indices {
+                var other = token
+                other[index] ^= 0x80
+                #expect(!token.isSame(as: other) && !other.isSame(as: token), "\(index)")
+            }
+            let nonce = ConnectionNonce.random()
+            #expect(nonce.isSame(as: nonce))
+            for bit in 0..<64 {
+                #expect(!nonce.isSame(as: ConnectionNonce(high: nonce.high ^ 1 << bit, low: nonce.low)))
+                #expect(!nonce.isSame(as: ConnectionNonce(high: nonce.high, low: nonce.low ^ 1 << bit)))
+            }
+        }
+
         @Test("L1: a client is not told the token of another one, by no answer and not by the stream")
         func hiddenTokens() async throws {
             let stage = try HubStage()

@@ -21,7 +21,7 @@
             let variables = try context.resolution.hubVariables()
             let own = try OwnProgram.path
             let failure = try await Abandonable.run(on: SerialThread(name: "hub-start"), grace: .zero) {
-                try Self.start(own, variables, log: log)
+                try Self.start(own, variables, log: log, patience: Self.patience)
             }
             if let failure { throw failure }
         }
@@ -39,26 +39,32 @@
             return file
         }
 
-        private static func start(
-            _ program: String, _ variables: [String: String], log: OpenFile
+        /// Starts a hub, and kills one that has not told in time whether it listens.
+        ///
+        /// - Parameter patience: The time until then.
+        /// - Returns: Why there is no hub; nil when it listens.
+        static func start(
+            _ program: String, _ variables: [String: String], log: OpenFile, patience: Duration
         ) throws -> CommandFailure? {
             let (hub, report) = try begin(program, variables, log: log)
-            guard Poll.wait(for: [report.descriptor], timeout: patience)[0] else {
-                // Nobody could stop it later: it has no lock yet that names it.
-                hub.kill()
-                _ = try hub.waitForEnd()
-                return CommandFailure(.unavailable, "the hub did not listen in time; its log is \(log.path)")
-            }
-            let said = String(decoding: try report.readStream(keeping: reportByteCount), as: UTF8.self)
-            let message = said.split(whereSeparator: \.isNewline).joined(separator: " ")
-            guard message != HubReport.listening else { return nil }
-            let status = try hub.waitForEnd()
+            let handle = try hub.handle()
+            let deadline = ContinuousClock.now.advanced(by: patience)
+            let said = handle.output(report, keeping: reportByteCount, until: deadline)
+            let message = String(decoding: said ?? [], as: UTF8.self)
+                .split(whereSeparator: \.isNewline).joined(separator: " ")
+            if said != nil, message == HubReport.listening { return nil }
+            // One that has said why it cannot listen is about to end. One that has said nothing could not be stopped later: it
+            // has no lock yet that names it.
+            let status = try hub.waitForEnd(handle, until: deadline)
+            let sentence =
+                status.map { "the hub ended with status \($0)" }
+                ?? "the hub (pid \(hub.pid)) did not listen within \(patience.components.seconds) s and was killed"
             return CommandFailure(
-                ExitStatus(rawValue: status) ?? .unavailable,
-                message.isEmpty ? "the hub ended with status \(status); its log is \(log.path)" : message)
+                status.flatMap { ExitStatus(rawValue: $0) } ?? .unavailable,
+                said == nil || message.isEmpty ? "\(sentence); its log is \(log.path)" : message)
         }
 
-        /// Starts the program. Its report ends when it closes it, or ends: nobody else has the other end.
+        /// Starts the program.
         private static func begin(
             _ program: String, _ variables: [String: String], log: OpenFile
         ) throws -> (StartedProgram, OpenFile) {

@@ -92,17 +92,8 @@ final class ExecutorProcess: Sendable {
             // So that what it leaves behind in its process group can be ended with it.
             ownSession: true, endsWithThread: true,
             omitting: ServiceNotifier.variables.union(LaunchMark.Role.allCases.map(\.variable)))
+        let handle = try started.handle()
         do throws(SystemCallError) {
-            guard let identity = ProcessIdentity(of: started.pid) else {
-                throw SystemCallError("read", number: SystemCallError.unsupportedOperation, at: "/proc/\(started.pid)")
-            }
-            let handle: ProcessHandle
-            do throws(ProcessUnreachable) {
-                handle = try ProcessHandle(identity)
-            } catch {
-                if case .unknown(let cause) = error { throw cause }
-                throw SystemCallError("pidfd_open", number: SystemCallError.unsupportedOperation, at: "\(started.pid)")
-            }
             let bell = try EventCounter()
             let cell = enclosing.flatMap { $0(started.pid) }
             try leave?.input.writeStream([1])
@@ -136,8 +127,9 @@ final class ExecutorProcess: Sendable {
             if attendance.isOpen, ready[2] { read(&attendance) }
             judge(&attendance)
         }
-        // What it had still to say, and no more: a process that it left behind may keep the other end.
-        while attendance.isOpen, Poll.wait(for: [output.descriptor], timeout: .zero)[0] { read(&attendance) }
+        // What it had still to say, and no more: a process that it left behind may keep the other end, and write on.
+        var left = output.waitingByteCount
+        while attendance.isOpen, left > 0 { left -= read(&attendance) }
         finish(PrintedLine(attendance.printed, hadMore: attendance.hadMore))
     }
 
@@ -153,12 +145,15 @@ final class ExecutorProcess: Sendable {
         return isSampled ? min(time ?? Self.sampling, Self.sampling) : time
     }
 
-    private func read(_ attendance: inout Attendance) {
+    /// Takes in what has come, and tells how much that was.
+    @discardableResult
+    private func read(_ attendance: inout Attendance) -> Int {
         let bytes = (try? output.readPart(upTo: 4 << 10)) ?? []
         let kept = bytes.prefix(max(0, Self.outputByteCount - attendance.printed.count))
         attendance.printed += kept
         attendance.hadMore = attendance.hadMore || kept.count < bytes.count
         attendance.isOpen = !bytes.isEmpty
+        return bytes.count
     }
 
     /// Tells the budget what happened, and does what it says.

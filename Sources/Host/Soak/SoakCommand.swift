@@ -65,12 +65,13 @@ struct SoakRun: Sendable {
         in context: CommandContext, isOver: @escaping @Sendable () -> Bool, progress: SoakProgress?
     ) async throws -> SoakSummary {
         try await ScenarioGroup.run("soak", coreStarting: Self.startDelay, in: context) { group in
+            // Also when it is interrupted, so that what is said of that has a line of its own.
+            defer { progress?.clear() }
             let soak = Soak(driver: group.driver, server: group.server, seed: seed, killsItself: false)
             let starts = try await CoreStartCounter(following: group.driver.group)
             let clock = ContinuousClock()
             let end = clock.now.advanced(by: duration)
             try await soak.run(until: { _ in clock.now >= end || isOver() }, progress: { progress?.show($0) })
-            progress?.clear()
             let history = try await Timeline(group.driver.group).history()
             return SoakSummary(
                 backend: group.backend, seed: seed, count: soak.count,

@@ -18,6 +18,17 @@ package enum Poll {
         guard count > 0 else { return descriptors.map { _ in false } }
         return entries.map { $0.revents != 0 }
     }
+
+    /// Returns when any of the descriptors is readable, or at the deadline, also when signals interrupt the wait.
+    ///
+    /// - Returns: As ``wait(for:timeout:)``.
+    package static func wait(for descriptors: [Int32], until deadline: ContinuousClock.Instant) -> [Bool] {
+        while true {
+            let left = max(.zero, ContinuousClock.now.duration(to: deadline))
+            let ready = wait(for: descriptors, timeout: left)
+            if left == .zero || ready.contains(true) { return ready }
+        }
+    }
 }
 
 /// A counter of the kernel that any thread can raise to wake one that polls it.

@@ -17,15 +17,10 @@ package struct Pipe: Sendable {
 }
 
 extension OpenFile {
-    /// Reads a stream to its end, and keeps its first bytes. Blocks.
-    package func readStream(keeping count: Int) throws(SystemCallError) -> [UInt8] {
-        var content: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4 << 10)
-        while true {
-            let received = try SystemCall.run("read", at: path) { Glibc.read(descriptor, &buffer, buffer.count) }
-            if received == 0 { return content }
-            content += buffer[..<received].prefix(max(0, count - content.count))
-        }
+    /// How many bytes of a stream can be read without waiting.
+    package var waitingByteCount: Int {
+        var count: Int32 = 0
+        return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
     }
 
     /// Reads what has come through a stream; nothing at its end. Blocks until something has.

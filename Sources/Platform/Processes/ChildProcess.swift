@@ -83,14 +83,7 @@ package final class ChildProcess: Sendable {
                 Self.path(of: program), arguments, variables: environment.compactMapValues { $0 },
                 streams: [standardInput, output, errorOutput], directory: nil, ownSession: ownSession,
                 endsWithThread: true, omitting: Set(environment.keys))
-            do throws(ProcessUnreachable) {
-                guard let identity = ProcessIdentity(of: started.pid) else { throw .dead }
-                return Content(started, try ProcessHandle(identity), connection)
-            } catch {
-                started.kill()
-                _ = try started.waitForEnd()
-                throw SystemCallError("pidfd_open", number: ESRCH, at: "process \(started.pid)")
-            }
+            return Content(started, try started.handle(), connection)
         } then: {
             Self.follow($0)
         }
@@ -330,10 +323,8 @@ package final class ChildProcess: Sendable {
     /// Takes in what the socket has at the time of the call, when the process has ended, and no more: a process that it left
     /// may write on.
     private static func receiveRest(_ rest: inout [UInt8], _ content: Content) {
-        var count: Int32 = 0
-        guard ioctl(content.connection.descriptor, UInt(FIONREAD), &count) == 0 else { return }
         // Each turn takes a whole buffer, or all that was there.
-        for _ in 0..<(Int(count) / (64 << 10) + 1) where !receive(&rest, content) { return }
+        for _ in 0..<(content.connection.waitingByteCount / (64 << 10) + 1) where !receive(&rest, content) { return }
     }
 
     private static func add(_ line: String, _ content: Content) {

@@ -56,6 +56,27 @@ package final class ProcessHandle: Sendable {
         Poll.wait(for: [descriptor], timeout: .zero)[0]
     }
 
+    /// Reads what the process writes to a stream, until it closes that or ends. Blocks until then.
+    ///
+    /// - Parameters:
+    ///   - stream: The end that is read. Another process may have the other one still when this process has ended.
+    ///   - count: How many bytes are kept, the first ones.
+    /// - Returns: Nil when neither has come by the deadline.
+    package func output(
+        _ stream: OpenFile, keeping count: Int, until deadline: ContinuousClock.Instant
+    ) -> [UInt8]? {
+        var content: [UInt8] = []
+        while true {
+            let ready = Poll.wait(for: [descriptor, stream.descriptor], until: deadline)
+            guard ready.contains(true) else { return nil }
+            // At its end all that it wrote is there, and no more is waited for.
+            let size = ready[0] ? stream.waitingByteCount : 4 << 10
+            let part = (try? stream.readPart(upTo: size)) ?? []
+            content += part.prefix(count - content.count)
+            if ready[0] || part.isEmpty { return content }
+        }
+    }
+
     /// Sends a signal.
     ///
     /// - Returns: Whether the process was still there to get it.

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CoreAPI
 internal import Glibc
 
 /// A program that this process has started and whose end it waits for.
@@ -95,15 +96,31 @@ package struct StartedProgram: Sendable {
 
     /// Waits until a child has become its program, or says why it does not, for ``startTimeout`` at most.
     private static func failure(in report: OpenFile) -> clinux_start_failure? {
-        let clock = ContinuousClock()
-        let end = clock.now.advanced(by: startTimeout)
-        while !Poll.wait(for: [report.descriptor], timeout: clock.now.duration(to: end))[0] {
-            // A signal to this thread ends the wait early.
-            if clock.now >= end { return nil }
-        }
+        let deadline = ContinuousClock.now.advanced(by: startTimeout)
+        guard Poll.wait(for: [report.descriptor], until: deadline)[0] else { return nil }
         var failure = clinux_start_failure()
         let size = MemoryLayout<clinux_start_failure>.size
         return read(report.descriptor, &failure, size) == size ? failure : nil
+    }
+
+    /// Opens its process. Only before its end was waited for.
+    ///
+    /// - Throws: When the system does not let it be opened. It is killed and waited for then: nothing could attend to it.
+    package func handle() throws(SystemCallError) -> ProcessHandle {
+        let failure: SystemCallError
+        do throws(ProcessUnreachable) {
+            if let identity = ProcessIdentity(of: pid) { return try ProcessHandle(identity) }
+            failure = SystemCallError("read", number: EOPNOTSUPP, at: "/proc/\(pid)")
+        } catch {
+            if case .unknown(let cause) = error {
+                failure = cause
+            } else {
+                failure = SystemCallError("pidfd_open", number: EOPNOTSUPP, at: "process \(pid)")
+            }
+        }
+        kill()
+        _ = try waitForEnd()
+        throw failure
     }
 
     /// Ends it at once. Only before its end was waited for, when its number still means it.
@@ -128,6 +145,20 @@ package struct StartedProgram: Sendable {
     /// - Returns: The exit status, or 128 and the number of the signal that ended it.
     package func waitForEnd() throws(SystemCallError) -> Int32 {
         try SystemCall.negated("waitpid", at: "process \(pid)") { clinux_wait_for_child(pid) }
+    }
+
+    /// Waits for its end, once, and kills it at a deadline. Blocks until then.
+    ///
+    /// - Parameter handle: That of its process.
+    /// - Returns: As ``waitForEnd()``; nil when it was killed because it had not ended.
+    /// - Throws: Also when it may not be killed.
+    package func waitForEnd(
+        _ handle: ProcessHandle, until deadline: ContinuousClock.Instant
+    ) throws(SystemCallError) -> Int32? {
+        let isInTime = Poll.wait(for: [handle.descriptor], until: deadline)[0]
+        if !isInTime { try handle.signal(.kill) }
+        let status = try waitForEnd()
+        return isInTime ? status : nil
     }
 
     /// Waits for its end, once, and tells a status from a signal. Blocks.

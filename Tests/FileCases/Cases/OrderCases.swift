@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import Glibc
 internal import Platform
 
-/// S3, S8, S9, S11, S15: one order, whatever becomes of its files.
+/// S3, S8, S9, S11, S15: one order, also when its files are lost, stopped at or changed.
 enum OrderCases {
     static let all = [revisionsRiseOverLoss, timeSinceTheStart, othersMoveOn, changedByte, longJudgement]
 

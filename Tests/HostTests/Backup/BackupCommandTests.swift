@@ -22,6 +22,10 @@ struct BackupCommandTests {
         let other = try await program.run("restore", "copy", "--group", "other", "--json")
         #expect(other.status == 0, "\(other.errors)")
         #expect(try await program.run("store", "get", "k", "--group", "other").output == "first")
+        for command in ["restore", "salvage"] {
+            let absent = try await program.run(command, "nowhere")
+            #expect(absent.status == 69 && absent.errors.contains("There is no such directory"), "\(absent.errors)")
+        }
         let found = try await program.run("salvage", "copy")
         #expect(found.status == 0 && found.output.hasPrefix("found in "), "\(found.output)")
     }

@@ -4,6 +4,8 @@ internal import Subprocess
 internal import TestSupport
 internal import Testing
 
+@testable internal import sharedcore
+
 @Suite("Keys for hubs on a network")
 struct HubKeysTests {
     /// Makes a pair; gives the public key.
@@ -84,6 +86,45 @@ struct HubKeysTests {
             #expect(try await program.run("--config", "hub.yaml", "hub", "--stop").status == 0)
         }
         #expect(ended.status == 0)
+    }
+
+    @Test(
+        "E2: a key that is taken off the list loses its open connections, long before the list is read without an event"
+    )
+    func removedKey() async throws {
+        let program = try HostProgram()
+        let hubKey = try await makeKeys(program, in: "hub.key")
+        let (removed, kept) = (
+            try await makeKeys(program, in: "removed.key"), try await makeKeys(program, in: "kept.key")
+        )
+        try program.write("\(removed)\n\(kept)\n", to: "clients")
+        let port = UInt16.random(in: 20_000...29_998)
+        for (name, settings) in [
+            ("hub.yaml", "secretKey: hub.key, clientKeys: clients"),
+            ("removed.yaml", "secretKey: removed.key, hubKey: '\(hubKey)'"),
+            ("kept.yaml", "secretKey: kept.key, hubKey: '\(hubKey)'"),
+        ] {
+            try program.write("backend: zmq\nzmq: {endpoint: 'tcp://127.0.0.1:\(port)', \(settings)}\n", to: name)
+        }
+        try await program.running("--config", "hub.yaml", "hub") { hub in
+            try await hub.untilErrors(contain: "listens at tcp://127.0.0.1:\(port)")
+            let clock = ContinuousClock()
+            let change = Box<ContinuousClock.Instant?>(nil)
+            let watching = try await program.running("--config", "removed.yaml", "store", "watch", "k") { watching in
+                // Until it has its watch open it sees nothing.
+                try await eventually("it watches", timeout: TestTimeout.long) {
+                    _ = try await program.run("--config", "kept.yaml", "store", "put", "k", "v")
+                    return !watching.output.lines.isEmpty
+                }
+                try program.write("\(kept)\n", to: "clients.new")
+                change.update { $0 = clock.now }
+                _ = try await program.shell("mv clients.new clients")
+            }
+            #expect(watching.status == 78 && watching.errors.contains("does not let this client's key in"))
+            #expect(try #require(change.value).duration(to: clock.now) < ClientListWatch.longestPause / 2)
+            #expect(try await program.run("--config", "kept.yaml", "store", "get", "k").output == "v")
+            try hub.send(.terminate)
+        }
     }
 
     @Test("On loopback without configured keys, hub and clients of one user share those of the group's directory")

@@ -37,7 +37,9 @@ package struct SalvagedGroup: Sendable {
             directory = try Directory(path: path)
             generations = try GroupDirectory.generations(in: directory)
         } catch {
-            throw SharedCoreError(error)
+            guard error.isAbsent else { throw SharedCoreError(error) }
+            throw SharedCoreError(
+                .unavailable, "There is no such directory. Give the directory of a backup or of a group.", at: path)
         }
         guard !generations.isEmpty else {
             throw SharedCoreError(.corrupt, "The directory holds no journal of a group.", at: path)

@@ -190,7 +190,7 @@ final class JournalBuilder {
             isPlaced = true
             self.isAbandoned = isAbandoned
             FailPoint.hit("build.afterRename")
-            // It is locked still: nobody writes behind the end.
+            // It is locked still: no process writes behind the end.
             try file.truncate(to: neededEnd)
             // Others write here from now on, however long the disk takes.
             file.unlock(byteAt: Journal.lockByte)

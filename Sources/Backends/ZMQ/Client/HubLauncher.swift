@@ -8,7 +8,8 @@ public struct HubLauncher: Hashable, Sendable {
     /// What it is given, such as `hub` and `--detach`.
     ///
     /// The program ends with status 0 when a hub answers that is no child of the caller's and has none of its descriptors;
-    /// otherwise with another status, as programs of this package use them, and a message on standard error.
+    /// otherwise with another status, as programs of this package use them, and a message on standard error. It is killed
+    /// when it has not ended after 45 s, and counts as one that failed.
     public var arguments: [String]
     /// What its environment has more or otherwise than the caller's.
     public var variables: [String: String]

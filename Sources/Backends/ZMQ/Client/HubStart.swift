@@ -22,6 +22,9 @@ struct HubStart: Sendable {
     let isReplacement: Bool
     /// When this client began to wish for a hub.
     let since: BootInstant
+    /// How long the program may take: longer than a hub in the background has to listen, so that the program itself says
+    /// what became of that.
+    var timeout = Duration.seconds(45)
 
     private static let lockedByte = 0
     /// The most of a program's message that is passed on.
@@ -68,17 +71,25 @@ struct HubStart: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Runs the program that starts a hub; tells how it failed.
+    /// Runs the program that starts a hub; tells how it failed. One that does not end is killed, so that it does not keep the
+    /// lock of the start from all others.
     private func start() throws(SharedCoreError) -> HubStartFailure? {
-        let (status, said) = try SharedCoreError.wrapping { () throws(SystemCallError) in
+        try SharedCoreError.wrapping { () throws(SystemCallError) in
             let (program, errors) = try begin()
-            let said = try errors.readStream(keeping: Self.messageByteCount)
-            return (try program.waitForEnd(), String(decoding: said, as: UTF8.self))
+            let handle = try program.handle()
+            let deadline = ContinuousClock.now.advanced(by: timeout)
+            let said = handle.output(errors, keeping: Self.messageByteCount, until: deadline) ?? []
+            guard let status = try program.waitForEnd(handle, until: deadline) else {
+                return HubStartFailure(
+                    status: HubStartFailure.killed,
+                    message: "its program, “\(launcher.program)” (pid \(program.pid)), did not end within "
+                        + "\(timeout.components.seconds) s and was killed. Run it by hand to see what holds it up.")
+            }
+            return status == 0 ? nil : HubStartFailure(status: status, message: String(decoding: said, as: UTF8.self))
         }
-        return status == 0 ? nil : HubStartFailure(status: status, message: said)
     }
 
-    /// Starts the program. What it says on standard error ends when it does: nobody else has the other end.
+    /// Starts the program.
     private func begin() throws(SystemCallError) -> (StartedProgram, OpenFile) {
         let pipe = try Pipe()
         let nothing = try OpenFile(path: "/dev/null", .write)
@@ -100,6 +111,8 @@ struct HubStartFailure: Hashable, Sendable {
     /// The statuses that programs of this package end with (`EX_USAGE`, `EX_CONFIG`).
     private static let usage: Int32 = 64
     private static let configuration: Int32 = 78
+    /// That of a program that SIGKILL has ended.
+    static let killed: Int32 = 137
 
     /// The failure that has just happened.
     init(status: Int32, message: String) {

@@ -362,10 +362,3 @@ extension ProcessIdentity {
         return ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: pid, startTime: startTime)
     }
 }
-
-extension [UInt8] {
-    /// Compares in a time that does not tell where the first difference is.
-    fileprivate func isSame(as other: [UInt8]) -> Bool {
-        count == other.count && zip(self, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
-    }
-}

@@ -13,8 +13,15 @@ struct ConnectionNonce: Hashable {
         ConnectionNonce(high: .random(in: .min ... .max), low: .random(in: 1 ... .max))
     }
 
-    /// Compares in a time that does not tell where the first difference is.
+    /// Compares both words wherever the first difference is.
     func isSame(as other: ConnectionNonce) -> Bool { (high ^ other.high) | (low ^ other.low) == 0 }
+}
+
+extension [UInt8] {
+    /// Compares a secret with another one, to the last byte wherever the first difference is.
+    func isSame(as other: [UInt8]) -> Bool {
+        count == other.count && zip(self, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
 }
 
 /// What all messages between a hub and its clients have in common. `Docs/WireProtocol.md` describes them for authors of

@@ -1,0 +1,22 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@Suite("soak at a terminal")
+struct SoakCommandTests {
+    @Test("What is said of an interruption has a line of its own, in place of the one that shows how far it is")
+    func interrupted() async throws {
+        // More than one signal, so that the round that runs is given up.
+        let ended = try await HostProgram().shell(
+            """
+            script -qec 'echo $$ > pid; exec sharedcore --backend memory soak --minutes 60' /dev/null > shown &
+            until grep -q 'pushes for' shown; do kill -0 $! || exit 1; sleep 0.02; done
+            while kill -TERM $(cat pid) 2>/dev/null; do sleep 0.05; done
+            wait $!; echo "status $?"; cat shown
+            """)
+        #expect(ended.output.hasPrefix("status 143\n"), "\(ended.output) \(ended.errors)")
+        let rest = try #require(ended.output.components(separatedBy: "sharedcore: interrupted").first)
+        #expect(ended.output.contains("sharedcore: interrupted"))
+        #expect(rest.hasSuffix("\r\u{1b}[K") || rest.hasSuffix("\n"), "\(ended.output)")
+    }
+}
