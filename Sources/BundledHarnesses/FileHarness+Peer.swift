@@ -79,20 +79,26 @@ extension FileHarness {
         }
     }
 
-    /// Starts a program that has no part in anything.
+    /// Starts a program that has no part in anything, and returns when it runs.
+    ///
+    /// The system ends posix_spawn() before it has closed the files that the program does not inherit: until it has, which
+    /// on a busy machine takes a while, the program keeps alive what this process holds. It has when the program writes.
     private static func startProgram() throws(SharedCoreError) -> Int32 {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        for descriptor in [STDIN_FILENO, STDOUT_FILENO] {
-            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+        try SharedCoreError.wrapping { () throws(SystemCallError) in
+            let output = try Pipe()
+            var actions = posix_spawn_file_actions_t()
+            posix_spawn_file_actions_init(&actions)
+            defer { posix_spawn_file_actions_destroy(&actions) }
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0)
+            posix_spawn_file_actions_adddup2(&actions, output.input.descriptor, STDOUT_FILENO)
+            let words = ["sh", "-c", "echo && exec sleep 600"]
+            var arguments = words.map { strdup($0) } + [nil]
+            defer { for pointer in arguments { free(pointer) } }
+            var process: Int32 = 0
+            let code = posix_spawnp(&process, "sh", &actions, nil, &arguments, environ)
+            guard code == 0 else { throw SystemCallError("posix_spawnp", number: code, at: "sh") }
+            _ = try output.output.readPart(upTo: 1)
+            return process
         }
-        let words = ["sleep", "600"]
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for pointer in arguments { free(pointer) } }
-        var process: Int32 = 0
-        let code = posix_spawnp(&process, "sleep", &actions, nil, &arguments, environ)
-        guard code == 0 else { throw SharedCoreError(SystemCallError("posix_spawnp", number: code, at: "sleep")) }
-        return process
     }
 }

@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -71,6 +72,10 @@ int clinux_move_without_replacing(int from_directory, const char *from, int to_d
 
 int clinux_open_unnamed(int directory) {
     return result(openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+}
+
+int clinux_memory_file(const char *name) {
+    return result(memfd_create(name, MFD_CLOEXEC));
 }
 
 int clinux_name_file(int descriptor, int directory, const char *name) {

@@ -99,6 +99,18 @@ struct ChildProcessTests {
         withExtendedLifetime(child) {}
     }
 
+    @Test("A peer that has ended says how, with the end of its standard error")
+    func endedPeer() async throws {
+        for (script, found) in [
+            ("echo problem >&2; exit 7", "it exited with status 7, and said: problem"),
+            ("kill -BUS $$", "it was killed by signal 7"),
+        ] {
+            let peer = try Peer(PeerProgram(path: "/bin/sh", arguments: ["-c", script]))
+            let error = await #expect(throws: PeerRefusal.self) { try await peer.answer() }
+            #expect(error?.description.hasSuffix("nothing: " + found) == true, "\(String(describing: error))")
+        }
+    }
+
     @Test("All that it wrote is there with its end, also more than a buffer")
     func lastWords() async throws {
         // One write, as much as the socket takes, and then the end.

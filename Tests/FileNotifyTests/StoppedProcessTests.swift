@@ -77,12 +77,9 @@ struct StoppedProcessTests {
             slow.signal(SIGCONT)
         }
         try await slow.stopped()
-        let begin = ContinuousClock.now
         slow.signal(SIGCONT)
-        try await group.put("key", text: "later")
-        let time = ContinuousClock.now - begin
-        // On a busy machine a sign of life may come too late, and the pauses between them last longer.
-        #expect(time > .seconds(1) && time < .seconds(60), "it was waited for during \(time)")
+        // It never ends. That it is waited for at all is F-S15a's, which is no matter of time.
+        try await withTimeout(TestTimeout.long, "the others go on") { try await group.put("key", text: "later") }
         #expect(try await group.text("slow") == nil)
         await slow.killNow()
         await group.close()

@@ -32,6 +32,9 @@ int clinux_find_locked_byte(int descriptor, int64_t offset, int64_t length, int6
 /// Opens a file in a directory that has no name: the kernel frees it with its last descriptor.
 int clinux_open_unnamed(int directory);
 
+/// Makes a file in memory that is freed with its last descriptor. The name is for people.
+int clinux_memory_file(const char *name);
+
 /// Gives a file that was opened without a name its name, unless that one is taken.
 int clinux_name_file(int descriptor, int directory, const char *name);
 

@@ -278,7 +278,14 @@ extension Participant {
     }
 
     private func timeout(of callID: CallID) -> CoordinationError {
-        let reason = intentions.problem.map { ". The last core here had a problem: \($0.text)" } ?? "."
+        let reason =
+            if let problem = intentions.problem {
+                ". The last core here had a problem: \(problem.text)"
+            } else if intentions.isSpent {
+                ". The core here was stopped before, when its budget of \(options.executorBudget) was used up."
+            } else {
+                "."
+            }
         return CoordinationError(
             .timeout, "No message “\(callID.text.prefix(64))” came before the deadline" + reason, owner: owner)
     }

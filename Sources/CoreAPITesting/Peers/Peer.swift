@@ -19,8 +19,14 @@ package final class Peer: Sendable {
         noting note: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         let words = arguments + [program.path] + program.arguments
-        process = try ChildProcess(words[0], Array(words.dropFirst()), environment: changes, input: true)
+        process = try ChildProcess(
+            words[0], Array(words.dropFirst()), environment: changes, input: true, keepsErrors: true)
         self.note = note
+    }
+
+    /// What it has said of problems stands in the output of the test as well.
+    deinit {
+        try? OpenFile.standardError().writeStream(Array(process.errorText(upTo: 1 << 20).utf8))
     }
 
     package var pid: Int32 { process.pid }
@@ -41,7 +47,7 @@ package final class Peer: Sendable {
     /// The next line that the peer wrote.
     package func answer(timeout: Duration = TestTimeout.usual) async throws -> String {
         guard let line = try await process.nextLine(timeout: timeout) else {
-            throw PeerRefusal("nothing: it has ended")
+            throw PeerRefusal("nothing: \(await end)")
         }
         note("from \(pid): \(line)")
         return line
@@ -84,6 +90,14 @@ package final class Peer: Sendable {
     }
 
     // MARK: - Its end
+
+    /// How it ended, with the last lines of its standard error.
+    private var end: String {
+        get async {
+            let errors = process.errorText(upTo: 2000).split(separator: "\n").suffix(10).joined(separator: " | ")
+            return "it \(await process.end())" + (errors.isEmpty ? "" : ", and said: \(errors)")
+        }
+    }
 
     /// Sends it a signal; to nobody when its end was waited for.
     package func signal(_ signal: Int32) { process.signal(signal) }

@@ -23,6 +23,13 @@ extension OpenFile {
         }
     }
 
+    /// Makes a file in memory, to be read and written.
+    ///
+    /// - Parameter name: Its name in messages.
+    static func inMemory(_ name: String) throws(SystemCallError) -> OpenFile {
+        OpenFile(owning: try SystemCall.negated("memfd_create", at: name) { clinux_memory_file(name) }, path: name)
+    }
+
     /// Gives a file that was made without a name its name in a directory, unless that one is taken.
     ///
     /// - Returns: Whether the file has the name; false when another one had it before.

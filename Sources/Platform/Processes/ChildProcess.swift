@@ -53,6 +53,8 @@ package final class ChildProcess: Sendable {
 
     private let content: Content
     private let isGroup: Bool
+    /// What it writes to its standard error, where that is kept.
+    private let keptErrors: OpenFile?
 
     /// `SOCK_CLOEXEC`, which is an enumerator that Swift does not see.
     private static let closeOnExec: Int32 = 0o2000000
@@ -64,10 +66,11 @@ package final class ChildProcess: Sendable {
     ///   - environment: Variables that differ from those of this process; nil removes one.
     ///   - input: Whether it can be sent lines; its input is at its end otherwise.
     ///   - errors: The path of a file to which its standard error is appended; nil for that of this process.
+    ///   - keepsErrors: Whether its standard error is kept for ``errorText(upTo:)`` in place of that.
     ///   - ownSession: Whether it leaves the terminal of this process. Signals then reach its process group.
     package init(
         _ program: String, _ arguments: [String], environment: [String: String?] = [:], input: Bool = false,
-        errors: String? = nil, ownSession: Bool = false
+        errors: String? = nil, keepsErrors: Bool = false, ownSession: Bool = false
     ) throws(SystemCallError) {
         var ends: [Int32] = [0, 0]
         // Closed on exec from the start, since other tasks start processes at the same time.
@@ -75,7 +78,9 @@ package final class ChildProcess: Sendable {
         _ = try SystemCall.run("socketpair", at: program) { socketpair(AF_UNIX, type, 0, &ends) }
         let connection = OpenFile(owning: ends[0], path: "connection with \(program)")
         let output = OpenFile(owning: ends[1], path: "output of \(program)")
-        let errorOutput = try Self.standardError(appendedTo: errors)
+        keptErrors = keepsErrors ? try .inMemory("standard error of \(program)") : nil
+        try keptErrors?.appendOnly()
+        let errorOutput = if let keptErrors { keptErrors } else { try Self.standardError(appendedTo: errors) }
         let standardInput = input ? output : try OpenFile(path: "/dev/null", .read)
         // The kernel kills a child with the thread that started it: this one lives as long as the child.
         content = try OwnedThread.start("child process") { () throws(SystemCallError) in
@@ -213,6 +218,13 @@ package final class ChildProcess: Sendable {
             state.readers.firstIndex { $0.number == number }.map { state.readers.remove(at: $0) }
         }
         reader?.continuation.resume(throwing: error)
+    }
+
+    /// The end of what it has written to its standard error, where that is kept; empty otherwise.
+    package func errorText(upTo limit: Int) -> String {
+        guard let file = keptErrors, let size = try? file.presence().byteCount else { return "" }
+        let count = min(limit, size)
+        return String(decoding: (try? file.read(count: count, at: size - count)) ?? [], as: UTF8.self)
     }
 
     // MARK: - Its end

@@ -181,7 +181,15 @@ package struct StartedProgram: Sendable {
 }
 
 /// How a program ended.
-package enum ProgramEnd: Hashable, Sendable {
+package enum ProgramEnd: Hashable, Sendable, CustomStringConvertible {
     case exited(Int32)
     case killed(by: Int32)
+
+    /// A phrase that follows what ended.
+    package var description: String {
+        switch self {
+        case .exited(let status): "exited with status \(status)"
+        case .killed(by: let signal): "was killed by signal \(signal)"
+        }
+    }
 }

@@ -267,6 +267,30 @@ struct MessageScenarios {
         #expect(world.gauge.overlaps.isEmpty)
     }
 
+    @Test("C7, C9: a wait that ends after the budget of the only core says so")
+    func timeoutAfterBudget() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock)
+        var short = CoordinationOptions.patient
+        short.executorBudget = .seconds(2)
+        let executor = try await world.executor(options: short)
+        let isOver = Box(false)
+        let wait = Task {
+            defer { isOver.update { $0 = true } }
+            return try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(5))
+        }
+        try await eventually("its core runs") { try await world.owner()?.state == .running }
+        try await eventually("its deadline has passed") {
+            clock.advance(by: .milliseconds(50))
+            return isOver.value
+        }
+        let error = await #expect(throws: CoordinationError.self) { try await wait.value }
+        #expect(
+            error?.code == .timeout && error?.message.contains("budget of 2.0 seconds") == true,
+            "\(String(describing: error))")
+        #expect(world.gauge.starts.count == 1)
+    }
+
     @Test("C10: one acknowledged delivery each; a consumer killed before its acknowledgement gives the message back")
     func takenIsGivenBack() async throws {
         let world = World()

@@ -84,7 +84,7 @@ struct HostileMailTests {
     ]
 
     @Test(
-        "An Executor has less than executor.memory at every moment, and answers its push within 20 s",
+        "An Executor has less than executor.memory at every moment, and answers its push with 20 s of processor time",
         arguments: samples, [24, 8])
     func memory(_ sample: Sample, mebibytes: UInt64) async throws {
         let program = try HostProgram(named: "sharedcore-executor")
@@ -94,35 +94,46 @@ struct HostileMailTests {
             try program.path,
             [
                 "--directory", program.directory.path(of: "group"), "--maildir", program.directory.path(of: "mail"),
-                "--call-id", "a@b", "--timeout-ms", "200000", "--memory-bytes", "\(mebibytes << 20)",
+                // As long as the push waits, whatever else the machine has to do: no other participant takes over.
+                "--call-id", "a@b", "--timeout-ms", "200000", "--budget-ms", "200000",
+                "--memory-bytes", "\(mebibytes << 20)",
             ])
-        let begin = ContinuousClock.now
         let identity = try #require(ProcessIdentity(of: child.pid))
         let thread = SerialThread(name: "memory")
         // As often as the system lets it look.
-        let most = await thread.run { () -> UInt64 in
-            var most: UInt64 = 0
+        let (most, time) = await thread.run { () -> (UInt64, Duration) in
+            var (most, time) = (UInt64(0), Duration.zero)
             while child.ended == nil {
                 most = max(most, ProcessMemory.ownByteCount(of: identity) ?? 0)
+                time = max(time, Self.processorTime(of: child.pid) ?? .zero)
                 usleep(500)
             }
-            return most
+            return (most, time)
         }
         #expect(await child.end() == .exited(0))
-        let time = ContinuousClock.now - begin
-        #expect(time < .seconds(20), "\(time)")
+        #expect(time > .zero && time < .seconds(20), "\(time)")
         let event = mebibytes < 24 ? sample.eventOfLittleMemory ?? sample.event : sample.event
         #expect(child.lines.first?.hasPrefix("{\"event\":\"\(event)\"") == true, "\(child.lines)")
         #expect(most > 0 && most < mebibytes << 20, "\(most >> 10) KiB")
     }
 
+    /// The processor time that a process has used; nil when it is gone.
+    private static func processorTime(of pid: Int32) -> Duration? {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
     @Test("796 KB of headers stop no push of a host that allows 24 MiB")
     func host() async throws {
-        let program = try HostProgram()
+        var program = try HostProgram()
+        // A busy machine takes its time: memory is what this is about.
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "200s"
         let folder = "state/sharedcore/default/Maildir"
         try program.deliver("2@x")
         try program.write(Self.head + Self.times("X:\n", 796_000) + "\nhi\n", to: folder + "/new/0-hostile")
-        try await ServingHost.serve(program) { host in
+        try await ServingHost.serve(program) { [program] host in
             for callID in ["2@x", "a@b"] {
                 #expect(try await program.run("push", callID).status == 0)
                 try await host.until("served", of: callID)

@@ -41,21 +41,7 @@ struct HostProgram: Sendable {
     }
 
     /// Where the program is: beside the bundle that holds this test.
-    var path: String {
-        get throws {
-            var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-            guard count > 0 else { throw ProgramMissing(path: "/proc/self/exe") }
-            let own = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            for bundle in [own, CommandLine.arguments[0]] {
-                let path =
-                    bundle.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-                    .joined(separator: "/") + "/" + name
-                if access(path, X_OK) == 0 { return path }
-            }
-            throw ProgramMissing(path: own)
-        }
-    }
+    var path: String { get throws { try ChildProcess.built(name) } }
 
     /// Writes a file into the program's directory.
     func write(_ content: String, to name: String) throws {
@@ -145,9 +131,4 @@ extension TerminationStatus {
         case .signaled(let signal): 128 + signal
         }
     }
-}
-
-/// The program was not built beside the tests.
-struct ProgramMissing: Error {
-    let path: String
 }

@@ -2,12 +2,10 @@ internal import Glibc
 package import Platform
 
 extension ChildProcess {
-    /// Where a program of this package was built: beside the test bundle.
+    /// The absolute path of a program of this package: beside the test bundle, however that was named when it was started.
     package static func built(_ name: String) throws -> String {
-        let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
-        guard let slash = bundle.lastIndex(of: "/") else { throw FileProblem(path: bundle, code: ENOENT) }
-        let path = bundle[...slash] + name
-        guard access(String(path), X_OK) == 0 else { throw FileProblem(path: String(path), code: errno) }
-        return String(path)
+        let path = try OwnProgram.sibling(name)
+        guard access(path, X_OK) == 0 else { throw FileProblem(path: path, code: errno) }
+        return path
     }
 }

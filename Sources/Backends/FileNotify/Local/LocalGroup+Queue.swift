@@ -186,16 +186,19 @@ extension LocalGroup {
 private final class SignOfLife: Sendable {
     /// How often a request is passed over before it is waited for.
     static let passedOverLimit = 3
-    /// Several within the patience of the others, and for how long at most.
+    /// Several within the patience of the others, in microseconds.
     private static let interval: UInt32 = 20_000
-    private static let limit = 500
+    /// How long others wait at most.
+    private static let limit = Duration.seconds(10)
 
     private let isOver = Atomic(false)
 
     /// Begins; without a thread it is no sign, and the request is passed over once more.
     init(in journal: Journal) {
+        let clock = SystemClock()
+        let end = clock.now().advanced(by: Self.limit)
         try? OwnedThread.start("sc-alive") { [self] in
-            for _ in 0..<Self.limit where !isOver.load(ordering: .acquiring) {
+            while !isOver.load(ordering: .acquiring), clock.now() < end {
                 journal.tick()
                 usleep(Self.interval)
             }

@@ -233,6 +233,9 @@ extension LocalGroup {
 struct Patience {
     /// How long nothing may be published.
     static let frozenNanoseconds: UInt64 = 100_000_000
+    /// How long a writer that has told that it runs may be silent: on a busy machine its next sign comes late. With what
+    /// a new journal takes, within the 250 ms of contract S15.
+    static let silentNanoseconds: UInt64 = 200_000_000
     /// How long a sealed journal may be without a successor: whoever sealed it has the next one ready.
     static let sealedNanoseconds: UInt64 = 3_000_000
     /// What one try counts at most, so that a process that was stopped itself suspects nobody for that.
@@ -241,6 +244,8 @@ struct Patience {
     private var generation: UInt64 = 0
     private var word: CommitWord?
     private var ticks: UInt64 = 0
+    /// Whether the last change that was seen was a sign of life.
+    private var isAlive = false
     private var waited: UInt64 = 0
     private var last: BootInstant?
     private var tries = 0
@@ -257,12 +262,14 @@ struct Patience {
         let found = journal.word
         let ticks = journal.ticks
         if found != word || ticks != self.ticks || journal.generation != generation {
+            isAlive = found == word && journal.generation == generation
             (word, self.ticks, generation, waited) = (found, ticks, journal.generation, 0)
         } else if let last {
             waited += min(last.duration(to: now).clampedNanoseconds, Self.stepLimit)
         }
         last = now
-        return waited >= (found.isSealed ? Self.sealedNanoseconds : Self.frozenNanoseconds)
+        if found.isSealed { return waited >= Self.sealedNanoseconds }
+        return waited >= (isAlive ? Self.silentNanoseconds : Self.frozenNanoseconds)
     }
 
     /// Waits a little before the next try: at first only for other threads to run.
