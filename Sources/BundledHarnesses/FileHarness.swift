@@ -14,7 +14,7 @@ package struct FileHarness: ConformanceHarness {
     ///   - parent: The directory in which each group gets one of its own; it must exist.
     ///   - peer: The program that plays a second process.
     package init(durability: Durability, in parent: String, peer: PeerProgram?) {
-        self.name = durability == .disk ? "files on disk" : "files"
+        self.name = durability == .disk ? "file, on disk" : "file"
         self.durability = durability
         self.parent = parent
         self.peer = peer

@@ -4,30 +4,8 @@ internal import ExecutorRun
 internal import FileNotifyBackend
 internal import ProgramOutput
 
-/// The command line of `sharedcore-executor`. Settings arrive resolved, so that the program needs no configuration:
-///
-/// ```
-/// sharedcore-executor --directory D --call-id ID --timeout-ms N --maildir D [options]
-/// ```
-///
-/// | option | meaning | default |
-/// |---|---|---|
-/// | `--directory D` | the absolute path of the group's directory | |
-/// | `--call-id ID` | what the push announced | |
-/// | `--timeout-ms N` | how long to wait for the message | |
-/// | `--maildir D` | the Maildir of the core | |
-/// | `--own` | run the core here, also when the inbox has the message | |
-/// | `--name TEXT` | the participant's name for people | `sharedcore-executor` |
-/// | `--durability process\|disk` | what a commit survives | `process` |
-/// | `--start-ms N` | how long the core takes to connect | 0 |
-/// | `--memory-bytes N\|none` | how much memory the process may have for itself | 24 MiB |
-/// | `--budget-ms N` | how long the core may run | 30000 |
-/// | `--inbox-lifetime-ms N` | how long messages are kept | 300000 |
-/// | `--handover-timeout-ms N` | how long a Main waits | 500 |
-/// | `--handover-maximum-timeout-ms N` | how much a critical section can make of it | 5000 |
-/// | `--on-handover-timeout kill\|fence` | what becomes of a holder then | `kill` |
-/// | `--parent PID` | the process that started it, with which the kernel ends it | none |
-/// | `--held` | do nothing until a byte comes on standard input | |
+/// The command line of `sharedcore-executor`. Settings arrive resolved, so that the program needs no configuration;
+/// ``help`` lists them.
 ///
 /// Standard output is one JSON line, `event callID from source coreStarts elapsedMs text`; errors go to standard error.
 /// Exit status: 0 `message`, `tooLarge` or `nothing`; 1 `refused`, `timeout` or `fenced`; 64 wrong usage; 69 the group
@@ -107,8 +85,33 @@ struct ExecutorArguments {
     static func usage(_ problem: String) -> ExecutorFailure {
         ExecutorFailure(
             .usage,
-            "\(problem); usage: sharedcore-executor --directory D --call-id ID --timeout-ms N --maildir D [options]")
+            "\(problem); usage: sharedcore-executor --directory D --call-id ID --timeout-ms N --maildir D [options]; "
+                + "--help lists them")
     }
+
+    /// The text for `--help`.
+    static let help = """
+        usage: sharedcore-executor --directory D --call-id ID --timeout-ms N --maildir D [options]
+
+        One Executor of a group in files, which “sharedcore serve” starts for a push.
+
+          --directory D                    the absolute path of the group's directory
+          --call-id ID                     what the push announced
+          --timeout-ms N                   how long to wait for the message
+          --maildir D                      the Maildir of the core
+          --own                            run the core here, also when the inbox has the message
+          --name TEXT                      the participant's name for people (sharedcore-executor)
+          --durability process|disk        what a commit survives (process)
+          --start-ms N                     how long the core takes to connect (0)
+          --memory-bytes N|none            how much memory the process may have for itself (24 MiB)
+          --budget-ms N                    how long the core may run (30000)
+          --inbox-lifetime-ms N            how long messages are kept (300000)
+          --handover-timeout-ms N          how long a Main waits (500)
+          --handover-maximum-timeout-ms N  how much a critical section can make of it (5000)
+          --on-handover-timeout kill|fence what becomes of a holder then (kill)
+          --parent PID                     the process that started it, with which the kernel ends it
+          --held                           do nothing until a byte comes on standard input
+        """
 }
 
 /// Reads the values of options.

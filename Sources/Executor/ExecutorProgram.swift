@@ -35,6 +35,14 @@ enum ExecutorProgram {
     }
 
     private static func arguments() -> ExecutorArguments {
+        if OwnProcess.arguments.contains(Array("--help".utf8)) {
+            do throws(SystemCallError) {
+                try StandardStream.output.write(text: ExecutorArguments.help + "\n")
+            } catch {
+                exit(ExitStatus.output.rawValue)
+            }
+            exit(ExitStatus.success.rawValue)
+        }
         do throws(ExecutorFailure) {
             return try ExecutorArguments(bytes: OwnProcess.arguments)
         } catch {

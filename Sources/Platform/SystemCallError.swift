@@ -127,7 +127,9 @@ extension SharedCoreError {
                 at: error.location)
         } else if error.isStorageFull {
             self.init(
-                .storageFull, "There is no space left for what was to be written.", at: error.location, cause: cause)
+                .storageFull,
+                "There is no space left for what was to be written. Free some on that file system, then it works again.",
+                at: error.location, cause: cause)
         } else if let exhausted = error.exhausted {
             self.init(
                 .unavailable, "The system has no more \(exhausted). It works again when others have let go of some.",
@@ -147,6 +149,13 @@ extension SharedCoreError {
                 .unsupported,
                 "The file system does not let processes share memory. Give a directory on a local one.",
                 at: error.location, cause: cause)
+        } else if error.isAbsent {
+            self.init(.system, "There is no such file or directory.", at: error.location, cause: cause)
+        } else if error.isNotDirectory {
+            self.init(
+                .system,
+                "A part of the path is no directory, or is a symbolic link, which is not followed here. Give the path of what "
+                    + "it leads to.", at: error.location, cause: cause)
         } else {
             self.init(.system, "The operating system refused it.", at: error.location, cause: cause)
         }

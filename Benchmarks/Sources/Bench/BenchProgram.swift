@@ -34,7 +34,7 @@ struct BenchProgram: AsyncParsableCommand {
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
-    @Option(help: "How many samples of each figure, in place of its own number.")
+    @Option(help: "How many rounds, in place of each figure's own number; a round has 1 to 100 samples.")
     var samples: Int?
 
     @Argument(help: "The figures; without any, all that the backend can give.")

@@ -262,7 +262,10 @@ extension Participant {
     func refused(by refusal: Refusal) -> CoordinationError {
         CoordinationError(
             .refused,
-            refusal.owner.map { "The Main \(refusal.title) owns the core with epoch \($0.claim) and answers." }
+            refusal.owner.map { owner in
+                "The Main \(refusal.title), pid \(owner.record.process.pid), owns the core with epoch \(owner.claim) and "
+                    + "answers."
+            }
                 ?? "The Main \(refusal.title) is about to own the core.",
             owner: refusal.owner.map(GroupOwner.init))
     }

@@ -104,7 +104,7 @@ extension TimelineEntry {
         case supersededOverlap = 14
         /// The owner (``TimelineEntry/other``) was asked to show that it is alive.
         case challenged = 15
-        /// Something that was set aside; the reason tells.
+        /// The core reported a problem, such as a message that it has set aside; the reason tells.
         case problem = 17
     }
 }
@@ -144,7 +144,7 @@ extension TimelineEntry {
         case .supersededOverlap:
             "saw the superseded core of \(owner(other)) still run beside its own, \(own)"
         case .challenged: "challenged \(owner(other)) to answer"
-        case .problem: "set something aside"
+        case .problem: "reported"
         }
     }
 

@@ -9,8 +9,8 @@ struct BackupCommand: HostCommand {
         commandName: "backup", abstract: "Write what stands in the group to a directory.",
         discussion: """
             All keys and notification names as they stand at one revision, while the group's processes go on. The directory \
-            must not be there yet, or be empty; “restore” takes it back. For groups in files, also behind a hub of this \
-            machine.
+            must not be there yet, or be empty; “restore” takes it back. For groups in files, also behind a hub on \
+            files that is reached by ipc; for one at a port of this machine, give --backend file.
             """)
 
     @OptionGroup var global: GlobalOptions

@@ -13,7 +13,7 @@ extension CommandContext {
         guard try isInFiles else {
             throw .usage(
                 "“\(command)” is for groups in files of this machine, with the backend file or behind a hub on files that "
-                    + "is reached by ipc.")
+                    + "is reached by ipc. For a hub on files at a port of this machine, give --backend file.")
         }
         #if ZMQ
             if try resolution.value(Settings.backend) == "zmq", case .ipc(let socket) = try resolution.hubEndpoint(),

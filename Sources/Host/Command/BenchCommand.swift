@@ -20,7 +20,7 @@ struct BenchCommand: HostCommand {
     @Argument(help: "The figures; without any, all that the backend can give.")
     var names: [String] = []
 
-    @Option(help: "How many samples of each figure, in place of its own number.")
+    @Option(help: "How many rounds, in place of each figure's own number; a round has 1 to 100 samples.")
     var samples: Int?
 
     func run() async throws {

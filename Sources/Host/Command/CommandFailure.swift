@@ -39,7 +39,9 @@ extension CommandFailure {
     init(_ error: CoordinationError) {
         switch error.code {
         case .cancelled: self.init(.no, "interrupted")
-        case .refused, .timeout, .fenced, .superseded: self.init(.no, error.message)
+        case .refused:
+            self.init(.no, error.message + " “sharedcore status” shows it; another Main takes over with --take-over.")
+        case .timeout, .fenced, .superseded: self.init(.no, error.message)
         case .coreFailed: self.init(.unavailable, "the core failed: \(error.message)")
         default:
             if let cause = error.cause {

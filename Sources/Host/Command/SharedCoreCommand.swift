@@ -35,6 +35,39 @@ struct SharedCoreCommand: AsyncParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    /// The words of a command line that are no options of all commands, nor their values: the command comes first.
+    static func words(of arguments: [String]) -> [String] {
+        let options =
+            ["--config", "--backend", "--group", "--state-directory", "--durability", "--log-level"]
+            + FormerNames.options.keys
+        var words: [String] = []
+        var rest = arguments[...]
+        while let word = rest.popFirst() {
+            if options.contains(word) {
+                _ = rest.popFirst()
+            } else if !word.hasPrefix("-") {
+                words.append(word)
+            }
+        }
+        return words
+    }
+
+    /// A sentence that proposes the command that was meant by a word where no command has that name; nil where there is none.
+    static func suggestion(for arguments: [String]) -> String? {
+        var commands = subcommands
+        for word in words(of: arguments) {
+            if let command = commands.first(where: { $0.configuration.commandName == word }) {
+                commands = command.configuration.subcommands
+            } else {
+                // No key paths: Swift 6.3 crashes on those through an existential metatype.
+                let shown = commands.map { $0.configuration }.filter { $0.shouldDisplay }
+                let names = shown.compactMap { $0.commandName }
+                return Spelling.nearest(to: word, among: names).map { "no command is “\(word)”; did you mean “\($0)”?" }
+            }
+        }
+        return nil
+    }
+
     static func main() async {
         OwnProcess.takeDefaultSignals()
         // Where it fails, a truncated file may end this process, as it may one that has no handler.
@@ -63,7 +96,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
                 StandardError.write("sharedcore: \(message)")
             } else {
                 StandardError.write(lines: arguments.message(fullMessage(for: error)))
-                if let remedy = FormerNames.remedy(for: arguments.texts) {
+                if let remedy = FormerNames.remedy(for: arguments.texts) ?? suggestion(for: arguments.texts) {
                     StandardError.write("sharedcore: \(remedy)")
                 }
             }

@@ -62,14 +62,23 @@ extension String {
 struct ConfigValidate: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate", abstract: "Say whether the configuration is right.",
-        discussion: "Status 78, and what is wrong and where, when it is not.")
+        discussion: """
+            Status 78, and what is wrong and where, when it is not. The settings are read as “serve” reads them; the files of \
+            keys that are named for ZeroMQ over a network are read as well. Not tried: whether a place to listen at is free, \
+            and whether a host or a cluster answers.
+            """)
 
     @OptionGroup var global: GlobalOptions
 
     func run(in context: CommandContext) async throws {
         _ = try context.resolution.overview()
         _ = try context.resolution.coordinationOptions()
+        _ = try ExecutorSettings(context.resolution)
+        _ = try context.resolution.supervision()
         try context.resolution.checkBackend(among: context.registry.names)
+        #if ZMQ
+            if try context.resolution.value(Settings.backend) == "zmq" { try context.resolution.checkKeys() }
+        #endif
         let file = context.resolution.file?.path
         try await context.output.emit(
             text: "The configuration is right" + (file.map { " (\($0))." } ?? "; there is no file."),

@@ -25,6 +25,16 @@ enum DurationText {
         return .nanoseconds(Int64((milliseconds * 1_000_000).rounded()))
     }
 
+    static let positiveExpectation = expectation + ", longer than zero"
+
+    /// Reads a duration on the command line that must pass for its option to mean anything.
+    static func argument(_ text: String) throws -> Duration {
+        guard let duration = parse(text), duration > .zero else {
+            throw ValidationError("It must be \(positiveExpectation).")
+        }
+        return duration
+    }
+
     /// The shortest way to write a duration that ``parse(_:)`` reads back as the same, to the millisecond.
     static func write(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
@@ -34,15 +44,5 @@ enum DurationText {
             return "\(milliseconds / size)\(unit)"
         }
         return "\(milliseconds)ms"
-    }
-}
-
-/// A duration on the command line, such as `250ms`.
-struct DurationArgument: ExpressibleByArgument, Hashable, Sendable {
-    let duration: Duration
-
-    init?(argument: String) {
-        guard let duration = DurationText.parse(argument), duration > .zero else { return nil }
-        self.duration = duration
     }
 }

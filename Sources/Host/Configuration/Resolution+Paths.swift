@@ -27,6 +27,15 @@ extension Resolution {
         return try groupDirectory() + "/Maildir"
     }
 
+    /// The Maildir that a host is to watch where the cores of its Executors read another one, because nothing names it for
+    /// them.
+    func unreadMaildir() throws(CommandFailure) -> String? {
+        guard let watched = try absolutePath(Settings.pushMaildir), try find(Settings.coreMaildir.erased) == nil,
+            try find(Settings.executorCommand.erased) == nil
+        else { return nil }
+        return try watched == maildir() ? nil : watched
+    }
+
     /// A setting's path, made absolute: what stands in a file starts from the file's directory, anything else from where
     /// the command was called; `~/` is the user's home.
     func absolutePath(_ setting: Setting<String>) throws(CommandFailure) -> String? {

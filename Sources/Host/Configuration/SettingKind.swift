@@ -40,7 +40,7 @@ extension SettingKind where Value == Duration {
 
     /// A time that must pass for the setting to mean anything.
     static let positiveDuration = SettingKind(
-        name: "duration", expectation: DurationText.expectation + ", longer than zero",
+        name: "duration", expectation: DurationText.positiveExpectation,
         parse: { text in DurationText.parse(text).flatMap { $0 > .zero ? $0 : nil } })
 }
 
@@ -66,7 +66,7 @@ extension [String] {
 extension SettingKind where Value == Int {
     /// How many of something; at least one.
     static let count = SettingKind(
-        name: "number", expectation: "a number from 1 to 10000",
+        name: "1 to 10000", expectation: "a number from 1 to 10000",
         parse: { text in Int(text).flatMap { (1...10_000).contains($0) ? $0 : nil } })
 }
 
@@ -83,18 +83,21 @@ extension SettingKind where Value == [String] {
 }
 
 extension SettingKind where Value == UInt64? {
+    /// Less is no memory that a process can live in: such a number lacks its unit.
+    private static var minimumMemory: UInt64 { 1 << 20 }
+
     /// An amount of memory, or none.
     static let memory = SettingKind(
         name: "memory", expectation: ByteCountText.expectation,
         parse: { text in
             if text == "none" { return .some(nil) }
-            return ByteCountText.parse(text).map { .some($0) }
+            return ByteCountText.parse(text).flatMap { $0 < minimumMemory ? nil : .some($0) }
         })
 }
 
 /// Amounts of memory as people write them: a number with `KiB`, `MiB` or `GiB`; a bare number means bytes.
 enum ByteCountText {
-    static let expectation = "an amount such as 24MiB (a bare number means bytes), or “none”"
+    static let expectation = "an amount such as 24MiB, 1MiB or more (a bare number means bytes), or “none”"
 
     static func parse(_ text: String) -> UInt64? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }

@@ -17,7 +17,8 @@ enum Settings {
         "durability", .oneOf([Durability.process, .disk]), default: .text("process"),
         "What a commit survives: the death of any process, or the loss of power.")
     static let zmqEndpoint = Setting(
-        "zmq.endpoint", .text, default: .derived("a socket of the group in $XDG_RUNTIME_DIR/sharedcore"),
+        "zmq.endpoint", .text,
+        default: .derived("a socket in $XDG_RUNTIME_DIR/sharedcore, or in the group's directory where that is unset"),
         "Where the hub is: ipc:// and an absolute path, or tcp:// with a host and a port.")
     static let zmqHub = Setting(
         "zmq.hub", .choice(["auto", "none"]), default: .text("auto"),

@@ -18,8 +18,8 @@ struct ExecutorCommand: HostCommand {
     @Option(name: .customLong("call-id"), help: "What the push announced.")
     var callID: String
 
-    @Option(help: "How long to wait, such as 20s; without it, the executor's budget.")
-    var timeout: DurationArgument?
+    @Option(help: "How long to wait, such as 20s; without it, the executor's budget.", transform: DurationText.argument)
+    var timeout: Duration?
 
     @Option(help: "The participant's name for people.")
     var name = "sharedcore executor"
@@ -36,7 +36,7 @@ struct ExecutorCommand: HostCommand {
         let resolution = context.resolution
         let options = try resolution.coordinationOptions()
         var request = ExecutorRequest(
-            callID: callID, timeout: timeout?.duration ?? options.executorBudget, insists: own,
+            callID: callID, timeout: timeout ?? options.executorBudget, insists: own,
             maildir: try resolution.maildir(), startDelay: try resolution.value(Settings.coreStartDelay),
             memory: try resolution.value(Settings.executorMemory), options: options, witness: try resolution.witness())
         let description = SessionDescription(role: .executor, name: name)

@@ -90,8 +90,8 @@ struct StatusOverview: Sendable {
                     + "epoch \(owner.epoch), for \(clock.age(of: owner.since))"
             } ?? "nobody"
         let store = usage.map { usage in
-            "store     \(usage.entryCount) keys (\(usage.byteCount) bytes), \(usage.nameCount) notification names "
-                + "(\(usage.nameByteCount) bytes)"
+            "store     \(usage.entryCount.counting("key")) (\(usage.byteCount.counting("byte"))), "
+                + "\(usage.nameCount.counting("notification name")) (\(usage.nameByteCount.counting("byte")))"
         }
         let lines =
             ["backend   \(backend)", "group     \(group)", "woken     \(wakeUp.sentence)", "revision  \(revision)"]

@@ -13,8 +13,8 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         commandName: "exclusive", abstract: "Run any command while owning the core.",
         discussion: """
             The command gets the standard streams, the signals and the place of this program. It is asked to end (SIGTERM) \
-            when the core is to be handed over, or when an Executor's budget is used up, and killed shortly before \
-            handover.timeout is over. It ends with this program, also when that is killed; what it has started itself \
+            when the core is to be handed over, or when an Executor's budget is used up, and killed 4 s later; where \
+            handover.timeout is longer than 5 s, 1 s before that is over. It ends with this program, also when that is killed; what it has started itself \
             does not. Its exit status is passed on, 128 and the number for a signal; 125 when sharedcore itself failed or \
             refused, 126 when the command cannot be executed, 127 when it is not there.
             """)
@@ -67,7 +67,8 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
             guard isTold else { return }
             errors.submit {
                 StandardError.write(
-                    "sharedcore: the command is told to end, because its ownership is over; “sharedcore timeline” tells why"
+                    "sharedcore: the command is told to end, because the core is handed over or lost, or its budget is used "
+                        + "up; “sharedcore timeline” tells which"
                 )
             }
         }
@@ -102,18 +103,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
 
     /// Whether a command line calls this command, as far as can be told of one that is wrong.
     static func isNamed(in arguments: [String]) -> Bool {
-        let options =
-            ["--config", "--backend", "--group", "--state-directory", "--durability", "--log-level"]
-            + FormerNames.options.keys
-        var rest = arguments[...]
-        while let word = rest.popFirst() {
-            if options.contains(word) {
-                _ = rest.popFirst()
-            } else if !word.hasPrefix("-") {
-                return word == configuration.commandName
-            }
-        }
-        return false
+        SharedCoreCommand.words(of: arguments).first == configuration.commandName
     }
 }
 

@@ -1,5 +1,6 @@
 #if ZMQ
     internal import CoreAPI
+    internal import Glibc
     internal import Logging
     internal import Platform
     internal import ProgramOutput
@@ -7,35 +8,35 @@
 
     /// Reads the list of a hub's clients again whenever its file has changed, so that a key which is taken off the list
     /// has no connection a moment later.
+    ///
+    /// The directory's events tell of a list that is written, or takes its name. Behind a link, which may be turned without
+    /// an event, the list is read each second.
     final class ClientListWatch: Sendable {
         /// What the list holds, now and after each change. It ends with ``stop()``.
         let changes: AsyncStream<[String: ClientRights]>
         private let stopping: EventCounter
 
-        /// Time after which the file is read again without an event: where no event tells of changes, as of a file that
-        /// is mounted into a container, and where the system has no inotify instance left.
+        /// Time after which the file is read again without an event: some changes have none, such as those of a file that
+        /// is mounted into a container, of a list that is removed, or of a directory that is replaced.
         static let longestPause = Duration.seconds(60)
         private static let unwatchedPause = Duration.seconds(1)
 
         /// - Parameters:
         ///   - path: The absolute path of the list.
         ///   - patience: How long a program may have the list open for writing until that is said.
-        ///   - longestPause: After which time the list is read without an event.
-        init(
-            of path: String, logger: Logger, patience: Duration = .seconds(5), longestPause: Duration = longestPause
-        ) throws(SystemCallError) {
+        init(of path: String, logger: Logger, patience: Duration = .seconds(5)) throws(SystemCallError) {
             let stopping = try EventCounter()
             self.stopping = stopping
             let (changes, source) = AsyncStream.makeStream(
                 of: [String: ClientRights].self, bufferingPolicy: .bufferingNewest(1))
             self.changes = changes
             let slash = path.lastIndex(of: "/") ?? path.startIndex
-            // Behind a link there is no directory to watch, though the list is read there.
-            let directory = try? Directory(path: slash > path.startIndex ? String(path[..<slash]) : "/")
+            let place = slash > path.startIndex ? String(path[..<slash]) : "/"
+            let directory = Self.isBehindLink(place) ? nil : try? Directory(path: place)
             let instance = try? FileEvents()
             let events = directory.flatMap { try? instance?.watchCompletions(in: $0) } == nil ? nil : instance
             let descriptors = [stopping.descriptor] + (events.map { [$0.descriptor] } ?? [])
-            let pause = events == nil ? Self.unwatchedPause : longestPause
+            let pause = events == nil ? Self.unwatchedPause : Self.longestPause
             try OwnedThread.start("sc-hub-clients") {
                 let clock = SystemClock()
                 var (known, problem): ([String: ClientRights]?, String?)
@@ -48,11 +49,12 @@
                 while true {
                     do throws(SharedCoreError) {
                         if let clients = try Self.clients(at: path) {
+                            if known != nil, clients != known || problem != nil {
+                                let keys = clients.count.counting("key")
+                                logger.notice("the list of clients was read again: \(path) lets \(keys) in")
+                            }
                             (problem, writtenSince) = (nil, nil)
                             if clients != known {
-                                if known != nil {
-                                    logger.notice("\(path) has changed: it lets \(clients.count) keys in")
-                                }
                                 known = clients
                                 source.yield(clients)
                             }
@@ -89,6 +91,13 @@
             if isBeingWritten() { return nil }
             guard !clients.isEmpty else { throw SharedCoreError(.invalidArgument, "The list names no key.", at: path) }
             return clients
+        }
+
+        /// Whether a part of the directory's path is a link.
+        private static func isBehindLink(_ directory: String) -> Bool {
+            guard let resolved = realpath(directory, nil) else { return false }
+            defer { free(resolved) }
+            return String(cString: resolved) != directory
         }
 
         func stop() {

@@ -85,6 +85,27 @@
             }
         }
 
+        /// Makes sure that the configured keys are some, for a hub or for a client, whichever reads this configuration.
+        func checkKeys() throws(CommandFailure) {
+            let endpoint = try hubEndpoint()
+            guard case .tcp = endpoint else { return }
+            let secret = try absolutePath(Settings.zmqSecretKey)
+            let (hub, clients) = (try optional(Settings.zmqHubKey), try absolutePath(Settings.zmqClientKeys))
+            if secret == nil, hub == nil, clients == nil, endpoint.isLocal { return }
+            guard let secret, hub != nil || clients != nil else {
+                throw .configuration(
+                    "\(endpoint) is served and reached with keys: zmq.secretKey names the file of one's own; with it, "
+                        + "zmq.clientKeys is for the hub, and zmq.hubKey for its clients.")
+            }
+            do throws(SharedCoreError) {
+                let own = try KeyFile.secretKey(at: secret)
+                if let hub { _ = try CurveClientKeys(own: own, hub: hub) }
+                if let clients { _ = try CurveHubKeys(own: own, clients: try KeyFile.publicKeys(at: clients)) }
+            } catch {
+                throw .configuration("the keys: \(error.sentence)")
+            }
+        }
+
         /// How a client starts a hub: this program, with what is configured here whatever the configuration says there.
         func hubLauncher() throws(CommandFailure) -> HubLauncher? {
             guard try value(Settings.zmqHub) == "auto" else { return nil }

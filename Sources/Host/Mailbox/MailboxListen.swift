@@ -34,8 +34,8 @@ struct MailboxListen: HostCommand {
     @Option(help: "End after this many lines.")
     var count: Int?
 
-    @Option(help: "End after this time, such as 10s.")
-    var timeout: DurationArgument?
+    @Option(help: "End after this time, such as 10s.", transform: DurationText.argument)
+    var timeout: Duration?
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
@@ -49,7 +49,7 @@ struct MailboxListen: HostCommand {
                 ? try await wormhole.listen(to: QueueID(id, codec: JSONText.codec), replay: replay)
                 : try await wormhole.listen(to: MailboxID(id, codec: JSONText.codec), replay: replay)
             context.logger.info("listening")
-            var limit = LineLimit(count: count, timeout: timeout?.duration) { events.cancel() }
+            var limit = LineLimit(count: count, timeout: timeout) { events.cancel() }
             defer { limit.end() }
             for try await event in events {
                 let line = MailboxLine(id, event)

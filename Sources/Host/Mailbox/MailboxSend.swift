@@ -30,8 +30,9 @@ struct MailboxSend: HostCommand, TakesBytes {
     @Flag(help: "Let the oldest make room when the queue is full, instead of refusing.")
     var dropOldest = false
 
-    @Option(name: .customLong("ttl"), help: "How long the message is kept, such as 90s.")
-    var lifetime: DurationArgument?
+    @Option(
+        name: .customLong("ttl"), help: "How long the message is kept, such as 90s.", transform: DurationText.argument)
+    var lifetime: Duration?
 
     func validate() throws {
         if !queue, capacity != nil || dropOldest {
@@ -51,7 +52,7 @@ struct MailboxSend: HostCommand, TakesBytes {
             let text: JSONText
             do { text = try JSONText(bytes) } catch { throw CommandFailure.usage("the message is not JSON") }
             let wormhole = options.wormhole(in: group)
-            let kept = lifetime.map { Lifetime.expiring(after: $0.duration) } ?? .persistent
+            let kept = lifetime.map { Lifetime.expiring(after: $0) } ?? .persistent
             if queue {
                 try await send(text, kept: kept, through: wormhole, printing: context.output)
             } else {

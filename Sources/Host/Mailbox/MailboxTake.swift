@@ -23,8 +23,8 @@ struct MailboxTake: HostCommand {
     @Option(help: "End after this many messages.")
     var count: Int = 1
 
-    @Option(help: "Wait for messages, at most this long, such as 10s.")
-    var timeout: DurationArgument?
+    @Option(help: "Wait for messages, at most this long, such as 10s.", transform: DurationText.argument)
+    var timeout: Duration?
 
     @Flag(help: "Take messages that cannot be read here, too: nobody else gets them then.")
     var undecodable = false
@@ -48,7 +48,7 @@ struct MailboxTake: HostCommand {
             }
             let messages = try await wormhole.consume(queue)
             context.logger.info("waiting")
-            var limit = LineLimit(count: count, timeout: timeout.duration) { messages.cancel() }
+            var limit = LineLimit(count: count, timeout: timeout) { messages.cancel() }
             defer { limit.end() }
             for try await message in messages {
                 try await print(message, to: context.output)

@@ -29,6 +29,7 @@ struct MaildirCommand: HostCommand {
 
     func run(in context: CommandContext) async throws {
         let path = try context.resolution.maildir()
+        if folder != nil { try context.requirePresentGroup() }
         do {
             try await run(at: path, in: context)
         } catch let error as SystemCallError {

@@ -49,6 +49,8 @@ struct PushMaildir: Sendable {
                 if arrivals == nil { arrivals = try await open() }
                 if let arrivals { try await watch(arrivals) { told = nil } }
             } catch {
+                // What is under way when the host stops ends as cancelled.
+                if stopping.isRaised { return }
                 let problem = (error as? SharedCoreError)?.sentence ?? "\(error)"
                 if told != problem { logger.error("the Maildir \(path) cannot be watched for pushes: \(problem)") }
                 told = problem

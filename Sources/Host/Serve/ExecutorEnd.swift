@@ -38,7 +38,10 @@ struct ExecutorEnd: Hashable, Sendable {
 
     /// How it ended, for people.
     var description: String {
-        if let killing { return "it was killed, because \(killing)" }
+        if let killing {
+            let setting = if case .memory = killing { ", more than executor.memory" } else { "" }
+            return "it was killed, because \(killing)\(setting)"
+        }
         return status > 128 ? "it was ended by signal \(status - 128)" : "it ended with status \(status)"
     }
 

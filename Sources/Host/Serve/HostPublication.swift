@@ -1,5 +1,7 @@
 internal import CoreAPI
+internal import Logging
 internal import Platform
+internal import ProgramOutput
 internal import Synchronization
 
 /// Says in the group, and to the service manager, how the host is doing.
@@ -12,6 +14,7 @@ struct HostPublication: Sendable {
     private let figures: HostFigures
     private let changes: ChangeBell
     private let supervision: Supervision?
+    private let logger: Logger
 
     /// The supervision of Main, where there is one.
     final class Supervision: Sendable {
@@ -43,7 +46,7 @@ struct HostPublication: Sendable {
 
     init(
         of host: PushHost, as process: Int32, claim: HostClaim, queue: PushQueue, notifier: ServiceNotifier,
-        figures: HostFigures, supervision: Supervision?, changes: ChangeBell
+        figures: HostFigures, supervision: Supervision?, changes: ChangeBell, logger: Logger
     ) {
         self.host = host
         self.process = process
@@ -53,6 +56,7 @@ struct HostPublication: Sendable {
         self.figures = figures
         self.supervision = supervision
         self.changes = changes
+        self.logger = logger
     }
 
     /// Publishes each change, and looks for others now and then, until the task is cancelled.
@@ -66,22 +70,37 @@ struct HostPublication: Sendable {
         defer { looking.cancel() }
         var published: HostRecord?
         var said: String?
+        var troubledSince: ContinuousClock.Instant?
         for await _ in changes.rings {
             let start = ContinuousClock.now
+            var pause = Self.interval
             let record = await host.record(pid: process)
-            // Where this fails, the host meets the same trouble when it takes pushes, and says so.
-            if record != published, (try? await claim.update(record)) != nil { published = record }
-            if let count = try? await queue.count() {
+            do throws(SharedCoreError) {
+                let count = try await queue.count()
                 figures.set(executors: record.executors.count, pushes: count.waiting)
                 let status =
                     "\(record.executors.count) of \(record.limit) Executors, \(count.waiting) pushes waiting"
                     + (count.givenUp > 0 ? ", \(count.givenUp) given up" : "")
                 if status != said { notifier.status(status) }
                 said = status
+                if record != published { try await claim.update(record) }
+                published = record
+                if let since = troubledSince {
+                    let seconds = since.duration(to: .now).components.seconds
+                    logger.notice("the group can be used again, after \(Int(seconds).counting("second"))")
+                }
+                troubledSince = nil
+                // A long queue takes long to count, which must not be most of what is done.
+                pause = max(pause, start.duration(to: .now) * 20)
+            } catch {
+                // While a hub is away the wait for pushes does not fail. An ended session ends the host, which says so.
+                if troubledSince == nil, !Task.isCancelled, error.code != .sessionEnded, error.code != .closed {
+                    logger.warning("the group cannot be used now; pushes wait until it can: \(error.sentence)")
+                    troubledSince = start
+                }
             }
             supervision?.publish()
-            // A long queue takes long to count, which must not be most of what is done.
-            try? await Task.sleep(for: max(Self.interval, start.duration(to: .now) * 20))
+            try? await Task.sleep(for: pause)
         }
     }
 }

@@ -31,7 +31,7 @@ struct HostReload: Sendable {
             } catch {
                 context.logger.error("the configuration stays as it was: \(error.message ?? "")")
             }
-            notifier.ready("serving")
+            notifier.ready()
             changes.ring()
         }
     }

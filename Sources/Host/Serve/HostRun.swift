@@ -52,12 +52,18 @@ struct HostRun: Sendable {
         supervisor = try MainSupervisor(for: context)
         publication = HostPublication(
             of: host, as: process, claim: claim, queue: queue, notifier: notifier, figures: figures,
-            supervision: supervisor.map { .init($0.client, SupervisionFigures(registry)) }, changes: changes)
+            supervision: supervisor.map { .init($0.client, SupervisionFigures(registry)) }, changes: changes,
+            logger: context.logger)
         reload = HostReload(
             host: host, context: context, global: global, notifier: notifier, changes: changes,
             signals: await UnixSignalsSequence(trapping: .sighup), supervisor: supervisor)
         logger = context.logger
         let coreMaildir = try context.resolution.maildir()
+        if let unread = try context.resolution.unreadMaildir() {
+            context.logger.warning(
+                "core.maildir is not set: the cores take messages from \(coreMaildir), not from push.maildir, \(unread)"
+            )
+        }
         maildir = try context.resolution.absolutePath(Settings.pushMaildir).map { [stopping] path in
             try PushMaildir(
                 path, queue, inbox: Inbox(group), of: coreMaildir, logger: context.logger, stopping: stopping)
@@ -112,7 +118,7 @@ struct HostRun: Sendable {
     func serve() async throws {
         report.print("The host serves.", ["event": "serving", "pid": .integer(Int64(ProcessIdentity.current.pid))])
         try supervisor?.begin()
-        notifier.ready("serving")
+        notifier.ready()
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await publication.run() }

@@ -27,7 +27,8 @@ struct ServiceNotifier: Sendable {
         watchdogInterval = isMeant && address != nil && microseconds > 0 ? .microseconds(max(1, microseconds / 2)) : nil
     }
 
-    func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
+    /// - Parameter status: For people; nil leaves what was said with ``status(_:)``.
+    func ready(_ status: String? = nil) { send("READY=1" + (status.map { "\nSTATUS=\($0)" } ?? "")) }
 
     /// As a sign of life, it is left out where the manager has many to read.
     func status(_ status: String) { sendAtOnce("STATUS=\(status)") }

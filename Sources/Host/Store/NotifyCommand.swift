@@ -51,8 +51,8 @@ struct NotifyObserve: HostCommand {
     @Option(help: "End after this many posts.")
     var count: UInt64?
 
-    @Option(help: "End after this time, such as 10s.")
-    var timeout: DurationArgument?
+    @Option(help: "End after this time, such as 10s.", transform: DurationText.argument)
+    var timeout: Duration?
 
     func validate() throws {
         if count == 0 { throw ValidationError("--count must be 1 or more.") }
@@ -63,7 +63,7 @@ struct NotifyObserve: HostCommand {
         try await context.withGroup(for: "notify observe") { group in
             let observation = try await group.observe(name)
             context.logger.info("observing")
-            let deadline = timeout.map { ContinuousClock.now + $0.duration }
+            let deadline = timeout.map { ContinuousClock.now + $0 }
             let timer = deadline.map { deadline in
                 Task {
                     try await Task.sleep(until: deadline, clock: .continuous)
@@ -111,7 +111,7 @@ struct NotifyState: HostCommand {
         try await context.withPresentGroup(for: "notify state") { group in
             let state = try await group.state(of: name)
             try await context.output.emit(
-                text: "state \(state.state), posted \(state.count) times",
+                text: "state \(state.state), posted \(Int(clamping: state.count).counting("time"))",
                 json: [
                     "name": .text(name.text), "state": .natural(state.state), "count": .natural(state.count),
                     "revision": .natural(state.revision.rawValue), "origin": .optional(state.origin?.description),

@@ -32,8 +32,8 @@ struct StorePut: HostCommand, TakesBytes {
     @Option(help: "Only when the value was last written by this revision.")
     var ifRevision: UInt64?
 
-    @Option(name: .customLong("ttl"), help: "How long the entry lives, such as 90s.")
-    var lifetime: DurationArgument?
+    @Option(name: .customLong("ttl"), help: "How long the entry lives, such as 90s.", transform: DurationText.argument)
+    var lifetime: Duration?
 
     func validate() throws {
         if ifAbsent, ifRevision != nil {
@@ -49,7 +49,7 @@ struct StorePut: HostCommand, TakesBytes {
             var transaction = Transaction()
             if ifAbsent { transaction.require(.absent(key)) }
             if let ifRevision { transaction.require(.revision(key, Revision(rawValue: ifRevision))) }
-            transaction.put(key, bytes, lifetime: lifetime.map { .expiring(after: $0.duration) } ?? .persistent)
+            transaction.put(key, bytes, lifetime: lifetime.map { .expiring(after: $0) } ?? .persistent)
             let commit = try await commit(transaction, to: group)
             try await context.output.confirm(
                 text: "revision \(commit.revision)",

@@ -104,7 +104,17 @@ struct BackupCommandTests {
             #expect(refused.status == 64 && refused.errors.contains("files of this machine"), "\(refused.errors)")
         }
         #expect(try await program.run("backup", "copy", "--group", "mistyped").status == 1)
-        #expect(try await program.run("restore", "nothing").status == 69)
-        #expect(try await program.run("salvage", "nothing").status == 69)
+        let port = ["SHAREDCORE_BACKEND": "zmq", "SHAREDCORE_ZMQ_ENDPOINT": "tcp://127.0.0.1:5555"]
+        var behindPort = program
+        behindPort.environment.merge(port) { _, new in new }
+        let refused = try await behindPort.run("backup", "copy")
+        #expect(refused.status == 64 && refused.errors.contains("give --backend file"), "\(refused.errors)")
+        #expect(try await program.shell("mkdir real; ln -s real link").status == 0)
+        for (name, problem) in [("nothing", "There is no such file or directory"), ("link", "is a symbolic link")] {
+            for command in ["restore", "salvage"] {
+                let ended = try await program.run(command, name)
+                #expect(ended.status == 69 && ended.errors.contains(problem), "\(ended.errors)")
+            }
+        }
     }
 }

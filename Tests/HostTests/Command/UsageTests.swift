@@ -18,6 +18,20 @@ struct UsageTests {
         #expect(ended.errors.hasPrefix("Error: "))
     }
 
+    @Test(
+        "A command's misspelt name is answered with the one that is near, a wrong duration with what is one",
+        arguments: [
+            (["stauts"], "did you mean “status”?"), (["--group", "a", "stoer", "get", "k"], "did you mean “store”?"),
+            (["store", "gte", "k"], "did you mean “get”?"),
+            (["store", "put", "a", "b", "--ttl", "5d"], "250ms, 1.5s, 2m or 1h"),
+            (["notify", "observe", "a", "--timeout", "0"], "longer than zero"),
+        ])
+    func spelling(arguments: [String], advice: String) async throws {
+        let ended = try await HostProgram().run(arguments)
+        #expect(ended.status == 64)
+        #expect(ended.errors.contains(advice), "\(ended.errors)")
+    }
+
     @Test("Help and version are no errors", arguments: [["--help"], ["--version"], ["store", "put", "--help"]])
     func help(arguments: [String]) async throws {
         let ended = try await HostProgram().run(arguments)

@@ -61,6 +61,19 @@ struct ConfigCommandTests {
         #expect(try ended.objects() == [["event": .text("valid"), "file": .text("sharedcore.yaml")]])
     }
 
+    @Test(
+        "config validate refuses what a host or a hub would refuse",
+        arguments: [
+            ("executor:\n  warning: 40s\n", "executor.warning"), ("executor:\n  memory: 24\n", "executor.memory"),
+            ("executor:\n  command: sh -c 'echo {id}'\n", "executor.command"),
+        ])
+    func refused(content: String, setting: String) async throws {
+        let program = try HostProgram()
+        try program.write(content, to: "sharedcore.yaml")
+        let ended = try await program.run("config", "validate")
+        #expect(ended.status == 78 && ended.errors.contains(setting), "\(ended.errors)")
+    }
+
     @Test("Global options stand before or after the command")
     func placement() async throws {
         let program = try HostProgram()

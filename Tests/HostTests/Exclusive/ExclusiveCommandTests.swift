@@ -66,7 +66,7 @@ struct ExclusiveCommandTests {
             }
             #expect(ended.status == 3)
             #expect(ended.output == "runs\nasked")
-            #expect(ended.errors.contains("the command is told to end, because its ownership is over"))
+            #expect(ended.errors.contains("the command is told to end, because the core is handed over or lost"))
             #expect(try await program.run("check").status == 0)
         }
     }
@@ -430,7 +430,8 @@ struct ExclusiveCommandTests {
             for role in ["main", "executor"] {
                 let refused = try await program.run("exclusive", "--role", role, "--", "echo", "never")
                 #expect(refused.status == 125 && refused.output.isEmpty)
-                #expect(refused.errors.contains("owns the core"))
+                #expect(
+                    refused.errors.contains("pid \($0.pid), owns the core") && refused.errors.contains("--take-over"))
             }
             #expect(try await program.run("exclusive", "--role", "main", "--take-over", "--", "true").status == 0)
         }

@@ -216,8 +216,11 @@ struct HostileMailTests {
         program.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "mail")
         try program.makeDirectory("mail/.Malformed/new")
         try program.write(Self.head + "\nhi\n", to: "mail/.Malformed/new/1")
-        let refused = try await program.run("maildir", "--retry", "malformed", "--group", "mistyped")
-        #expect(refused.status == 1 && refused.errors.contains("there is no such group"), "\(refused.errors)")
+        // Also where nothing of the kind is there to be tried again.
+        for kind in ["malformed", "poison"] {
+            let refused = try await program.run("maildir", "--retry", kind, "--group", "mistyped")
+            #expect(refused.status == 1 && refused.errors.contains("there is no such group"), "\(refused.errors)")
+        }
         #expect(TemporaryDirectory.names(in: program.directory.path(of: "mail/.Malformed/new")) == ["1"])
         #expect(TemporaryDirectory.names(in: program.directory.path(of: "state/sharedcore")).isEmpty)
     }

@@ -52,6 +52,18 @@ struct SlimExecutorTests {
         #expect(ended.output.isEmpty && ended.errors.split(separator: "\n").count == 1)
     }
 
+    @Test("--help lists the options, each of which is one, with status 0")
+    func help() async throws {
+        let ended = try await program.run("--help")
+        #expect(ended.status == 0 && ended.errors.isEmpty)
+        let options = ended.output.split(separator: "\n").filter { $0.hasPrefix("  --") }
+        #expect(options.count == 16)
+        for option in options.compactMap({ $0.split(separator: " ").first }) {
+            let used = try await program.run(arguments() + [String(option)])
+            #expect(!used.errors.contains("is no option"), "\(option)")
+        }
+    }
+
     @Test("A group that cannot be used is told by status and one line")
     func forbidden() async throws {
         try program.makeDirectory("group")

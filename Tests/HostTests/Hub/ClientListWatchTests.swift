@@ -88,8 +88,7 @@ struct ClientListWatchTests {
         try turn(to: keys[0] + "\n")
         let log = HeardLog()
         let watch = try ClientListWatch(
-            of: directory.path(of: path), logger: Logger(label: "test") { _ in log },
-            longestPause: .milliseconds(50))
+            of: directory.path(of: path), logger: Logger(label: "test") { _ in log })
         let seen = Box<[Set<String>]>([])
         let following = Task { for await clients in watch.changes { seen.update { $0.append(Set(clients.keys)) } } }
         try await eventually("the list is read") { seen.value == [[keys[0]]] }
@@ -101,6 +100,14 @@ struct ClientListWatchTests {
         ] as [(String?, mode_t, String)] {
             try turn(to: text, mode: mode)
             try await eventually("that is named: \(problem)") { told(problem) }
+        }
+        #expect(seen.value == [[keys[0]]])
+        // The last word on the list must be true: the same keys are news after an error.
+        try turn(to: keys[0] + "\n")
+        try await eventually("the mended list is named") {
+            log.lines.contains {
+                $0.hasPrefix("notice: ") && $0.contains("was read again") && $0.contains("lets 1 key in")
+            }
         }
         #expect(seen.value == [[keys[0]]])
         try turn(to: keys.joined(separator: "\n") + "\n")

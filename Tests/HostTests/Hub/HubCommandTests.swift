@@ -152,7 +152,8 @@ struct HubCommandTests {
                 #expect(try await program.hub() == hub.pid)
                 let second = try await program.run("hub")
                 #expect(second.status == 69)
-                #expect(second.errors.contains("Another hub serves there already"))
+                #expect(
+                    second.errors.contains("Another hub serves there already, process \(hub.pid)."), "\(second.errors)")
                 #expect(second.errors.split(separator: "\n").count == 1)
                 #expect(try await program.run("store", "put", "k", "v").status == 0)
                 try hub.send(.terminate)

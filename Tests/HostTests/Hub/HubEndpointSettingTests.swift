@@ -35,6 +35,7 @@ struct HubEndpointSettingTests {
             (["SHAREDCORE_ZMQ_ENDPOINT": "ipc://\(long)/hub"], "SHAREDCORE_ZMQ_ENDPOINT: zmq.endpoint"),
             (["SHAREDCORE_ZMQ_ENDPOINT": "inproc://x"], "lives in one process"),
             (["SHAREDCORE_ZMQ_ENDPOINT": "tcp://host"], "The port is missing"),
+            (["SHAREDCORE_ZMQ_ENDPOINT": "tcp://:5555"], "The host is missing"),
         ] {
             let failure = #expect(throws: CommandFailure.self) { try endpoint(environment) }
             #expect(failure?.status == .configuration)

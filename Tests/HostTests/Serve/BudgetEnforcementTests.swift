@@ -111,7 +111,7 @@ struct BudgetEnforcementTests {
             #expect(end["status"] == .number(137) && end["reason"] == .text("memory"))
             let failed = try await host.until("postponed", of: "1@x")
             guard case .text(let reason) = failed["reason"] else { throw NothingPrinted(end: failed) }
-            #expect(reason.contains("MiB of memory"))
+            #expect(reason.contains("MiB of memory, more than executor.memory"))
         }
     }
 

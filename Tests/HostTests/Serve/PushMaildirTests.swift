@@ -222,6 +222,16 @@ struct PushMaildirTests {
             for number in 2...5 { try host.program.deliver("\(number)@x") }
             try await host.untilServed(5)
             for number in 2...5 { try await host.until("served", of: "\(number)@x") }
+            #expect(!host.running.errors.lines.contains { $0.contains("core.maildir is not set") })
+        }
+    }
+
+    @Test("A Maildir that is watched and that no Executor's core reads is named in the log")
+    func unreadMaildir() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_PUSH_MAILDIR"] = program.directory.path(of: "mail")
+        try await ServingHost.serve(program) { host in
+            try await host.running.untilErrors(contain: "core.maildir is not set")
         }
     }
 

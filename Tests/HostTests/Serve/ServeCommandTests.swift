@@ -70,6 +70,30 @@ struct ServeCommandTests {
         }
     }
 
+    @Test("A hub that goes away is named in the log, and that it is back; a host that ends meanwhile says nothing more")
+    func hubAway() async throws {
+        try await HostProgram.using("zmq") { program in
+            #expect(try await program.run("store", "put", "k", "v").status == 0)
+            var serving = program
+            serving.environment["SHAREDCORE_ZMQ_HUB"] = "none"
+            serving.environment["SHAREDCORE_PUSH_MAILDIR"] = program.directory.path(of: "mail")
+            serving.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "mail")
+            let ended = try await ServingHost.serve(serving) { [program] host in
+                #expect(try await program.run("hub", "--stop").status == 0)
+                try await host.running.untilErrors(contain: "the group cannot be used now")
+                #expect(try await program.run("hub", "--detach").status == 0)
+                try await host.running.untilErrors(contain: "the group can be used again")
+                #expect(try await program.run("push", "1@x").status == 0)
+                try await host.until("started", of: "1@x")
+                #expect(try await program.run("hub", "--stop").status == 0)
+                try await eventually("that is said again", timeout: TestTimeout.long) {
+                    host.running.errors.lines.count { $0.contains("the group cannot be used now") } == 2
+                }
+            }
+            #expect(!ended.errors.contains("was cancelled"), "\(ended.errors)")
+        }
+    }
+
     @Test("A second host of the group is refused, and told who runs it")
     func second() async throws {
         let program = try HostProgram()

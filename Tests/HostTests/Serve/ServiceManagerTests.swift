@@ -16,6 +16,7 @@ struct ServiceManagerTests {
         program.environment["WATCHDOG_USEC"] = "200000"
         try await ServingHost.serve(program) { host in
             try await manager.until { $0.contains { $0.contains("READY=1") } }
+            try await manager.until { $0.contains("STATUS=0 of 16 Executors, 0 pushes waiting") }
             try await manager.until { $0.filter { $0 == "WATCHDOG=1" }.count >= 3 }
             _ = try await host.program.run("push", "1@x")
             try await manager.until { $0.contains { $0.contains("STATUS=1 of 16 Executors") } }
@@ -28,6 +29,8 @@ struct ServiceManagerTests {
                 return time >= before && messages[index...].contains { $0.contains("READY=1") }
             }
             #expect(!manager.messages.contains { $0.contains("STOPPING") })
+            // Said with it, another status would stand in the place of the counts until they change.
+            #expect(manager.messages.filter { $0.contains("READY=1") } == ["READY=1", "READY=1"])
         }
         try await manager.until { $0.contains { $0.hasPrefix("STOPPING=1") } }
     }

@@ -55,8 +55,10 @@ extension HubLink {
             if let deadline, clock.now() >= deadline {
                 throw SharedCoreError(
                     .unavailable,
-                    "\(trouble) at \(endpoint). Is it running? “sharedcore hub” starts one.", at: "\(endpoint)",
-                    cause: lastTrouble)
+                    // A hub of which something is known need not be started.
+                    "\(trouble) at \(endpoint)."
+                        + (lastTrouble == nil ? " Is it running? “sharedcore hub” on its machine starts one." : ""),
+                    at: "\(endpoint)", cause: lastTrouble)
             }
             await withCheckedContinuation { joining = $0 }
         }

@@ -49,7 +49,9 @@ package enum HubEnding {
         }
         try requireHolder(process, of: lock)
         _ = try SharedCoreError.wrapping { () throws(SystemCallError) in try process.signal(.terminate) }
-        try await wait("The hub does not end. Is it stopped?", at: endpoint) { () throws(SharedCoreError) in
+        let advice = "If it is stopped, “kill -CONT \(identity.pid)” lets it go on and end."
+        try await wait("The hub, process \(identity.pid), does not end. \(advice)", at: endpoint) {
+            () throws(SharedCoreError) in
             process.hasEnded
         }
         return identity

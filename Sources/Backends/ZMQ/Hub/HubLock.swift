@@ -104,8 +104,14 @@ final class HubLock: Sendable {
             // Takes the space for the announcement, which then cannot fail on a disk that is full.
             try file.write(Array(HubProcess(isOnMemory: false).text(isServing: false).utf8), at: 0)
             return try HubLock(file)
-        }.orThrow(
-            SharedCoreError(.unavailable, "Another hub serves there already.", at: what))
+        }.orThrow(isTaken(directory.path + "/" + name, serving: what))
+    }
+
+    private static func isTaken(_ lock: String, serving what: String) -> SharedCoreError {
+        let holder =
+            if case .serving(let process)? = try? HubSeat.ofLock(lock) { ", process \(process.pid)" } else { "" }
+        return SharedCoreError(
+            .unavailable, "Another hub serves there already\(holder). “sharedcore hub --stop” ends it.", at: what)
     }
 
     /// Says which process has the lock, and what it serves: the hub answers from now on.

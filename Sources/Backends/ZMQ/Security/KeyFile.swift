@@ -102,7 +102,8 @@ public enum KeyFile {
         } else if !isMade, (try? FileStatus(ofPath: path)) == nil {
             throw SharedCoreError(
                 .unavailable,
-                "No hub of this group has listened to a port of this machine, and no keys are configured.", at: path)
+                "No hub of this group has listened to a port of this machine, and no keys are configured. “sharedcore hub” "
+                    + "listens there, and makes this file for the clients of its user.", at: path)
         }
         return try secretKey(at: path)
     }
