@@ -105,6 +105,7 @@ let package = Package(
         room("StoreEngine", knows: ["CoreAPI"]),
         room("Replica", knows: ["CoreAPI", "StoreEngine"]),
         room("InMemoryBackend", at: "Backends/InMemory", knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
+        room("LogBackend", at: "Backends/Log", knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
         room(
             "FileNotifyBackend", at: "Backends/FileNotify",
             knows: ["CoreAPI", "StoreEngine", "Replica", "Platform", "CLinux"]),
