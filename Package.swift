@@ -98,7 +98,7 @@ let package = Package(
         room("CoreAPI"),
 
         // What several rooms need of the language and the system.
-        .target(name: "CLinux"),
+        .target(name: "CLinux", cSettings: [.define("FAIL_POINTS", .when(configuration: .debug))]),
         room("Platform", knows: ["CoreAPI", "CLinux"]),
 
         // One order, and those who follow it.

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -11,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// The C library keeps two signals (32 and 33) to itself: its functions neither tell nor change what becomes of them, and
-// posix_spawn has children ignore them. So the kernel is asked.
+// The C library keeps two signals (32 and 33) to itself: its functions neither tell nor change what becomes of them.
+// So the kernel is asked.
 
 /// What the kernel takes for an action. Only the handler is read or set here.
 struct kernel_action {
@@ -24,14 +23,20 @@ struct kernel_action {
 
 static uint64_t started_ignored, started_blocked;
 
-/// Notes what this process was started with, before anything in it changes that.
-__attribute__((constructor)) static void note_signals(void) {
+uint64_t clinux_ignored_signals(void) {
+    uint64_t ignored = 0;
     for (int signal = 1; signal <= CLINUX_SIGNAL_COUNT; signal++) {
         struct kernel_action action = {0};
         if (syscall(SYS_rt_sigaction, signal, NULL, &action, sizeof action.mask) == 0 && action.handler == SIG_IGN) {
-            started_ignored |= UINT64_C(1) << (signal - 1);
+            ignored |= UINT64_C(1) << (signal - 1);
         }
     }
+    return ignored;
+}
+
+/// Notes what this process was started with, before anything in it changes that.
+__attribute__((constructor)) static void note_signals(void) {
+    started_ignored = clinux_ignored_signals();
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &started_blocked, sizeof started_blocked);
 }
 
@@ -50,29 +55,16 @@ void clinux_set_signals(uint64_t ignored, uint64_t blocked) {
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, NULL, sizeof blocked);
 }
 
-int clinux_start_attended(const char *path, char *const *arguments, char *const *environment) {
-    posix_spawnattr_t attributes;
-    int error = posix_spawnattr_init(&attributes);
-    if (error != 0) return -error;
-    sigset_t none;
-    sigemptyset(&none);
-    pid_t process = 0;
-    error = posix_spawnattr_setsigmask(&attributes, &none);
-    if (error == 0) error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    if (error == 0) error = posix_spawn(&process, path, NULL, &attributes, arguments, environment);
-    posix_spawnattr_destroy(&attributes);
-    return error == 0 ? process : -error;
-}
-
 int clinux_wait_for_end(pid_t process) {
     siginfo_t information;
     return waitid(P_PID, (id_t)process, &information, WEXITED | WNOWAIT) < 0 ? -errno : 0;
 }
 
 int clinux_end_with_parent(pid_t parent) {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return -errno;
-    // Whoever ended before that call has told nobody.
-    return getppid() == parent ? 0 : -ESRCH;
+    // By syscall(), because a child calls this between fork and execve (StartedProgram.c).
+    if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return -errno;
+    // The end of a parent that was gone before that call is not signalled.
+    return syscall(SYS_getppid) == parent ? 0 : -ESRCH;
 }
 
 int clinux_become(const char *name, char *const *arguments, char *const *environment) {

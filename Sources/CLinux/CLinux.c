@@ -9,7 +9,6 @@
 #include <linux/rtnetlink.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -248,49 +247,6 @@ int clinux_set_timer(int timer, uint64_t first, uint64_t interval) {
     // Zero would turn it off.
     struct itimerspec times = {.it_value = time_of(first > 0 ? first : 1), .it_interval = time_of(interval)};
     return result(timerfd_settime(timer, 0, &times, NULL));
-}
-
-/// What a shell's children begin with: no signal is blocked, and all do what they do by default.
-static int set_attributes(posix_spawnattr_t *attributes, bool own_session) {
-    sigset_t none, all;
-    sigemptyset(&none);
-    // Also the two that the C library keeps to itself, and otherwise has children ignore: sigfillset leaves them out.
-    memset(&all, 0xff, sizeof all);
-    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-    if (own_session) flags |= POSIX_SPAWN_SETSID;
-    int error = posix_spawnattr_setsigmask(attributes, &none);
-    if (error == 0) error = posix_spawnattr_setsigdefault(attributes, &all);
-    if (error == 0) error = posix_spawnattr_setflags(attributes, flags);
-    return error;
-}
-
-static int set_actions(posix_spawn_file_actions_t *actions, const int *streams, int count, const char *directory) {
-    int error = directory == NULL ? 0 : posix_spawn_file_actions_addchdir_np(actions, directory);
-    for (int number = 0; error == 0 && number < count; number++) {
-        error = posix_spawn_file_actions_adddup2(actions, streams[number], number);
-    }
-    if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(actions, count);
-    return error;
-}
-
-int clinux_start_program(
-    const char *path, char *const *arguments, char *const *environment, const int *streams, int count,
-    const char *directory, bool own_session) {
-    posix_spawnattr_t attributes;
-    int error = posix_spawnattr_init(&attributes);
-    if (error != 0) return -error;
-    posix_spawn_file_actions_t actions;
-    error = posix_spawn_file_actions_init(&actions);
-    if (error == 0) {
-        pid_t process = 0;
-        error = set_attributes(&attributes, own_session);
-        if (error == 0) error = set_actions(&actions, streams, count, directory);
-        if (error == 0) error = posix_spawn(&process, path, &actions, &attributes, arguments, environment);
-        posix_spawn_file_actions_destroy(&actions);
-        if (error == 0) error = -process;
-    }
-    posix_spawnattr_destroy(&attributes);
-    return -error;
 }
 
 int clinux_wait_for_child(pid_t process) {

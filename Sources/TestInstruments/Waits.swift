@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import CoreAPI
 
 /// Waits until a condition holds.
 ///
@@ -28,13 +28,18 @@ public func withTimeout<Value: Sendable>(
     _ timeout: Duration = TestTimeout.usual, _ expectation: String,
     _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    let result = OneResult<Value>()
+    let result = Promise<Result<Value, any Error>>()
     let work = Task {
-        do { result.set(.success(try await operation())) } catch { result.set(.failure(error)) }
+        do {
+            let value = try await operation()
+            result.fulfil(.success(value))
+        } catch {
+            result.fulfil(.failure(error))
+        }
     }
     let timer = Task {
         try await ContinuousClock().sleep(for: timeout)
-        result.set(.failure(ConditionNotMet(expectation: expectation, timeout: timeout)))
+        result.fulfil(.failure(ConditionNotMet(expectation: expectation, timeout: timeout)))
     }
     defer {
         timer.cancel()
@@ -44,44 +49,6 @@ public func withTimeout<Value: Sendable>(
         try await result.value().get()
     } onCancel: {
         work.cancel()
-    }
-}
-
-/// The first of several results.
-final class OneResult<Value: Sendable>: Sendable {
-    private enum State {
-        case empty
-        case waiting(CheckedContinuation<Result<Value, any Error>, Never>)
-        case set(Result<Value, any Error>)
-    }
-
-    private let state = Mutex(State.empty)
-
-    func set(_ result: Result<Value, any Error>) {
-        let waiter: CheckedContinuation<Result<Value, any Error>, Never>? = state.withLock { state in
-            switch state {
-            case .empty:
-                state = .set(result)
-                return nil
-            case .waiting(let continuation):
-                state = .set(result)
-                return continuation
-            case .set:
-                return nil
-            }
-        }
-        waiter?.resume(returning: result)
-    }
-
-    func value() async -> Result<Value, any Error> {
-        await withCheckedContinuation { continuation in
-            let present: Result<Value, any Error>? = state.withLock { state in
-                if case .set(let result) = state { return result }
-                state = .waiting(continuation)
-                return nil
-            }
-            if let present { continuation.resume(returning: present) }
-        }
     }
 }
 

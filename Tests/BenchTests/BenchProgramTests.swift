@@ -87,6 +87,18 @@ struct BenchProgramTests {
         #expect(refused.errors.contains("herd.wakeups.hub: the backend “file” gives"))
     }
 
+    @Test("A client is measured beside a flood at its hub, at rest, and beside the same flood at another hub")
+    func flood() async throws {
+        let run = try BenchRun("--backend", "zmq", "flood.put", "--samples", "2", "--json")
+        #expect(await run.status() == .exited(0), "\(run.errors)")
+        let line = try #require(try run.lines().first)
+        try check(line, "flood.put", unit: "us, p99 of a round", samples: 2)
+        #expect(line.limit == "without the flood" && line.peer == "with the flood at another hub of the machine")
+        #expect(line.ratio ?? 0 > 1, "a flood takes time of the others")
+        let refused = try BenchRun("flood.put")
+        #expect(await refused.status() == .exited(64))
+    }
+
     @Test("In memory participants of one process are measured; what needs programs is refused")
     func memory() async throws {
         let run = try BenchRun("--backend", "memory", "handover", "--samples", "1", "--json")

@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
 internal import Platform
+internal import TestSupport
 internal import Testing
 
 /// A child process that is driven by lines.
@@ -26,8 +27,32 @@ struct ChildProcessTests {
         let reader = Task { try await child.nextLine() }
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reader.value }
+        // One that gives up is not served in the place of one that waits on.
+        let patient = Task { try await child.nextLine(timeout: TestTimeout.usual) }
+        for _ in 0..<2 {
+            await #expect(throws: LineTimeout.self) { try await child.nextLine(timeout: .milliseconds(50)) }
+        }
         try child.send("line")
-        #expect(try await child.nextLine(timeout: TestTimeout.usual) == "line")
+        #expect(try await patient.value == "line")
+    }
+
+    @Test("What it does not read holds up no sender, and comes whole and in order when it reads")
+    func unread() async throws {
+        let child = try ChildProcess("cat", [], input: true)
+        await child.freeze()
+        // Each is more than any socket holds.
+        let lines = (0..<8).map { String(repeating: "\($0)", count: 1 << 20) }
+        for line in lines { try child.send(line) }
+        child.signal(SIGCONT)
+        // It reads now, so the socket has room again and again before all that waits is sent.
+        let later = (0..<20_000).map { "later \($0)" }
+        for line in later { try child.send(line) }
+        child.closeInput()
+        for line in lines + later {
+            let isNext = try await child.nextLine(timeout: TestTimeout.long) == line
+            try #require(isNext, "\(line.prefix(16))")
+        }
+        #expect(await child.end() == .exited(0))
     }
 
     @Test("A line to a process that has ended is an error and no signal")
@@ -46,6 +71,63 @@ struct ChildProcessTests {
         kill(heir, SIGKILL)
     }
 
+    @Test("Its end is known though a child that it left writes without pause")
+    func writingHeir() async throws {
+        // So many that there is always more to read.
+        let script = "echo first; for n in 1 2 3 4; do yes & done; kill -STOP $$; exit 7"
+        let child = try ChildProcess("sh", ["-c", script])
+        try await eventually("they write") { child.isStopped && child.lines.count > 1000 }
+        child.signal(SIGCONT)
+        let end = try await withTimeout(TestTimeout.usual, "the end of the shell") { await child.end() }
+        #expect(end == .exited(7) && child.lines.first == "first")
+    }
+
+    @Test("A child that it left gets the end of its input with its end")
+    func readingHeir() async throws {
+        let directory = try TemporaryDirectory()
+        let errors = directory.path(of: "errors")
+        let script = "exec 3<&0; { cat <&3; echo over >&2; } > /dev/null & exit 7"
+        let child = try ChildProcess("sh", ["-c", script], input: true, errors: errors)
+        #expect(await child.end() == .exited(7))
+        try await eventually("it ends") {
+            try OpenFile(path: errors, .read).read(count: 5, at: 0) == Array("over\n".utf8)
+        }
+        withExtendedLifetime(child) {}
+    }
+
+    @Test("All that it wrote is there with its end, also more than a buffer")
+    func lastWords() async throws {
+        // One write, as much as the socket takes, and then the end.
+        let child = try ChildProcess("sh", ["-c", "lines=$(seq 25000); kill -STOP $$; echo \"$lines\""])
+        try await eventually("it is about to write") { child.isStopped }
+        child.signal(SIGCONT)
+        #expect(await child.end() == .exited(0))
+        #expect(child.lines.count == 25_000 && child.lines.last == "25000")
+    }
+
+    @Test("A child that is stopped before it has become its program holds up no start, and can be killed")
+    func stoppedBeforeItsProgram() async throws {
+        // A name of its own, so that no other test's program is meant.
+        let path = "/bin/../bin/./sleep"
+        FailPoint.arm("start.beforeExec/\(path):fail")
+        defer { FailPoint.arm("") }
+        let child = try ChildProcess(path, ["1000"], ownSession: true)
+        try await eventually("it has stopped") { child.isStopped }
+        #expect(!child.hasEnded)
+        await child.killNow()
+        #expect(await child.end() == .killed(by: SIGKILL))
+    }
+
+    @Test("A program that cannot be started is an error that names the call and the path")
+    func unstartable() throws {
+        #expect(throws: SystemCallError("execve", number: ENOENT, at: "/nowhere/program")) {
+            try ChildProcess("/nowhere/program", [])
+        }
+        #expect(throws: SystemCallError("execve", number: EACCES, at: "/etc/passwd")) {
+            try ChildProcess("/etc/passwd", [])
+        }
+    }
+
     @Test("It is frozen and resumed; killed now it is reaped when the call returns, or left as a zombie")
     func ends() async throws {
         let child = try ChildProcess("sleep", ["1000"])
@@ -53,7 +135,7 @@ struct ChildProcessTests {
         #expect(child.isStopped && !child.hasEnded)
         child.signal(SIGCONT)
         try await eventually("it runs") { !child.isStopped }
-        child.killNow()
+        await child.killNow()
         #expect(kill(child.pid, 0) != 0 && child.hasEnded)
         #expect(await child.end() == .killed(by: SIGKILL))
 

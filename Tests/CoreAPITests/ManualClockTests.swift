@@ -63,7 +63,7 @@ struct ManualClockTests {
         }
         #expect(error?.description.contains("pigs fly") == true)
         let hung = await #expect(throws: ConditionNotMet.self) {
-            try await withTimeout(.milliseconds(20), "an answer") { await Latch().pass() }
+            try await withTimeout(.milliseconds(20), "an answer") { await Promise<Void>().pass() }
         }
         #expect(hung?.expectation == "an answer")
         #expect(try await withTimeout(.seconds(30), "an answer") { 42 } == 42)

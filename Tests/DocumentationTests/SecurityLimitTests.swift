@@ -49,6 +49,8 @@ struct SecurityLimitTests {
         Limit("(`ulimit -n`), # or a quarter", network + "RelayThread.swift", "spareDescriptorCount = "),
         Limit("quarter of the rest, # at most", network + "RelayThread.swift", "lobbyLimit = "),
         Limit("other connection takes # |", network + "RelayThread.swift", "descriptorCount = "),
+        Limit("One request has at most # guards", "StoreEngine/State/StoreState.swift", "stepLimit = "),
+        Limit("and a store # entries", "CoreAPI/Capabilities.swift", "entryCount: Int = "),
         Limit("with the lease of #, ends", hub + "HubOptions.swift", "lease: Duration = "),
         Limit("finishes its handshake is closed after #; it", hub + "Door.swift", "set(.handshakeInterval, "),
         Limit("is one frame of at most #; a larger", wire, "requestByteLimit = "),
@@ -70,6 +72,8 @@ struct SecurityLimitTests {
         Limit("while they read it | #, then", "Cores/Maildir/MailAttempts.swift", "limit = "),
         Limit("`-_.:+`, at most #.", mail + "MailText.swift", "(1..."),
         Limit("one line of at most #;", "ProgramOutput/ProgramText.swift", "maximumLineByteCount = "),
+        Limit("# connections are held at most", "Host/Serve/RequestServer.swift", "peerCount = "),
+        Limit("into a container, it takes # at most", "Host/Hub/ClientListWatch.swift", "longestPause = "),
         Limit("each for # until its request", "Host/Metrics/MetricsServer.swift", "patience = "),
     ]
 

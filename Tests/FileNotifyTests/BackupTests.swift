@@ -137,7 +137,7 @@ struct BackupTests {
             #expect(answer.hasPrefix("error \(code)"), "\(place): \(answer)")
             let newcomer = try await PeerProcess.joining(path)
             try await newcomer.tell("put key 1")
-            newcomer.killNow()
+            await newcomer.killNow()
             try await newcomer.ended()
         }
     }
@@ -200,7 +200,7 @@ struct BackupTests {
             #expect(try await peer.tell("get key") == "value \(place)")
             try await peer.tell("put key again")
             try await expectAgreement(in: path, key: "key", value: "again")
-            peer.killNow()
+            await peer.killNow()
             try await peer.ended()
         }
     }

@@ -64,7 +64,7 @@ struct CompactionTests {
         let modest = try await PeerProcess.joining(path)
         let careful = try await PeerProcess.joining(path, disk: true)
         try await careful.tell("put key kept")
-        careful.killNow()
+        await careful.killNow()
         // The disk refuses the snapshot and all that comes after it; then only the whole, when it has its place, and what comes after.
         for pass in 1...2 {
             try await modest.tell("arm build.synchronize:fail@\(pass)*")

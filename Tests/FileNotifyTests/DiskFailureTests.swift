@@ -87,7 +87,7 @@ struct DiskFailureTests {
         #expect(try await other.tell("get refused") == "nothing")
         try await other.tell("put other value")
         try await other.tell("hold mine value")
-        other.killNow()
+        await other.killNow()
         #expect(try await second.tell("get other") == "value value")
         #expect(try await first.tell("sessions").split(separator: " ").count == 2)
         #expect(try await first.tell("get mine") == "nothing")
@@ -135,7 +135,7 @@ struct DiskFailureTests {
         let durable = try journal.read(count: 8, at: 1_024).reversed().reduce(0) { $0 << 8 | Int($1) }
         try await peer.tell("arm fdatasync/journal:fail*")
         #expect(try await error(peer, "fillOne large 20000") == "error outcomeUnknown")
-        peer.killNow()
+        await peer.killNow()
         let end = try journal.status().byteCount
         try journal.write([UInt8](repeating: 0, count: end - durable), at: durable)
         let group = try await FileGroup.open(directory: path, options: FileGroupOptions(durability: .disk))
@@ -241,7 +241,7 @@ struct DiskFailureTests {
             try await other.tell("put other v")
             for key in confirmed + ["last", "k0"] { #expect(try await other.tell("get \(key)") == "value v") }
             if count == .max, place != .sessions { #expect(unknown > 0, "\(place) \(number)") }
-            for process in [peer, other, frozen, passing] { process.killNow() }
+            for process in [peer, other, frozen, passing] { await process.killNow() }
         }
     }
 }

@@ -65,7 +65,7 @@ struct FullDiskTests {
             try await first.tell("takeOvers owner 100")
             let guest = try await peer(beside: first, at: directory.path)
             try await guest.tell("hold owner guest\(round)")
-            if round % 2 == 0 { guest.killNow() } else { try await guest.tell("close") }
+            if round % 2 == 0 { await guest.killNow() } else { try await guest.tell("close") }
             #expect(try await first.tell("sessions").split(separator: " ").count == 2)
             #expect(try await second.tell("get owner") == "nothing")
         }
@@ -118,7 +118,7 @@ struct FullDiskTests {
             refusals += 1
         }
         #expect(number > 100, "\(number)")
-        owner.killNow()
+        await owner.killNow()
         /// Demands success, and names what failed.
         func demand(_ command: String, of peer: PeerProcess) async throws {
             try peer.send(command)
@@ -146,7 +146,7 @@ struct FullDiskTests {
         for number in 1...40 {
             let writer = try await peer(beside: first, at: directory.path)
             try await writer.tell("fillOne key\(number % 2) 100000")
-            writer.killNow()
+            await writer.killNow()
         }
     }
 
@@ -197,7 +197,7 @@ struct FullDiskTests {
             let writer = try await peer(beside: first, at: directory.path)
             try await writer.tell("fillOne key 100000")
             if number % 3 == 0 { try await writer.tell("close") }
-            writer.killNow()
+            await writer.killNow()
         }
         for _ in 0..<20 {
             let frozen = try await peer(beside: first, at: directory.path)
@@ -205,7 +205,7 @@ struct FullDiskTests {
             try frozen.send("put other value")
             try await frozen.stopped()
             try await first.tell("put other value")
-            frozen.killNow()
+            await frozen.killNow()
         }
         isOver.update { $0 = true }
         let most = try await sampler.value
@@ -245,7 +245,7 @@ struct FullDiskTests {
         // The old journals are there still, and the spare file is a journal.
         let third = try await peer(beside: first, at: directory.path)
         try await third.tell("hold owner third")
-        third.killNow()
+        await third.killNow()
         #expect(try await first.tell("sessions").split(separator: " ").count == 1)
         try await first.tell("clear full")
         try await first.tell("put key value")
@@ -320,7 +320,7 @@ struct FullDiskTests {
             try await first.tell("post news 7")
             try await eventually("a process that joins is woken") { try await guest.tell("seen").hasSuffix(" 7") }
             try await guest.tell("hold owner guest")
-            guest.killNow()
+            await guest.killNow()
             #expect(try await first.tell("sessions").split(separator: " ").count == 2, "\(what)")
             #expect(try await second.tell("get owner") == "nothing", "\(what)")
         }
@@ -344,7 +344,7 @@ struct FullDiskTests {
             try await frozen.stopped()
             try await second.tell("hold mine \(round)")
             try await first.tell("delete mine")
-            frozen.killNow()
+            await frozen.killNow()
             try await frozen.ended()
             try await changeHands("behind frozen writer \(round)")
         }
@@ -367,7 +367,7 @@ struct FullDiskTests {
             try await second.tell("get key")
         }
         for writer in frozen {
-            writer.killNow()
+            await writer.killNow()
             try await writer.ended()
             try await first.tell("hold mine again")
         }
@@ -395,7 +395,7 @@ struct FullDiskTests {
         try await third.tell("occupy \(directory.path)/occupied")
         let fourth = try await peer(beside: first, at: directory.path)
         try await fourth.tell("hold owner fourth")
-        fourth.killNow()
+        await fourth.killNow()
         try await third.tell("takeOvers owner 1000")
     }
 
@@ -430,7 +430,7 @@ struct FullDiskTests {
             if try await writer.answer().hasPrefix("error storageFull") { refusalCount += 1 }
             // A program ends when it has its answer, with or without its session.
             if round % 2 == 0 { try await writer.tell("close") }
-            writer.killNow()
+            await writer.killNow()
             try await writer.ended()
             try takeAllSpace(at: directory.path, in: first)
         }
@@ -492,7 +492,7 @@ struct FullDiskTests {
             let third = try await peer(beside: first, at: directory.path)
             try await third.tell("hold owner third")
             try await third.tell("takeOvers other 100")
-            third.killNow()
+            await third.killNow()
             try takeAllSpace(at: directory.path, in: first)
         }
         #expect(try await first.tell("get kept/99") != "nothing")

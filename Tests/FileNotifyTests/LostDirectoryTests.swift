@@ -200,7 +200,7 @@ struct LostDirectoryTests {
         try peer.send("compact")
         #expect(try await peer.answer().hasPrefix("error"))
         // It names no session any more, so it can be made again when nothing has the group open.
-        peer.killNow()
+        await peer.killNow()
         #expect(try await code { try await FileGroup.open(directory: path) } == .corrupt)
         #expect(unlink(path + "/sessions") == 0)
         let group = try await FileGroup.open(directory: path)
@@ -348,7 +348,7 @@ struct LostDirectoryTests {
                 waiting = peer
                 return true
             }
-            peer.killNow()
+            await peer.killNow()
             try await peer.ended()
             return false
         }
@@ -449,7 +449,7 @@ struct LostDirectoryTests {
         let path = directory.path(of: "group")
         let peer = try await PeerProcess.joining(path)
         try await peer.tell("put key one")
-        peer.killNow()
+        await peer.killNow()
         let group = try GroupDirectory(path: path)
         group.page.raiseFloor(to: 1 << 40)
         group.removeObsolete()

@@ -177,7 +177,7 @@ struct ReaderTests {
         let peer = try await PeerProcess.joining(other)
         let second = try await FileGroup.open(directory: other, options: readOnly)
         #expect(try await second.sessions().count == 1)
-        peer.killNow()
+        await peer.killNow()
         #expect(try await second.sessions().isEmpty)
         await second.close()
     }

@@ -25,7 +25,7 @@ struct RestartedMachineTests {
         let last = try await before.put("brief", [1], lifetime: .expiring(after: .seconds(100))).revision
         await before.close()
         // Its death is recorded by none: the machine goes down with it.
-        old.killNow()
+        await old.killNow()
 
         // To a clock with another identity of the machine's run, the machine was started anew.
         let new = try await FileGroup.open(directory: path, options: options(clock))
@@ -58,7 +58,7 @@ struct RestartedMachineTests {
         }
         for index in 0..<20 { try await peer.tell("put key\(index) \(index)") }
         #expect(try await peer.tell("get held") == "value 1", "its session stands")
-        peer.killNow()
+        await peer.killNow()
 
         let new = try await FileGroup.open(directory: path, options: options(ManualClock()))
         for index in 0..<20 { #expect(try await new.text(Key("key\(index)")) == "\(index)") }
@@ -128,7 +128,7 @@ struct RestartedMachineTests {
         // The order goes on in the next journal, and a whole record of the stopped one lies behind the end of this one.
         try await group.put("key", text: "two")
         #expect(group.generation == 2)
-        peer.killNow()
+        await peer.killNow()
         await group.close()
 
         // To a clock with another identity of the machine's run, the machine was started anew.

@@ -93,7 +93,7 @@ extension ZMQTests {
             #expect(try await client.tell("get held") == "value here")
             try await eventually("it waits once") { try waits(for: client.pid) == others + 1 }
             await hub.stop()
-            client.killNow()
+            await client.killNow()
         }
 
         /// How many descriptors of this process stand for another one.

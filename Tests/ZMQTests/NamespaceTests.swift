@@ -43,7 +43,7 @@ extension ZMQTests {
 
             func end() async {
                 await local.close()
-                remote.killNow()
+                await remote.killNow()
                 hub.process.signal(SIGKILL)
                 _ = await hub.process.end()
             }

@@ -313,6 +313,40 @@ extension ZMQTests {
             hub.process.signal(SIGKILL)
         }
 
+        @Test("a client with a key that sends more than 16 KiB before a hello is cut")
+        func wordsBeforeHello() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0))
+            let socket = try Socket(.dealer, for: hub.endpoint.description)
+            let keys = try #require(try stage.clientKeys(for: hub.endpoint))
+            try socket.set(.curveServerKey, keys.hub.utf8)
+            try socket.set(.curvePublicKey, keys.own.publicKey.utf8)
+            try socket.set(.curveSecretKey, keys.own.secretKey.utf8)
+            let events = try ConnectionEvents(of: socket)
+            try socket.connect()
+            let transaction = Transaction(operations: [.put("k", [UInt8](repeating: 1, count: 1 << 10), .persistent)])
+            let request = try Request(number: 1, body: .commit(transaction, known: .zero)).bytes()
+            var (answerCount, isCut) = (0, false)
+            while !isCut, answerCount < 64 {
+                try await eventually("it is sent") { socket.send([request]) }
+                var answer: IncomingMessage?
+                try await eventually("it is answered, or the connection is cut") {
+                    events.socket.signal()
+                    while let event = events.next() { if event == .lost { isCut = true } }
+                    answer = socket.receive(upTo: 8)
+                    return isCut || answer != nil
+                }
+                guard let frame = answer?.frames.first else { continue }
+                #expect(try Reply(frame).body == .unknown)
+                answerCount += 1
+            }
+            // Some of the bytes are those of the handshake.
+            #expect(isCut && (8..<16).contains(answerCount), "\(answerCount) requests of a KiB were answered")
+            events.close()
+            socket.close()
+            hub.process.signal(SIGKILL)
+        }
+
         /// Gives places to connections of different addresses, in as many intervals as that takes.
         private func fill(
             _ admission: inout Admission, _ numbers: Range<UInt64>, at time: BootInstant,
@@ -502,6 +536,7 @@ extension ZMQTests {
             let local = try await stage.client()
             let first = try await local.put("k", [1])
             let client = try await stage.client(at: hub.endpoints[0])
+            #expect(try await local.sessions().map(\.id).contains(client.session.id), "all see it, whatever its rights")
             #expect(try await client.get("k")?.value == [1])
             func isAllowed(_ body: () async throws(SharedCoreError) -> Void) async -> Bool {
                 do throws(SharedCoreError) {

@@ -116,14 +116,122 @@ extension ZMQTests {
             #expect(try FileStatus(ofPath: path).isRegularFile)
         }
 
-        @Test("a socket in a directory that others may enter is refused")
-        func openDirectory() async throws {
+        @Test(
+            "a socket in a directory that others may enter, of another user, or behind a link is refused",
+            .enabled(if: getuid() == 0, "it takes root to give a directory away"),
+            arguments: ["others may enter it", "it is theirs", "it is a link", "a link of theirs is on the way"])
+        func openDirectory(way: String) async throws {
             let stage = try HubStage()
-            let open = stage.directory.path(of: "open")
-            #expect(mkdir(open, 0o755) == 0 && chmod(open, 0o755) == 0)
-            try await expect(.forbidden, from: "a hub in a directory of mode 755") {
-                _ = try await stage.hub(at: [.ipc(path: open + "/hub")])
+            let (place, link) = (stage.directory.path(of: "place"), stage.directory.path(of: "link"))
+            #expect(mkdir(place, 0o700) == 0)
+            func hub(in directory: String) async throws -> Hub {
+                try await stage.hub(at: [.ipc(path: directory + "/hub")])
             }
+            try await hub(in: place).stop()
+            var directory = place
+            switch way {
+            case "others may enter it": #expect(chmod(place, 0o755) == 0)
+            case "it is theirs": #expect(chown(place, 65534, 65534) == 0)
+            case "it is a link":
+                directory = link
+                #expect(symlink(place, link) == 0)
+            default:
+                directory = link + "/place"
+                #expect(symlink(stage.directory.path, link) == 0)
+                try await hub(in: directory).stop()
+                #expect(lchown(link, 65534, 65534) == 0)
+            }
+            try await expect(.forbidden, from: "a hub where \(way)") { _ = try await hub(in: directory) }
+        }
+
+        @Test(
+            "without a hello, and with what another connection was given, each request is unknown and changes nothing",
+            arguments: [false, true])
+        func unknownRequests(saysHello: Bool) async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let client = try await stage.client()
+            try await client.put("k", [1])
+            let raw = try RawClient(at: stage.endpoint)
+            if saysHello {
+                let hello = Request.Hello(
+                    group: "group", process: .current, description: SessionDescription(),
+                    token: [UInt8](repeating: 1, count: Wire.tokenByteCount), resumed: nil)
+                guard case .welcome = try await raw.ask(.hello(hello)).body else {
+                    Issue.record("no welcome")
+                    return
+                }
+            }
+            let before = try await client.list().revision
+            let sessions = try await client.sessions().map(\.id)
+            #expect(sessions.count == (saysHello ? 2 : 1))
+            for (number, request) in Samples.requests.enumerated() {
+                if case .hello = request.body { continue }
+                let bytes = try Request(number: UInt64(number + 10), nonce: Samples.nonce, body: request.body).bytes()
+                #expect(try await raw.ask(bytes).body == .unknown, "\(request.body)")
+            }
+            #expect(try await client.list().revision == before)
+            #expect(try await client.sessions().map(\.id) == sessions)
+            await client.close()
+            await hub.stop()
+        }
+
+        @Test("L1: a client is not told the token of another one, by no answer and not by the stream")
+        func hiddenTokens() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let news = HubEndpoint.ipc(path: stage.directory.path(of: "hub") + HubEndpoint.streamSuffix)
+            let stream = try Socket(.subscriber, for: news.description)
+            try stream.set(.subscribe, [UInt8]())
+            try stream.connect()
+            let (token, name) = ([UInt8](1...32), "the one with a token")
+            var heard: [[UInt8]] = []
+            func listen(to socket: Socket, until count: Int) async throws {
+                try await eventually("the session is told of") {
+                    while let message = socket.receive(upTo: 64) { heard += message.frames }
+                    return heard.count { !$0.ranges(of: Array(name.utf8)).isEmpty } >= count
+                }
+            }
+            func hello(_ token: [UInt8], _ name: String) -> Request.Body {
+                .hello(
+                    Request.Hello(
+                        group: "group", process: .current, description: SessionDescription(name: name), token: token,
+                        resumed: nil))
+            }
+            // The subscription is there when something comes.
+            let other = try await stage.client()
+            try await eventually("the stream is heard") {
+                try await other.post("n")
+                return stream.receive(upTo: 64) != nil
+            }
+            let owner = try RawClient(at: stage.endpoint)
+            guard case .welcome = try await owner.ask(hello(token, name)).body else {
+                Issue.record("no welcome")
+                return
+            }
+            try await listen(to: stream, until: 1)
+            let curious = try Socket(.dealer, for: stage.endpoint.description)
+            try curious.connect()
+            try await eventually("hello is sent") {
+                curious.send([try Request(number: 1, body: hello([UInt8](repeating: 9, count: 32), "curious")).bytes()])
+            }
+            var nonce = ConnectionNonce.none
+            try await eventually("the hub answers") {
+                guard let frames = curious.receive(upTo: 64)?.frames else { return false }
+                if case .welcome(let welcome) = try Reply(frames[0]).body { nonce = welcome.nonce }
+                heard += frames
+                return true
+            }
+            for (index, body) in [Request.Body.catchUp(after: nil), .history(after: .zero)].enumerated() {
+                let bytes = try Request(number: UInt64(index + 2), nonce: nonce, body: body).bytes()
+                try await eventually("the question is sent") { curious.send([bytes]) }
+                try await listen(to: curious, until: 2)
+            }
+            #expect(heard.allSatisfy { $0.ranges(of: token).isEmpty })
+            curious.close()
+            stream.close()
+            await other.close()
+            await hub.stop()
         }
 
         @Test("another user is refused, and its connection cut before a word, also at a socket that is open to all")
@@ -151,7 +259,7 @@ extension ZMQTests {
             let client = try await stage.client()
             try await client.put("k", [1])
             #expect(try await client.sessions().map(\.id) == [client.session.id])
-            peer.killNow()
+            await peer.killNow()
             await client.close()
             await hub.stop()
         }

@@ -30,7 +30,7 @@ extension ZMQTests {
             try await peer.tell("hold mine here")
             // A causal read may be behind the answer that the peer got.
             try await eventually("the entry is known") { try await busy.get("mine", consistency: .causal) != nil }
-            peer.killNow()
+            await peer.killNow()
             try await eventually("the lease runs out") { try await busy.get("mine", consistency: .causal) == nil }
             isOver.update { $0 = true }
             for writer in traffic { try await writer.value }
@@ -50,7 +50,7 @@ extension ZMQTests {
                 let peer = try await stage.peer()
                 try await peer.tell("hold mine here")
                 let watches = [try await client.watch("mine", from: .now), try await local.watch("mine", from: .now)]
-                peer.killNow()
+                await peer.killNow()
                 for watch in watches {
                     let event = try await withTimeout(TestTimeout.usual, "the end is seen") { try await watch.next() }
                     guard case .changes(let set)? = event else {
@@ -73,7 +73,7 @@ extension ZMQTests {
                 let peer = try await stage.peer()
                 try await peer.tell("hold mine here")
                 await first.stop()
-                peer.killNow()
+                await peer.killNow()
                 if isNextHub {
                     let next = try await stage.hub()
                     let client = try await stage.client()
@@ -209,7 +209,7 @@ extension ZMQTests {
             try await peer.tell("hold mine here")
             FailPoint.arm("hub.ending:fail,hub.ending:fail")
             defer { FailPoint.arm("") }
-            peer.killNow()
+            await peer.killNow()
             try await eventually("the session is ended at last") {
                 try await client.get("mine", consistency: .causal) == nil
             }

@@ -10,21 +10,23 @@ struct BenchFigures: Sendable {
             "handover", "takeover.kill", "takeover.frozen", "burst.100", "executor.start", "executor.memory",
             "idle.wakeups",
         ]
-    static let names = standardNames + GrowthFigures.names
+    static let names = standardNames + GrowthFigures.names + [FloodFigure.name]
+    /// What only a group behind a hub has.
+    private static let hubNames = [GrowthFigures.hubWakeUps, FloodFigure.name]
 
     /// Those figures among some that a backend can give.
     static func names(_ names: [String], for backend: String) -> [String] {
         switch backend {
         case "memory":
             names.filter { !$0.hasPrefix("executor.") && !$0.contains(".disk") && $0 != "idle.wakeups" }
-                .filter { !GrowthFigures.names.contains($0) }
+                .filter { !GrowthFigures.names.contains($0) && !hubNames.contains($0) }
         case "zmq":
             // Its hub syncs to the disk or does not.
             names.filter { !$0.contains(".disk") }
         case "etcd":
             // What it syncs is its servers' matter, and its groups are not directories that others use directly.
-            names.filter { !$0.contains(".disk") && !GrowthFigures.names.contains($0) }
-        default: names.filter { $0 != GrowthFigures.hubWakeUps }
+            names.filter { !$0.contains(".disk") && !GrowthFigures.names.contains($0) && !hubNames.contains($0) }
+        default: names.filter { !hubNames.contains($0) }
         }
     }
 
@@ -136,6 +138,8 @@ struct BenchFigures: Sendable {
                 .figure(name, rounds: rounds)
         case _ where GrowthFigures.names.contains(name):
             GrowthFigures(programs: programs, stage: stage).figure(name, rounds: rounds)
+        case FloodFigure.name:
+            FloodFigure(programs: programs, stage: stage).figure(rounds: rounds)
         case "executor.start":
             try await executorStart(rounds: rounds ?? 20)
         default:

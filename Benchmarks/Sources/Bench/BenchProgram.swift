@@ -16,7 +16,8 @@ struct BenchProgram: AsyncParsableCommand {
             program, and with its peers: Redis, SQLite, D-Bus and etcd where they are installed, or two designs, a state \
             flag that is polled every 100 ms and believed until it is 30 s old, and a lease of 500 ms that is renewed every \
             50 ms. All of them takes about three minutes. How they grow with the sizes of a group, by name only: \
-            \(GrowthFigures.names.joined(separator: ", ")). Figures of a debug build say little. SIGINT or SIGTERM ends \
+            \(GrowthFigures.names.joined(separator: ", ")). What a flood at a hub does to its other clients, by name \
+            only: \(FloodFigure.name). Figures of a debug build say little. SIGINT or SIGTERM ends \
             it with what was measured until then.
             """)
 

@@ -75,9 +75,9 @@ enum BenchParticipantProgram {
             say("message", SystemClock().now())
             await participation.finish()
         } else {
-            let input = SerialThread(name: "input")
+            let input = AwaitedInputLines()
             let orders = BenchOrders(in: group) { print($0) }
-            while let order = await input.run({ readLine() }) {
+            while let order = await input.next() {
                 switch order {
                 case "own":
                     say("asked", SystemClock().now())
@@ -100,9 +100,9 @@ enum BenchParticipantProgram {
         let group = try await BackendRegistry.bundled().open(
             arguments.backend, as: SessionDescription(role: arguments.role, name: "bench"))
         let orders = BenchOrders(in: group) { print($0) }
-        let input = SerialThread(name: "input")
+        let input = AwaitedInputLines()
         say("ready")
-        while let order = await input.run({ readLine() }) { try await answer(order, orders) }
+        while let order = await input.next() { try await answer(order, orders) }
         await group.close()
     }
 
@@ -117,12 +117,16 @@ enum BenchParticipantProgram {
     private static func serve(_ arguments: BenchArguments) async throws {
         #if ZMQ
             let group = arguments.backend
+            let endpoint = try HubEndpoint(group.settings["zmq.endpoint"] ?? "")
+            var keys: CurveHubKeys?
+            if case .tcp = endpoint { keys = try makeKeys(of: group, in: arguments.directory) }
             let hub = try await Hub.start(
                 HubOptions(
                     group: group.group,
                     storage: .files(
                         directory: group.directory, FileGroupOptions(durability: group.durability ?? .process)),
-                    endpoints: [HubEndpoint(group.settings["zmq.endpoint"] ?? "")]))
+                    endpoints: [endpoint], keys: keys))
+            if let keys { print("at \(hub.endpoints[0]) \(keys.own.publicKey)") }
             say("ready")
             await waitForEndOfInput()
             await hub.stop()
@@ -131,9 +135,18 @@ enum BenchParticipantProgram {
         #endif
     }
 
+    #if ZMQ
+        /// Lets in the holder of the key of the group's directory, and that of another one, `flood.key`.
+        private static func makeKeys(of group: BackendConfiguration, in directory: String) throws -> CurveHubKeys {
+            let (own, flood) = (try KeyFile.pair(ofGroup: group.directory, making: true), try CurveKeyPair.generate())
+            try KeyFile.write(secretKeyOf: flood, to: directory + "/flood.key")
+            return try CurveHubKeys(own: own, clients: [own.publicKey, flood.publicKey])
+        }
+    #endif
+
     private static func waitForEndOfInput() async {
-        let input = SerialThread(name: "input")
-        while await input.run({ readLine() }) != nil {}
+        let input = AwaitedInputLines()
+        while await input.next() != nil {}
     }
 
     private static func answer(_ order: String, _ orders: BenchOrders) async throws {
@@ -156,7 +169,8 @@ enum BenchParticipantProgram {
             design.message(callID, by: core)
             return say("message", SystemClock().now())
         }
-        while let order = readLine() {
+        var input = InputLines()
+        while let order = input.next() {
             guard order == "own" else { continue }
             say("asked", SystemClock().now())
             design.own(asMain: arguments.role == .main)

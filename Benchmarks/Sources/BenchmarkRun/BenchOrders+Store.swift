@@ -80,4 +80,20 @@ extension BenchOrders {
         }
         return samples
     }
+
+    /// Returns when nothing of those before is under way.
+    func flood(_ count: Int) async {
+        let former = tasks.withLock { tasks in
+            defer { tasks = [] }
+            return tasks
+        }
+        for task in former { task.cancel() }
+        for task in former { _ = await task.result }
+        for index in 0..<count {
+            begin(on: group.deliveryExecutor) { [group] in
+                let key = try Key("bench/flood-\(index)")
+                while !Task.isCancelled { try await group.put(key, Self.value(Self.valueByteCount)) }
+            }
+        }
+    }
 }

@@ -43,6 +43,7 @@ package final class BenchOrders: Sendable {
     /// | `watch` | watches key COUNT of a herd, and counts | nothing |
     /// | `seen` | | how many changes that watch has delivered |
     /// | `herd` | puts to the NUMBER keys of a herd in turn | the time of each |
+    /// | `flood` | puts all the time from so many tasks at once, in place of those before | nothing |
     ///
     /// - Returns: Nil for a word that is none of these.
     package func obey(_ order: String) async throws -> [Double]? {
@@ -73,6 +74,9 @@ package final class BenchOrders: Sendable {
             return []
         case "seen": return [Double(seenCount.load(ordering: .relaxed))]
         case "herd": return try await whereHeard { try await self.drive(count, herd: number ?? 1) }
+        case "flood":
+            await flood(count)
+            return []
         default: return nil
         }
     }

@@ -57,14 +57,34 @@ int clinux_attribute(const char *path, const char *name, void *value, size_t cou
 int clinux_open_process(pid_t process);
 int clinux_signal_process(int process_descriptor, int signal);
 
-/// Starts a program; gives its process number. It takes all signals as a program of a shell
-/// does, and has these descriptors as its own from 0 on, and no others: `streams` are numbers from `count` on.
+/// Leaves the terminal and the process group of the parent.
+#define CLINUX_OWN_SESSION 1
+/// Has the streams of this process and the signals that it ignores, and inherits as any child does. Otherwise it has the
+/// given descriptors alone, from 0 on, and ignores no signal.
+#define CLINUX_KEEPS_STREAMS 2
+/// The kernel kills it when the thread that starts it is gone, from its first instruction on.
+#define CLINUX_ENDS_WITH_THREAD 4
+/// Stops before it becomes the program, as by SIGSTOP. For tests: a release build has no such place.
+#define CLINUX_STOPS_BEFORE_EXEC 8
+
+/// Why a child did not become the program.
+struct clinux_start_failure {
+    /// The call that failed: a literal of this program.
+    const char *call;
+    int number;
+};
+
+/// Starts a program, in which no signal is blocked; gives its process number, and does not wait until it runs. When
+/// it does, all descriptors for writing to `report` are closed. When that fails, a `clinux_start_failure` is written there
+/// and the child ends, with status 127 where the program is not there, else 126.
 ///
+/// - streams: Numbers from `count` on.
 /// - directory: Where it works; null for the directory of its parent.
-/// - own_session: Whether it leaves the terminal and the process group of its parent.
+/// - options: The sum of the above.
+/// - report: The end of a pipe that is written, a number from `count` on, closed in programs that are started.
 int clinux_start_program(
     const char *path, char *const *arguments, char *const *environment, const int *streams, int count,
-    const char *directory, bool own_session);
+    const char *directory, int options, int report);
 /// Waits for the end of a child; its exit status, or 128 and the number of the signal that ended it.
 int clinux_wait_for_child(pid_t process);
 /// Waits for the end of a child; its exit status, or 0 and the number of the signal that ended it.
@@ -205,14 +225,13 @@ int clinux_take_ready(int set, uint64_t *keys, int count);
 
 /// How many signals there are.
 #define CLINUX_SIGNAL_COUNT 64
+/// The signals that this process ignores, the first one in the lowest bit.
+uint64_t clinux_ignored_signals(void);
 /// The signals that were ignored and blocked when this process began, the first one in the lowest bit.
 void clinux_started_signals(uint64_t *ignored, uint64_t *blocked);
 /// Has signals ignored and blocked, and all others do what they do by default. For what is about to become another
 /// program.
 void clinux_set_signals(uint64_t ignored, uint64_t blocked);
-/// Starts a program with this process's streams, directory and process group. No signal is blocked in it. Gives the
-/// process number.
-int clinux_start_attended(const char *path, char *const *arguments, char *const *environment);
 /// Waits until a child has ended, and leaves its number to it.
 int clinux_wait_for_end(pid_t process);
 /// Has the kernel kill this process when the thread that started it is gone. Gives -ESRCH when it is gone already.

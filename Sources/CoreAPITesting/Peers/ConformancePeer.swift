@@ -1,5 +1,6 @@
 public import CoreAPI
 internal import Glibc
+internal import Platform
 
 /// The second process of a case: a program of a few lines that calls ``serve()``.
 ///
@@ -61,27 +62,5 @@ public struct ConformancePeer: Sendable {
     private static func answer(_ line: String) -> Bool {
         let bytes = Array((line + "\n").utf8)
         return write(STDOUT_FILENO, bytes, bytes.count) == bytes.count
-    }
-}
-
-/// The lines of the standard input. Not by `readLine()`: a peer that a storm of signals had interrupted in it was found to spin
-/// there for ever, in `getdelim`.
-private struct InputLines {
-    private var bytes: [UInt8] = []
-
-    mutating func next() -> String? {
-        var searched = 0
-        while true {
-            if let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-                defer { bytes.removeSubrange(...end) }
-                return String(decoding: bytes[..<end], as: UTF8.self)
-            }
-            searched = bytes.count
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            let count = read(STDIN_FILENO, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return nil }
-            bytes += buffer[..<count]
-        }
     }
 }

@@ -89,7 +89,7 @@ package final class Peer: Sendable {
     package func signal(_ signal: Int32) { process.signal(signal) }
 
     /// Kills it and waits until it is gone, if that has not happened yet.
-    package func killNow() { process.killNow() }
+    package func killNow() async { await process.killNow() }
 
     /// Waits until it has stopped itself.
     package func stopped(timeout: Duration = TestTimeout.usual) async throws {

@@ -75,7 +75,9 @@ extension CommandFailure {
             default: Settings.stateDirectory
             }
         let found = try resolution.find(setting.erased)
-        let place = found.map { "\($0.origin): \(setting.name) is “\($0.text)”" } ?? "\(setting.name) is not set, so it has its default"
+        let place =
+            found.map { "\($0.origin): \(setting.name) is “\($0.text)”" }
+            ?? "\(setting.name) is not set, so it has its default"
         // A path that is no path is the configuration's fault, not that of the command's arguments.
         let status = failure.status == .usage ? .configuration : failure.status
         let group = try resolution.value(Settings.group)

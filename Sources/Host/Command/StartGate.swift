@@ -35,6 +35,7 @@ enum StartGate {
 
     /// Goes through; returns only where this program goes on, with the arguments that then are its own.
     static func pass(_ arguments: inout [[UInt8]]) {
+        FailPoint.hit("gate.begin")
         let words = arguments.prefix(5).map { String(decoding: $0, as: UTF8.self) }
         guard arguments.count > 5, let parent = Int32(words[1]), let way = Way(rawValue: words[2]) else {
             StandardError.write("sharedcore: “\(name)” is for sharedcore itself")

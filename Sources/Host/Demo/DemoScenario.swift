@@ -152,6 +152,7 @@ struct DemoScenario: Sendable {
                 tally.add(line)
                 try await reporter.tell(line, of: name)
             })
+        if let complaint = result.complaint { try await reporter.tell("✗ \(name) \(complaint)") }
         switch result.end {
         case .exited(ExitStatus.success.rawValue), .exited(ExitStatus.no.rawValue): break
         default: try await reporter.tell("✗ \(name) ended badly: \(result.end.sentence)")

@@ -47,7 +47,7 @@ final class ExclusiveProgram: Sendable {
                 if case .starting(let signals) = state { return signals }
                 return []
             }
-            for signal in missed { program.signal(signal) }
+            for signal in missed { Self.pass(signal, to: program) }
             return program.pid
         } catch {
             state.withLock { $0 = .over }
@@ -69,8 +69,14 @@ final class ExclusiveProgram: Sendable {
             case .over: return (nil, true)
             }
         }
-        program.0?.signal(number)
+        if let running = program.0 { Self.pass(number, to: running) }
         return program.1
+    }
+
+    private static func pass(_ number: Int32, to program: AttendedProgram) {
+        program.signal(number)
+        // In case it is stopped, so that it can hear.
+        if [SIGTERM, SIGHUP, SIGINT, SIGQUIT].contains(number) { program.signal(SIGCONT) }
     }
 
     /// Takes note of a signal that the terminal sends to all that run. While it is being started there may be nothing yet to

@@ -14,24 +14,28 @@
 
         /// Time after which the file is read again without an event: where no event tells of changes, as of a file that
         /// is mounted into a container, and where the system has no inotify instance left.
-        private static let longestPause = Duration.seconds(60)
+        static let longestPause = Duration.seconds(60)
         private static let unwatchedPause = Duration.seconds(1)
 
         /// - Parameters:
         ///   - path: The absolute path of the list.
         ///   - patience: How long a program may have the list open for writing until that is said.
-        init(of path: String, logger: Logger, patience: Duration = .seconds(5)) throws(SystemCallError) {
+        ///   - longestPause: After which time the list is read without an event.
+        init(
+            of path: String, logger: Logger, patience: Duration = .seconds(5), longestPause: Duration = longestPause
+        ) throws(SystemCallError) {
             let stopping = try EventCounter()
             self.stopping = stopping
             let (changes, source) = AsyncStream.makeStream(
                 of: [String: ClientRights].self, bufferingPolicy: .bufferingNewest(1))
             self.changes = changes
             let slash = path.lastIndex(of: "/") ?? path.startIndex
-            let directory = try Directory(path: slash > path.startIndex ? String(path[..<slash]) : "/")
+            // Behind a link there is no directory to watch, though the list is read there.
+            let directory = try? Directory(path: slash > path.startIndex ? String(path[..<slash]) : "/")
             let instance = try? FileEvents()
-            let events = (try? instance?.watchCompletions(in: directory)) == nil ? nil : instance
+            let events = directory.flatMap { try? instance?.watchCompletions(in: $0) } == nil ? nil : instance
             let descriptors = [stopping.descriptor] + (events.map { [$0.descriptor] } ?? [])
-            let pause = events == nil ? Self.unwatchedPause : Self.longestPause
+            let pause = events == nil ? Self.unwatchedPause : longestPause
             try OwnedThread.start("sc-hub-clients") {
                 let clock = SystemClock()
                 var (known, problem): ([String: ClientRights]?, String?)

@@ -59,11 +59,18 @@ extension TestProcess {
 struct PushResult: Sendable {
     /// What it printed.
     var line: ExecutorLine?
+    /// The last line that it printed and that is no ``ExecutorLine``, such as one about an error.
+    var unreadable: String?
     /// How it ended.
     let end: ProgramEnd
 
     /// Whether it was killed, by the scenario, by itself or by a Main.
     var wasKilled: Bool { end == .killed(by: 9) }
+
+    /// Says that it printed a line that is no ``ExecutorLine``; nil where it did not.
+    var complaint: String? {
+        unreadable.map { "printed what is no line of an Executor: \(ValueText.oneLine($0))" }
+    }
 }
 
 extension ParticipantDriver {
@@ -81,14 +88,18 @@ extension ParticipantDriver {
         let faults = Task { await body(process) }
         do {
             var last: ExecutorLine?
+            var unreadable: String?
             while let text = try await process.nextLine() {
-                let line = try ExecutorLine(printed: text)
+                guard let line = try? ExecutorLine(printed: text) else {
+                    unreadable = text
+                    continue
+                }
                 try await show(line)
                 last = line
             }
             faults.cancel()
             await faults.value
-            return PushResult(line: last, end: await process.end())
+            return PushResult(line: last, unreadable: unreadable, end: await process.end())
         } catch {
             faults.cancel()
             await faults.value

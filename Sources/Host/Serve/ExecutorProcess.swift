@@ -43,7 +43,7 @@ final class ExecutorProcess: Sendable {
     private let signal: Signalling
     private let start: BootInstant
     private let state: Mutex<State>
-    private let outcome = Outcome<ExecutorEnd>()
+    private let outcome = Promise<ExecutorEnd>()
 
     private init(
         _ program: StartedProgram, _ handle: ProcessHandle, output: OpenFile, bell: EventCounter,
@@ -90,7 +90,8 @@ final class ExecutorProcess: Sendable {
             program.path, program.arguments, variables: program.variables,
             streams: [input, pipe.input, try OpenFile.standardError()],
             // So that what it leaves behind in its process group can be ended with it.
-            ownSession: true, omitting: ServiceNotifier.variables.union(LaunchMark.Role.allCases.map(\.variable)))
+            ownSession: true, endsWithThread: true,
+            omitting: ServiceNotifier.variables.union(LaunchMark.Role.allCases.map(\.variable)))
         do throws(SystemCallError) {
             guard let identity = ProcessIdentity(of: started.pid) else {
                 throw SystemCallError("read", number: SystemCallError.unsupportedOperation, at: "/proc/\(started.pid)")
@@ -193,10 +194,9 @@ final class ExecutorProcess: Sendable {
         let duration = start.duration(to: clock.now())
         let budget = state.withLock { $0.budget }
         let killing = budget.killing ?? (killedByCage ? .memory(budget.limits.memory ?? 0) : nil)
-        outcome.settle {
+        outcome.fulfil(
             ExecutorEnd(
                 status: status, warning: budget.warning, killing: status == 137 ? killing : nil, duration: duration,
-                line: line)
-        }
+                line: line))
     }
 }

@@ -94,6 +94,7 @@ final class Soak: Sendable {
             let result = try await driver.push(
                 mail.callID, as: "push \(mail.number)", failPoint: fault.failPoint,
                 during: { await self.inject(fault, into: $0) })
+            if let complaint = result.complaint { return complain("\(mail.callID) \(complaint)") }
             if let line = result.line, line.event == "message", line.text != mail.text {
                 return complain("\(mail.callID) got the text of another: \(line.text ?? "none")")
             }
@@ -124,6 +125,7 @@ final class Soak: Sendable {
         note { $0.pushes += 1 }
         let result = try await driver.push(
             mail.callID, as: "push \(mail.number) again", during: { await self.inject(.spared, into: $0) })
+        if let complaint = result.complaint { complain("\(mail.callID) \(complaint)") }
         if result.wasKilled { noteKill(of: .spared) }
         if result.line?.event == "message" { note { $0.duplicates += 1 } }
     }

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CoreAPI
 internal import Glibc
 
 /// A program that this process has started in its own place, with its streams and in its process group, and whose end it
@@ -6,7 +7,7 @@ internal import Glibc
 package final class AttendedProgram: Sendable {
     /// Its process number.
     package let pid: Int32
-    private let status = Outcome<Int32>()
+    private let status = Promise<Int32>()
 
     private init(pid: Int32) {
         self.pid = pid
@@ -24,24 +25,16 @@ package final class AttendedProgram: Sendable {
         _ path: String, _ arguments: [[UInt8]]
     ) async throws(SystemCallError) -> AttendedProgram {
         try await OwnedThread.start("command") { () throws(SystemCallError) in
-            AttendedProgram(pid: try spawn(path, arguments))
+            AttendedProgram(pid: try StartedProgram(inPlaceOfThis: path, arguments).pid)
         } then: { program in
             program.attend()
-        }
-    }
-
-    private static func spawn(_ path: String, _ arguments: [[UInt8]]) throws(SystemCallError) -> Int32 {
-        let words = ([Array(path.utf8)] + arguments).map(\.duplicatedCString)
-        defer { for word in words { free(word) } }
-        return try SystemCall.negated("posix_spawn", at: path) {
-            clinux_start_attended(path, words + [nil], environ)
         }
     }
 
     /// Waits for the end without reaping, so that the reaping is done under the lock: until then the number means it.
     private func attend() {
         while clinux_wait_for_end(pid) == -EINTR {}
-        status.settle { clinux_wait_for_child(pid) }
+        status.fulfil(clinux_wait_for_child(pid))
     }
 
     /// Sends it a signal, by its number.

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Synchronization
 
 /// A child process that is driven by lines: what it is sent, what it prints, its signals and its end. It is killed with the
-/// last reference to it.
+/// last reference to it, and by the kernel with this process, also while it is stopped.
 ///
 /// Its input and its output are one socket, so that a write to a process that has ended is an error and not a signal.
 ///
@@ -28,6 +28,8 @@ package final class ChildProcess: Sendable {
         var isRead = false
         /// How it ended. Until this is known the process is not reaped, so that its number means it.
         var end: ProgramEnd?
+        /// How many sends wait for room in the socket.
+        var waitingSends = 0
         /// Whether it stays a zombie until the last reference goes.
         var staysZombie = false
         var waiting: [CheckedContinuation<ProgramEnd, Never>] = []
@@ -39,6 +41,8 @@ package final class ChildProcess: Sendable {
         let process: ProcessHandle
         let connection: OpenFile
         let state = Mutex(State())
+        /// Sends what the socket had no room for.
+        let sender = SerialThread(name: "child's input")
 
         init(_ program: StartedProgram, _ process: ProcessHandle, _ connection: OpenFile) {
             self.program = program
@@ -71,26 +75,26 @@ package final class ChildProcess: Sendable {
         _ = try SystemCall.run("socketpair", at: program) { socketpair(AF_UNIX, type, 0, &ends) }
         let connection = OpenFile(owning: ends[0], path: "connection with \(program)")
         let output = OpenFile(owning: ends[1], path: "output of \(program)")
-        let started = try StartedProgram(
-            Self.path(of: program), arguments, variables: environment.compactMapValues { $0 },
-            streams: [
-                input ? output : OpenFile(path: "/dev/null", .read), output, Self.standardError(appendedTo: errors),
-            ], directory: nil, ownSession: ownSession, omitting: Set(environment.keys))
-        do throws(ProcessUnreachable) {
-            guard let identity = ProcessIdentity(of: started.pid) else { throw .dead }
-            content = Content(started, try ProcessHandle(identity), connection)
-        } catch {
-            started.kill()
-            _ = try started.waitForEnd()
-            throw SystemCallError("pidfd_open", number: ESRCH, at: "process \(started.pid)")
+        let errorOutput = try Self.standardError(appendedTo: errors)
+        let standardInput = input ? output : try OpenFile(path: "/dev/null", .read)
+        // The kernel kills a child with the thread that started it: this one lives as long as the child.
+        content = try OwnedThread.start("child process") { () throws(SystemCallError) in
+            let started = try StartedProgram(
+                Self.path(of: program), arguments, variables: environment.compactMapValues { $0 },
+                streams: [standardInput, output, errorOutput], directory: nil, ownSession: ownSession,
+                endsWithThread: true, omitting: Set(environment.keys))
+            do throws(ProcessUnreachable) {
+                guard let identity = ProcessIdentity(of: started.pid) else { throw .dead }
+                return Content(started, try ProcessHandle(identity), connection)
+            } catch {
+                started.kill()
+                _ = try started.waitForEnd()
+                throw SystemCallError("pidfd_open", number: ESRCH, at: "process \(started.pid)")
+            }
+        } then: {
+            Self.follow($0)
         }
         isGroup = ownSession
-        do throws(SystemCallError) {
-            try OwnedThread.start("child \(started.pid)") { [content] in Self.follow(content) }
-        } catch {
-            killNow()
-            throw error
-        }
     }
 
     deinit {
@@ -125,26 +129,50 @@ package final class ChildProcess: Sendable {
     /// All lines that it has printed so far.
     package var lines: [String] { content.state.withLock(\.lines) }
 
-    /// Sends lines. Blocks while the process has too many unread ones.
+    /// Sends lines. Does not block: while the process has too many unread ones, a thread waits to send the rest.
     ///
     /// - Throws: With EPIPE, or ECONNRESET where it left lines unread, when it has ended or closed its input.
     package func send(_ lines: String...) throws(SystemCallError) { try send(lines) }
 
     package func send(_ lines: [String]) throws(SystemCallError) {
         let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
-        var done = 0
-        while done < bytes.count {
-            done += try SystemCall.run("send", at: "process \(pid)") {
-                bytes[done...].withUnsafeBytes {
-                    Glibc.send(content.connection.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        let connection = content.connection
+        try content.state.withLock { state throws(SystemCallError) in
+            var done = 0
+            do throws(SystemCallError) {
+                // Nothing overtakes what waits.
+                while state.waitingSends == 0, done < bytes.count {
+                    done += try Self.send(bytes[done...], to: connection, Int32(MSG_DONTWAIT))
                 }
+            } catch  where error.number == EAGAIN {}
+            guard done < bytes.count else { return }
+            state.waitingSends += 1
+            content.sender.submit { [content, done] in
+                var done = done
+                // A process that ends meanwhile reads no more; its end is told.
+                while done < bytes.count, let count = try? Self.send(bytes[done...], to: connection, 0) {
+                    done += count
+                }
+                content.state.withLock { $0.waitingSends -= 1 }
             }
         }
     }
 
-    /// Lets it read the end of its input.
+    private static func send(
+        _ bytes: ArraySlice<UInt8>, to connection: OpenFile, _ flags: Int32
+    ) throws(SystemCallError) -> Int {
+        try SystemCall.run("send", at: connection.path) {
+            bytes.withUnsafeBytes {
+                Glibc.send(connection.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | flags)
+            }
+        }
+    }
+
+    /// Lets it read the end of its input, after all that was sent.
     package func closeInput() {
-        shutdown(content.connection.descriptor, Int32(SHUT_WR))
+        content.sender.submit { [connection = content.connection] in
+            shutdown(connection.descriptor, Int32(SHUT_WR))
+        }
     }
 
     /// Waits for the first line that was not returned yet.
@@ -203,7 +231,9 @@ package final class ChildProcess: Sendable {
     package func signal(_ number: Int32) {
         // The process is reaped under the same lock, so the number cannot be another process's by now.
         content.state.withLock { state in
-            if state.end == nil { Glibc.kill(isGroup ? -pid : pid, number) }
+            guard state.end == nil else { return }
+            // One that has not become its program yet may not have its group yet.
+            if !isGroup || Glibc.kill(-pid, number) != 0 { Glibc.kill(pid, number) }
         }
     }
 
@@ -231,10 +261,11 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Kills it and returns when it is reaped. Blocks for as long as the system takes to end it.
-    package func killNow() {
+    /// Kills it and returns when it is reaped.
+    package func killNow() async {
         signal(SIGKILL)
-        while !Poll.wait(for: [content.process.descriptor], timeout: nil)[0] {}
+        _ = await end()
+        // One that was killed to stay a zombie is not reaped by then.
         content.state.withLock { Self.reap(content.program, &$0) }
     }
 
@@ -259,9 +290,14 @@ package final class ChildProcess: Sendable {
                 for: [content.process.descriptor] + (isOpen ? [content.connection.descriptor] : []), timeout: nil)
             // By then the socket has all that the process itself wrote. A child that it left is not waited for.
             let hasEnded = ready[0]
-            if isOpen, hasEnded || ready[1] { isOpen = receive(&rest, content) }
-            if hasEnded { break }
+            if isOpen, ready[1] { isOpen = receive(&rest, content) }
+            if hasEnded {
+                if isOpen { receiveRest(&rest, content) }
+                break
+            }
         }
+        // A send that waits for a process that it left waits no more.
+        shutdown(content.connection.descriptor, Int32(SHUT_WR))
         let (readers, waiting, end) = content.state.withLock { state in
             if !state.staysZombie { reap(content.program, &state) }
             state.isRead = true
@@ -272,24 +308,32 @@ package final class ChildProcess: Sendable {
         for continuation in waiting { continuation.resume(returning: end ?? .killed(by: SIGKILL)) }
     }
 
-    /// Takes in what has come.
+    /// Takes in what has come, one buffer at most, so that the end of the process is seen although a process that it left
+    /// writes without pause.
     ///
     /// - Returns: Whether more can come.
     private static func receive(_ rest: inout [UInt8], _ content: Content) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = recv(content.connection.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return count < 0 && errno == EAGAIN }
-            // Only what is new is looked through: a line may have megabytes.
-            var pieces = buffer[..<count].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
-            while pieces.count > 1, let piece = pieces.popFirst() {
-                let line = String(decoding: rest + piece, as: UTF8.self)
-                rest = []
-                add(line, content)
-            }
-            rest += pieces.first ?? []
+        let count = recv(content.connection.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
+        // Only what is new is looked through: a line may have megabytes.
+        var pieces = buffer[..<count].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
+        while pieces.count > 1, let piece = pieces.popFirst() {
+            let line = String(decoding: rest + piece, as: UTF8.self)
+            rest = []
+            add(line, content)
         }
+        rest += pieces.first ?? []
+        return true
+    }
+
+    /// Takes in what the socket has at the time of the call, when the process has ended, and no more: a process that it left
+    /// may write on.
+    private static func receiveRest(_ rest: inout [UInt8], _ content: Content) {
+        var count: Int32 = 0
+        guard ioctl(content.connection.descriptor, UInt(FIONREAD), &count) == 0 else { return }
+        // Each turn takes a whole buffer, or all that was there.
+        for _ in 0..<(Int(count) / (64 << 10) + 1) where !receive(&rest, content) { return }
     }
 
     private static func add(_ line: String, _ content: Content) {

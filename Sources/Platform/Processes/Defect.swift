@@ -11,6 +11,8 @@ package enum Defect: Hashable, Sendable {
     case blindPublication
     /// A writer that is frozen under the lock is waited for.
     case endlessPatience
+    /// A writer that is passed over again and again gives no sign of life.
+    case silentWriter
     /// A compaction leaves the old journal open.
     case unsealedCompaction
     /// A reader takes the place that it has come to for the published end.

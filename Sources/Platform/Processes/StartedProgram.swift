@@ -6,8 +6,15 @@ package struct StartedProgram: Sendable {
     /// Its process number, which means this program until its end was waited for.
     package let pid: Int32
 
+    /// How long a start waits for a child to become its program.
+    package static let startTimeout = Duration.seconds(1)
+
     /// Starts a program. It gets no descriptor but its streams, and no signal is blocked in it, also where the calling thread
     /// blocks some.
+    ///
+    /// Returns when the program runs, and after ``startTimeout`` also when the child has not become it yet, because it is
+    /// stopped or the machine is slow. Such a child counts as started: it can be sent signals, and where it cannot become
+    /// the program it ends with status 127, if a file is not there, or 126.
     ///
     /// - Parameters:
     ///   - path: The program's absolute path.
@@ -16,10 +23,12 @@ package struct StartedProgram: Sendable {
     ///   - streams: Its descriptors, from 0 on.
     ///   - directory: Where it works; nil for the working directory of this process.
     ///   - ownSession: Whether it leaves this process's terminal and group, as a daemon does.
+    ///   - endsWithThread: Whether the kernel kills it when the calling thread is gone, and so with this process.
     ///   - omitted: Variables of this process's environment that are none of its business.
     package init(
         _ path: String, _ arguments: [String], variables: [String: String] = [:], streams: [OpenFile],
-        directory: String? = "/", ownSession: Bool = false, omitting omitted: Set<String> = []
+        directory: String? = "/", ownSession: Bool = false, endsWithThread: Bool = false,
+        omitting omitted: Set<String> = []
     ) throws(SystemCallError) {
         var duplicates: [OpenFile] = []
         for stream in streams {
@@ -32,12 +41,65 @@ package struct StartedProgram: Sendable {
         let words = ([path] + arguments).map { strdup($0) }
         let pairs = Self.environment(with: variables, without: omitted).map(\.duplicatedCString)
         defer { for word in words + pairs { free(word) } }
-        pid = try SystemCall.negated("posix_spawn", at: path) {
-            clinux_start_program(
-                path, words + [nil], pairs + [nil], duplicates.map(\.descriptor), Int32(duplicates.count), directory,
-                ownSession)
-        }
+        pid = try Self.start(
+            path, words, pairs, duplicates.map(\.descriptor), directory: directory,
+            (ownSession ? CLINUX_OWN_SESSION : 0) | (endsWithThread ? CLINUX_ENDS_WITH_THREAD : 0))
         withExtendedLifetime(duplicates) {}
+    }
+
+    /// Starts a program with this process's streams, in its directory and process group. The kernel kills it when the
+    /// calling thread is gone. Otherwise as ``init(_:_:variables:streams:directory:ownSession:endsWithThread:omitting:)``.
+    ///
+    /// - Parameter arguments: What it is given, byte by byte and without its own name.
+    init(inPlaceOfThis path: String, _ arguments: [[UInt8]]) throws(SystemCallError) {
+        let words = ([Array(path.utf8)] + arguments).map(\.duplicatedCString)
+        let pairs = Self.environment(with: [:]).map(\.duplicatedCString)
+        defer { for word in words + pairs { free(word) } }
+        pid = try Self.start(path, words, pairs, [], directory: nil, CLINUX_KEEPS_STREAMS | CLINUX_ENDS_WITH_THREAD)
+    }
+
+    private static func start(
+        _ path: String, _ words: [UnsafeMutablePointer<CChar>?], _ pairs: [UnsafeMutablePointer<CChar>?],
+        _ streams: [Int32], directory: String?, _ options: Int32
+    ) throws(SystemCallError) -> Int32 {
+        let (pid, report) = try fork(path, words, pairs, streams, directory: directory, options)
+        guard let failure = failure(in: report) else { return pid }
+        // It is about to end, unless it is stopped.
+        Glibc.kill(pid, SIGKILL)
+        _ = try SystemCall.negated("waitpid", at: "process \(pid)") { clinux_wait_for_child(pid) }
+        throw SystemCallError(String(cString: failure.call), number: failure.number, at: path)
+    }
+
+    /// Makes the child. When this returns, only the child has the end of its report that is written.
+    private static func fork(
+        _ path: String, _ words: [UnsafeMutablePointer<CChar>?], _ pairs: [UnsafeMutablePointer<CChar>?],
+        _ streams: [Int32], directory: String?, _ options: Int32
+    ) throws(SystemCallError) -> (pid: Int32, report: OpenFile) {
+        let pipe = try Pipe()
+        let count = Int32(streams.count)
+        let report = OpenFile(
+            owning: try SystemCall.negated("fcntl(F_DUPFD_CLOEXEC)", at: "pipe") {
+                clinux_duplicate(pipe.input.descriptor, count)
+            }, path: "pipe")
+        let stops = FailPoint.failure(of: "start.beforeExec", at: path) == nil ? 0 : CLINUX_STOPS_BEFORE_EXEC
+        let pid = try SystemCall.negated("fork", at: path) {
+            clinux_start_program(
+                path, words + [nil], pairs + [nil], streams, count, directory, options | stops, report.descriptor)
+        }
+        return (pid, pipe.output)
+    }
+
+    /// Waits until a child has become its program, or says why it does not, for ``startTimeout`` at most.
+    private static func failure(in report: OpenFile) -> clinux_start_failure? {
+        let clock = ContinuousClock()
+        let end = clock.now.advanced(by: startTimeout)
+        while !Poll.wait(for: [report.descriptor], timeout: clock.now.duration(to: end))[0] {
+            // A signal to this thread ends the wait early.
+            if clock.now >= end { return nil }
+        }
+        var failure = clinux_start_failure()
+        let size = MemoryLayout<clinux_start_failure>.size
+        return read(report.descriptor, &failure, size) == size ? failure : nil
     }
 
     /// Ends it at once. Only before its end was waited for, when its number still means it.

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// A named thread of our own, for what blocks and so has no place on the cooperative pool. It takes no signals.
 package enum OwnedThread {
@@ -57,6 +58,36 @@ package enum OwnedThread {
             }
         }
         return try result.get()
+    }
+
+    /// Starts a thread, and returns what its beginning gives; it goes on with that. Blocks while the thread begins, so it is
+    /// for beginnings that are short.
+    ///
+    /// - Throws: What the beginning throws, or as ``start(_:_:)``.
+    package static func start<Value: Sendable>(
+        _ name: String, beginning: @escaping @Sendable () throws(SystemCallError) -> Value,
+        then: @escaping @Sendable (Value) -> Void
+    ) throws(SystemCallError) -> Value {
+        let begun = try Begun<Value>()
+        try start(name) {
+            let result = Result { () throws(SystemCallError) in try beginning() }
+            begun.result.withLock { $0 = result }
+            begun.event.raise()
+            if case .success(let value) = result { then(value) }
+        }
+        while true {
+            _ = Poll.wait(for: [begun.event.descriptor], timeout: nil)
+            if let result = begun.result.withLock({ $0 }) { return try result.get() }
+        }
+    }
+
+    private final class Begun<Value: Sendable>: Sendable {
+        let event: EventCounter
+        let result = Mutex<Result<Value, SystemCallError>?>(nil)
+
+        init() throws(SystemCallError) {
+            event = try EventCounter()
+        }
     }
 
     private final class Start: Sendable {

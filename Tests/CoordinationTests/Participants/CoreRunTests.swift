@@ -35,7 +35,7 @@ struct CoreRunTests {
 
     @Test("a core that is told to stop before it starts has not failed")
     func stoppedWhilePreparing() async throws {
-        let gate = Latch()
+        let gate = Promise<Void>()
         // What was asked and answered before the stop does not matter any more.
         let run = try await run(.idle(in: World())) { await gate.pass() }
         try await eventually("it prepares") { gate.waiterCount == 1 }

@@ -11,7 +11,7 @@ struct ParticipantTests {
     @Test("several that begin at once, and fail at once, begin anew as one")
     func beginsOnce() async throws {
         let group = try await MemorySpace().open("group", as: SessionDescription(role: .main))
-        let gate = Latch()
+        let gate = Promise<Void>()
         let watches = Box(0)
         let store = UnwatchableStore(group: group) { () async throws(SharedCoreError) in
             let number = watches.update { watches in

@@ -146,7 +146,7 @@ struct PreparationTests {
     @Test("one that is begun at once leaves the look to what it is begun for")
     func givesWay() async throws {
         let owner = try await own(.executor)
-        let gate = Latch()
+        let gate = Promise<Void>()
         let (looks, begun) = (Box(0), Box(0))
         let store = try await store { made, _ in
             if made == .sessions { looks.update { $0 += 1 } } else { await gate.pass() }

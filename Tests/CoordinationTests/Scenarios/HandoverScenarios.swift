@@ -136,7 +136,7 @@ struct HandoverScenarios {
         options.handoverTimeout = .milliseconds(300)
         options.stopTimeout = .milliseconds(300)
         let world = World(options: options)
-        let stuck = Latch()
+        let stuck = Promise<Void>()
         var script = ScriptedCore.Script()
         script.stop = stuck
         let executor = try await world.executor(script: script)
@@ -156,7 +156,7 @@ struct HandoverScenarios {
     @Test("C3: an Executor whose core takes its time to stop is not killed at the deadline, and its last word is heard")
     func slowStopIsAwaited() async throws {
         let world = World(options: Self.brisk)
-        let farewell = Latch()
+        let farewell = Promise<Void>()
         var script = ScriptedCore.Script()
         script.stop = farewell
         let executor = try await world.executor(script: script)
@@ -189,8 +189,8 @@ struct HandoverScenarios {
     @Test("C3: a critical section that was entered before the request is finished first")
     func criticalSectionIsFinished() async throws {
         let world = World()
-        let work = Latch()
-        let entered = Latch()
+        let work = Promise<Void>()
+        let entered = Promise<Void>()
         var script = ScriptedCore.Script()
         let left = Box(false)
         script.onStart = { context in
@@ -224,7 +224,7 @@ struct HandoverScenarios {
     func criticalSectionIsRefusedAfterTheRequest() async throws {
         let world = World()
         let contexts = Box<[CoreContext]>([])
-        let stuck = Latch()
+        let stuck = Promise<Void>()
         var script = ScriptedCore.Script()
         script.onStart = { context in contexts.update { $0.append(context) } }
         script.stop = stuck
@@ -391,7 +391,7 @@ struct HandoverScenarios {
         first.process.stop()
         world.server.receive(try .text("call-1"))
         // Its core takes its time to stop, so that the first Main runs again while the second waits.
-        let stop = Latch()
+        let stop = Promise<Void>()
         var script = ScriptedCore.Script()
         script.stop = stop
         let executor = try await world.executor(script: script)
@@ -442,7 +442,7 @@ struct HandoverScenarios {
         var options = CoordinationOptions.patient
         options.stopTimeout = .milliseconds(300)
         let world = World(options: options)
-        let stuck = Latch()
+        let stuck = Promise<Void>()
         var script = ScriptedCore.Script()
         script.stop = stuck
         world.server.receive(try .text("call-1"))
@@ -474,7 +474,7 @@ struct HandoverScenarios {
         var options = CoordinationOptions.patient
         options.stopTimeout = .milliseconds(300)
         let world = World(options: options)
-        let stuck = Latch()
+        let stuck = Promise<Void>()
         var script = ScriptedCore.Script()
         script.stop = stuck
         script.endsByItself = true

@@ -122,7 +122,7 @@ struct MessageScenarios {
             "group", as: SessionDescription(role: .executor, name: "slow"), process: process.identity)
         let callID = try CallID.of("call-1")
         let place = try Inbox(group).prefix(of: callID)
-        let (lookCount, isHeld, goesOn) = (Box(0), Box(false), Latch())
+        let (lookCount, isHeld, goesOn) = (Box(0), Box(false), Promise<Void>())
         let store = InterposedStore(
             group,
             afterList: { prefix, _ in
@@ -167,7 +167,7 @@ struct MessageScenarios {
     @Test("C8: a core that is killed between the commit and its acknowledgement leaves the message with the server")
     func storeThenAcknowledge() async throws {
         let world = World()
-        let gate = Latch()
+        let gate = Promise<Void>()
         var script = ScriptedCore.Script()
         script.acknowledge = gate
         let main = try await world.main(script: script)
@@ -218,7 +218,7 @@ struct MessageScenarios {
     func coreRunsForOthers() async throws {
         let world = World()
         var script = ScriptedCore.Script()
-        let fetching = Latch()
+        let fetching = Promise<Void>()
         script.fetch = fetching
         let first = try await world.executor("first", script: script)
         world.server.receive(try .text("call-1"))
@@ -315,7 +315,7 @@ struct MessageScenarios {
     @Test("scenario 10: a call that an Executor cannot serve stays with the server, and Main gets it")
     func callIsLeftForMain() async throws {
         let world = World()
-        let left = Latch()
+        let left = Promise<Void>()
         var script = ScriptedCore.Script()
         script.fetch = left
         world.server.receive(try .text("call-1"))

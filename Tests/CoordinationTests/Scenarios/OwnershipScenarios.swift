@@ -151,7 +151,7 @@ struct OwnershipScenarios {
 
     /// An Executor whose core does not stop, put out of the group by `end`, and another one that owns after it.
     private func successor(
-        of end: (Player<ExecutorParticipant>) async -> Void, in world: World, stuck: Latch
+        of end: (Player<ExecutorParticipant>) async -> Void, in world: World, stuck: Promise<Void>
     ) async throws -> Player<ExecutorParticipant> {
         var script = ScriptedCore.Script()
         script.stop = stuck
@@ -170,7 +170,7 @@ struct OwnershipScenarios {
     @Test("C15: the locks that a killed process still has are no overlap, however long the system takes")
     func endingProcessIsNoOverlap() async throws {
         let world = World()
-        let stuck = Latch()
+        let stuck = Promise<Void>()
         let second = try await successor(of: { $0.process.kill() }, in: world, stuck: stuck)
         await second.participant.finish()
         stuck.open()
@@ -182,7 +182,7 @@ struct OwnershipScenarios {
     @Test("C15: a core that runs on in a living process whose session has ended is an overlap")
     func livingProcessIsAnOverlap() async throws {
         let world = World()
-        let stuck = Latch()
+        let stuck = Promise<Void>()
         let second = try await successor(of: { await $0.group.close() }, in: world, stuck: stuck)
         try await eventually("the overlap is told") { try await world.report().report.overlaps == 1 }
         stuck.open()

@@ -98,7 +98,7 @@ struct SilentStoreScenarios {
         let process = world.processes.start()
         let group = try await world.space.open(
             "group", as: SessionDescription(role: .executor, name: "of a silent store"), process: process.identity)
-        let (isTaking, gate) = (Box(false), Latch())
+        let (isTaking, gate) = (Box(false), Promise<Void>())
         let store = InterposedStore(group) { transaction throws(SharedCoreError) in
             let isTake = transaction.operations.contains { operation in
                 if case .put(let key, _, .session) = operation { key.text.hasPrefix(Inbox.path) } else { false }
@@ -132,7 +132,7 @@ struct SilentStoreScenarios {
         let process = world.processes.start()
         let group = try await world.space.open(
             "group", as: SessionDescription(role: .executor, name: "of a silent store"), process: process.identity)
-        let (isDeleting, gate) = (Box(0), Latch())
+        let (isDeleting, gate) = (Box(0), Promise<Void>())
         let looks = UncertainStore(group)
         let store = InterposedStore(looks) { transaction throws(SharedCoreError) in
             guard

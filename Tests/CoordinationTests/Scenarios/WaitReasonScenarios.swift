@@ -12,8 +12,8 @@ struct WaitReasonScenarios {
     @Test("C3: a Main that starts hears of the critical section, of the hand-over and of its own core's start")
     func mainHearsOfTheHandover() async throws {
         let world = World()
-        let work = Latch()
-        let stop = Latch()
+        let work = Promise<Void>()
+        let stop = Promise<Void>()
         var script = ScriptedCore.Script()
         script.stop = stop
         script.onStart = { context in

@@ -30,7 +30,7 @@ struct ForgottenCoreTests {
     @Test("C15: one whose acquisition lies before the checkpoint is none while its killed process may be ending")
     func ending() async throws {
         let contexts = Box<[CoreContext]>([])
-        let stuck = Latch()
+        let stuck = Promise<Void>()
         var script = ScriptedCore.Script()
         script.onStart = { context in contexts.update { $0.append(context) } }
         script.stop = stuck

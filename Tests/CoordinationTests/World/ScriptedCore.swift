@@ -10,15 +10,15 @@ struct ScriptedCore: Core {
     /// What a core does besides its job.
     struct Script: Sendable {
         /// What its start waits for.
-        var start: Latch?
+        var start: Promise<Void>?
         /// Thrown by its start.
         var failure: CoreFailure?
         /// What its stop waits for.
-        var stop: Latch?
+        var stop: Promise<Void>?
         /// What it waits for before it fetches.
-        var fetch: Latch?
+        var fetch: Promise<Void>?
         /// What it waits for between the commit of a message and its acknowledgement to the server.
-        var acknowledge: Latch?
+        var acknowledge: Promise<Void>?
         /// Given each context in which a core has started.
         var onStart: (@Sendable (CoreContext) async throws -> Void)?
         /// Whether the core ends by itself when there is nothing left to fetch.
@@ -31,7 +31,7 @@ struct ScriptedCore: Core {
 
     private let core: SharedCoreTesting.ScriptedCore
     private let gauge: CoreGauge
-    private let mayStop: Latch?
+    private let mayStop: Promise<Void>?
     private let epoch: Box<Revision?>
 
     init(server: ScriptedServer, gauge: CoreGauge, process: SimulatedProcess, script: Script) {

@@ -32,7 +32,7 @@ enum DiskCases {
             let second = try await context.start(beside: first)
             try await second.tell("open \(group.address)/group")
             try await second.tell("hold owner second")
-            second.killNow()
+            await second.killNow()
             try await fill(by: first, at: group.address)
             let third = try await context.start(beside: first)
             try await third.tell("open \(group.address)/group")

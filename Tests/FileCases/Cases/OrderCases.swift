@@ -1,10 +1,11 @@
 internal import CoreAPI
 internal import CoreAPITesting
+internal import Glibc
 internal import Platform
 
-/// S3, S8, S9, S11: one order, whatever becomes of its files.
+/// S3, S8, S9, S11, S15: one order, whatever becomes of its files.
 enum OrderCases {
-    static let all = [revisionsRiseOverLoss, timeSinceTheStart, othersMoveOn, changedByte]
+    static let all = [revisionsRiseOverLoss, timeSinceTheStart, othersMoveOn, changedByte, longJudgement]
 
     static let revisionsRiseOverLoss = ConformanceCase(
         "F-S3a", "after a start of the machine no revision comes again, also of what never reached the disk"
@@ -81,6 +82,50 @@ enum OrderCases {
             try newcomer.send("open \(group.address)")
             let answer = try await newcomer.answer()
             try expect(answer.hasPrefix("error corrupt"), "it is refused as corrupt, and not: \(answer)")
+        }
+    }
+
+    static let longJudgement = ConformanceCase(
+        "F-S15a", "a writer that takes long is passed over four times, then waited for, and not when it is stopped"
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            let slow = try await group.join()
+            /// Each time that a writer is passed over, others go on in another journal, as behind a compaction.
+            func journals() throws -> Int {
+                let names = try Directory(path: group.address).names()
+                return names.compactMap { Int($0.dropFirst("journal-".count)) }.max() ?? 0
+            }
+            func passOver(_ what: String) async throws {
+                try await slow.stopped()
+                let before = try journals()
+                try await store.put("other", text: what)
+                try expect(try journals() > before, "others go on in another journal: \(what)")
+                slow.signal(SIGCONT)
+            }
+            // It is stopped four times, once in its task and three times in its queue's thread, so that it takes long enough
+            // on any machine.
+            try await slow.tell("arm commit.beforePublish:stop*4,commit.isLate:stop,commit.beforePublish:wait=700*")
+            try slow.send("put slow yes")
+            for round in 1...4 { try await passOver("\(round)") }
+            // It has the lock, and has begun to tell that it runs.
+            try await slow.stopped()
+            let before = try journals()
+            slow.signal(SIGCONT)
+            try await eventually("the writer that takes long is done") {
+                try await store.put("other", text: "later")
+                // On a busy machine a sign of life may come too late, a few times in a row.
+                try expect(try journals() <= before + 9, "it is not passed over again and again while it is waited for")
+                return try await store.text("slow") == "yes"
+            }
+            try await slow.done()
+
+            try await slow.tell("arm commit.beforePublish:stop*4,commit.isLate:stop")
+            try slow.send("put slow again")
+            for round in 1...4 { try await passOver("\(round)") }
+            try await passOver("also when it would be waited for")
+            try await slow.done()
+            try expect(try await store.text("slow"), is: "again", "the value after it went on")
         }
     }
 }

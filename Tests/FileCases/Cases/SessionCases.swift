@@ -30,7 +30,7 @@ enum SessionCases {
             try await observer.tell("open \(group.address)")
             try await observer.tell("watch owner")
             try expect(try await observer.tell("get owner"), is: "value holder", "what the holder holds")
-            holder.killNow()
+            await holder.killNow()
             try await eventually("what the killed one held is gone") {
                 try await observer.tell("get owner") == "nothing"
             }
@@ -53,7 +53,7 @@ enum SessionCases {
             let both = try await other.tell("sessions").split(separator: " ")
             try expect(both.count, is: 2, "the number of participants while the holder lives")
             try expect(try await other.tell("get owner"), is: "value holder", "what the holder holds")
-            holder.killNow()
+            await holder.killNow()
             let left = try await other.tell("sessions").split(separator: " ")
             try expect(left.count, is: 1, "the number of participants when the holder is dead and its program lives")
             try expect(try await other.tell("get owner"), is: "nothing", "what the holder held")
@@ -71,7 +71,7 @@ enum SessionCases {
                 peers.append(peer)
             }
             try await peers[0].tell("hold owner holder")
-            peers[0].killNow()
+            await peers[0].killNow()
             try await peers[1].tell("arm commit.afterLock:stop")
             try peers[1].send("sessions")
             try await peers[1].stopped()

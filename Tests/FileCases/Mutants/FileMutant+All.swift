@@ -12,6 +12,9 @@ extension FileMutant {
             "waits for a frozen writer for ever", .endlessPatience, caughtBy: "S15b",
             saying: "the others go on"),
         FileMutant(
+            "passes over a writer that takes long for ever", .silentWriter, caughtBy: "F-S15a",
+            saying: "it is not passed over again and again while it is waited for"),
+        FileMutant(
             "compacts without sealing the old journal", .unsealedCompaction, caughtBy: "F-S9a",
             saying: " was open. "),
         FileMutant(

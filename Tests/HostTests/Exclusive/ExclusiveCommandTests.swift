@@ -134,6 +134,55 @@ struct ExclusiveCommandTests {
         }
     }
 
+    /// Before the child of `sharedcore` has become its program, and before that program says whose it is.
+    private static let stops = ["start.beforeExec:fail", "gate.begin:stop"]
+
+    @Test("SIGTERM ends it though its child is stopped before it is the command", arguments: stops)
+    func terminatedEarly(place: String) async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_FAIL_POINT"] = place
+        let ended = try await program.running("exclusive", "--role", "main", "--", "sh", "-c", "touch ran") {
+            _ = try await ProcessIdentity.stoppedChild(of: $0.pid)
+            try $0.send(.terminate)
+        }
+        #expect(ended.status == 143, "\(ended.errors)")
+        #expect(access(program.directory.path(of: "ran"), F_OK) != 0)
+    }
+
+    @Test("An Executor's budget ends it though its child is stopped before it is the command", arguments: stops)
+    func budgetOfEarlyStop(place: String) async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_FAIL_POINT"] = place
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "3s"
+        let ended = try await program.run("exclusive", "--role", "executor", "--", "sh", "-c", "touch ran")
+        #expect(ended.status == 143, "\(ended.errors)")
+        #expect(access(program.directory.path(of: "ran"), F_OK) != 0)
+    }
+
+    @Test(
+        "A sharedcore that is killed leaves no child that is stopped before it is the command (contract L3)",
+        arguments: stops)
+    func killedEarly(place: String) async throws {
+        let program = try HostProgram()
+        var first = program
+        first.environment["SHAREDCORE_FAIL_POINT"] = place
+        let child = Box<ProcessIdentity?>(nil)
+        _ = try await first.running("exclusive", "--role", "main", "--", "sh", "-c", "touch ran") {
+            let found = try await ProcessIdentity.stoppedChild(of: $0.pid)
+            child.update { $0 = found }
+            // The next one finds it noted as the former command, though it does not say yet whose command it is.
+            try await eventually("it is noted", timeout: TestTimeout.long) {
+                try await program.run("store", "get", ".sharedcore/exclusive").status == 0
+            }
+            try $0.send(.kill)
+        }
+        let next = try await program.run("exclusive", "--role", "executor", "--", "true")
+        #expect(next.status == 0, "\(next.errors)")
+        let process = try #require(child.value)
+        try await eventually("the child is gone", timeout: TestTimeout.long) { process.liveness == .dead }
+        #expect(access(program.directory.path(of: "ran"), F_OK) != 0)
+    }
+
     @Test("A command that outlives its sharedcore is gone before the next one begins", arguments: backends)
     func outliving(backend: String) async throws {
         try await HostProgram.using(backend) { program in

@@ -1,4 +1,5 @@
 internal import CoreAPITesting
+internal import Glibc
 internal import Logging
 internal import Platform
 internal import TestSupport
@@ -60,6 +61,50 @@ struct ClientListWatchTests {
         writer = nil
         try await eventually("what is wrong with it is said") { told(path) == 2 }
         #expect(told("is open for writing") == 1 && seen.value == 1, "\(log.lines)")
+        watch.stop()
+        await following.value
+    }
+
+    @Test(
+        "E2: a list whose changes no event tells of is read in its time; one that is wrong changes nothing, and is named",
+        arguments: ["link/clients", "link/deeper/clients"])
+    func withoutEvents(path: String) async throws {
+        let directory = try TemporaryDirectory()
+        let keys = try (0..<2).map { _ in try CurveKeyPair.generate().publicKey }
+        var count = 0
+        /// Has a link lead to another directory, so that nothing happens in the one that is watched, if any is.
+        func turn(to text: String?, mode: mode_t = 0o644) throws {
+            count += 1
+            let place = directory.path(of: "place-\(count)")
+            let list = place + path.dropFirst("link".count)
+            #expect(mkdir(place, 0o700) == 0 && symlink(place, directory.path(of: "next")) == 0)
+            if path.contains("deeper") { #expect(mkdir(place + "/deeper", 0o700) == 0) }
+            if let text {
+                try OpenFile(path: list, .create).write(Array(text.utf8), at: 0)
+                #expect(chmod(list, mode) == 0)
+            }
+            #expect(rename(directory.path(of: "next"), directory.path(of: "link")) == 0)
+        }
+        try turn(to: keys[0] + "\n")
+        let log = HeardLog()
+        let watch = try ClientListWatch(
+            of: directory.path(of: path), logger: Logger(label: "test") { _ in log },
+            longestPause: .milliseconds(50))
+        let seen = Box<[Set<String>]>([])
+        let following = Task { for await clients in watch.changes { seen.update { $0.append(Set(clients.keys)) } } }
+        try await eventually("the list is read") { seen.value == [[keys[0]]] }
+
+        func told(_ text: String) -> Bool { log.lines.contains { $0.hasPrefix("error: ") && $0.contains(text) } }
+        for (text, mode, problem) in [
+            ("\n# \(keys[1])\n", 0o644, "The list names no key."), (keys[1], 0o666, "the file's mode is 666"),
+            (nil, 0o644, "There is no such file."),
+        ] as [(String?, mode_t, String)] {
+            try turn(to: text, mode: mode)
+            try await eventually("that is named: \(problem)") { told(problem) }
+        }
+        #expect(seen.value == [[keys[0]]])
+        try turn(to: keys.joined(separator: "\n") + "\n")
+        try await eventually("the list of both is read") { seen.value == [[keys[0]], Set(keys)] }
         watch.stop()
         await following.value
     }

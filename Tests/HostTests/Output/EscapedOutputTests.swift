@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import ProgramOutput
 internal import Testing
 internal import ZMQBackend
 
@@ -10,6 +11,20 @@ struct EscapedOutputTests {
     /// Erases the screen, paints, begins a line, and turns the direction of what follows.
     private static let hostile =
         "a\u{1b}[2J\u{9b}31m\u{7}\r\u{85}\u{2028}\u{2029}\u{202e}\u{2066}\u{2069}\u{200e}\u{200f}\u{61c}b"
+
+    @Test("Each character of the threat model is escaped, and those beside them are not")
+    func each() {
+        let named: [ClosedRange<UInt32>] = [
+            0x00...0x1f, 0x7f...0x9f, 0x61c...0x61c, 0x200e...0x200f, 0x2028...0x2029, 0x202a...0x202e, 0x2066...0x2069,
+        ]
+        for number in (0...0x2100 as ClosedRange<UInt32>) {
+            guard let scalar = Unicode.Scalar(number) else { continue }
+            let (text, isEscaped) = (String(scalar), named.contains { $0.contains(number) })
+            let shown = ProgramText.oneLine(text)
+            #expect(
+                isEscaped ? shown.hasPrefix("\\") && shown.utf8.allSatisfy { $0 > 0x1f && $0 < 0x7f } : shown == text)
+        }
+    }
 
     private func expectHarmless(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
         let controls = text.unicodeScalars.filter { scalar in

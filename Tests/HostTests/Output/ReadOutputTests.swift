@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import ProgramOutput
 internal import TestSupport
@@ -9,8 +10,8 @@ internal import Testing
 struct ReadOutputTests {
     @Test("When it is cancelled, what becomes of the printing counts, however long that takes to end")
     func cancelled() async throws {
-        let begun = Latch()
-        let mayEnd = Latch()
+        let begun = Promise<Void>()
+        let mayEnd = Promise<Void>()
         let end = Task {
             try await untilCancelled()
             return true

@@ -1,4 +1,6 @@
+internal import CoreAPI
 internal import CoreAPITesting
+internal import Platform
 internal import Subprocess
 internal import TestSupport
 internal import Testing
@@ -37,6 +39,48 @@ struct BudgetEnforcementTests {
             _ = try await host.program.run("push", "good")
             try await host.until("ended", of: "good")
         }
+    }
+
+    @Test("One that is stopped before it has become its program is gone when its time is over")
+    func stoppedBeforeItsProgram() async throws {
+        var program = try program(command: "echo ran", ["WARNING": "2s", "BUDGET": "3s"])
+        program.environment["SHAREDCORE_FAIL_POINT"] = "start.beforeExec:fail"
+        try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "stopped")
+            let end = try await host.until("ended", of: "stopped")
+            // The warning lets it go on, and meets it there.
+            #expect(end["status"] == .number(143) && end["warned"] == .text("time"), "\(end)")
+            _ = try await host.program.run("push", "good")
+            try await host.until("served", of: "good")
+        }
+    }
+
+    @Test("SIGTERM ends a host though an Executor is stopped before it has become its program")
+    func terminatedBeforeItsProgram() async throws {
+        var program = try program(command: "echo ran", ["WARNING": "1h", "BUDGET": "2h"])
+        program.environment["SHAREDCORE_FAIL_POINT"] = "start.beforeExec:fail"
+        let ended = try await ServingHost.serve(program) { host in
+            _ = try await host.program.run("push", "stopped")
+            _ = try await ProcessIdentity.stoppedChild(of: host.running.pid)
+        }
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+
+    @Test("A host that is killed leaves no Executor that is stopped before it has become its program (contract L3)")
+    func killedBeforeItsProgram() async throws {
+        var program = try program(command: "echo ran", ["WARNING": "1h", "BUDGET": "2h"])
+        program.environment["SHAREDCORE_FAIL_POINT"] = "start.beforeExec:fail"
+        let child = Box<ProcessIdentity?>(nil)
+        _ = try await program.running(["serve", "--json"]) { [program] running in
+            let host = ServingHost(program: program, running: running)
+            try await host.until("it serves") { $0["event"] == .text("serving") }
+            _ = try await program.run("push", "stopped")
+            let found = try await ProcessIdentity.stoppedChild(of: running.pid)
+            child.update { $0 = found }
+            try running.send(.kill)
+        }
+        let process = try #require(child.value)
+        try await eventually("it is gone", timeout: TestTimeout.long) { process.liveness == .dead }
     }
 
     @Test("One that hears its warning ends in order, and its push is dealt with")

@@ -92,6 +92,27 @@ struct MetricsTests {
         server.stop()
     }
 
+    @Test(
+        "E2: another user hears no figures at the socket, also where its mode lets that user in",
+        .enabled(if: getuid() == 0, "it takes root to act as another user"))
+    func otherUser() async throws {
+        let program = try HostProgram()
+        let path = program.directory.path(of: "metrics")
+        let server = try MetricsServer.start(at: .path(path), PrometheusRegistry())
+        #expect(chmod(program.directory.path, 0o755) == 0 && chmod(path, 0o666) == 0)
+        let visit = """
+            use Socket; socket(my $s, PF_UNIX, SOCK_STREAM, 0) or die; alarm 20;
+            connect($s, pack_sockaddr_un($ARGV[0])) or die "connect: $!"; $SIG{PIPE} = "IGNORE";
+            syswrite $s, "GET /metrics HTTP/1.1\\r\\n\\r\\n"; my $count = sysread $s, my $text, 99;
+            print $count ? "told\\n" : "let go\\n"
+            """
+        try program.write(visit, to: "visit.pl")
+        let ended = try await program.shell(
+            "for user in 65534 0; do setpriv --reuid $user --regid $user --clear-groups perl visit.pl \(path); done")
+        #expect(ended.output == "let go\ntold\n", "\(ended.errors)")
+        server.stop()
+    }
+
     @Test("Without a word of configuration the figures are told at a socket of the user's own; or nowhere")
     func standard() async throws {
         var program = try HostProgram()

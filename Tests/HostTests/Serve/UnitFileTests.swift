@@ -57,6 +57,18 @@ struct UnitFileTests {
             #expect(await check.end() == end, "\(check.lines.suffix(1))")
         }
     }
+
+    @Test("E2: a unit keeps from its program what the threat model says, and makes no core dump", arguments: units)
+    func directives(unit: String) throws {
+        let lines = try text(of: unit).split(separator: "\n").map(String.init)
+        for line in [
+            "LimitCORE=0", "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK", "RestrictNamespaces=yes",
+            "RestrictRealtime=yes", "RestrictSUIDSGID=yes", "NoNewPrivileges=yes", "SystemCallArchitectures=native",
+            "SystemCallFilter=@system-service", "SystemCallFilter=~@privileged",
+        ] { #expect(lines.contains(line)) }
+        // A user's manager can only give them with a user namespace.
+        for name in ["ProtectSystem=", "PrivateTmp="] { #expect(!lines.contains { $0.hasPrefix(name) }) }
+    }
 }
 
 extension String {

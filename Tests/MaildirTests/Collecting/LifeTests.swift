@@ -65,8 +65,8 @@ struct LifeTests {
         let maildir = try TestMaildir()
         try maildir.deliver(id: "one", as: "1")
         try maildir.deliver(id: "two", as: "2")
-        let reached = Latch()
-        let proceed = Latch()
+        let reached = Promise<Void>()
+        let proceed = Promise<Void>()
         let inbox = try await TestInbox(beforeReturning: { _ in
             reached.open()
             await proceed.pass()

@@ -45,8 +45,8 @@ struct StoreThenAcknowledgeTests {
         let maildir = try TestMaildir()
         try maildir.deliver(id: "one", as: "1.one")
         // The first core's delivery does not return until the second core is done: for the folder, as if it were dead.
-        let reached = Latch()
-        let ended = Latch()
+        let reached = Promise<Void>()
+        let ended = Promise<Void>()
         let dead = try await TestInbox(beforeReturning: { _ in
             reached.open()
             await ended.pass()

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Foundation
 internal import Glibc
@@ -55,17 +56,30 @@ struct SoakTests {
         #expect([.exited(130), .exited(143)].contains(await program.end()), "\(program.lines)")
     }
 
+    @Test(
+        "L3: nothing is left of `soak` when it is killed, also of participants that are frozen", .timeLimit(.minutes(5))
+    )
+    func killed() async throws {
+        let program = try await startedSoak()
+        var children: Set<ProcessIdentity> = []
+        // As the soak itself does at random moments: it knows of a child when that leads its session. A child that is
+        // stopped before its first instruction, when nothing ties it yet, would end only when it is continued.
+        try await eventually("a participant is frozen", timeout: TestTimeout.long) {
+            children.formUnion(ProcessIdentity.children(of: program.pid).filter { getsid($0.pid) == $0.pid })
+            for child in children { _ = try? ProcessHandle(child).signal(.stop) }
+            return children.contains { $0.isStopped == true }
+        }
+        program.signal(SIGKILL)
+        #expect(await program.end() == .killed(by: SIGKILL))
+        try await eventually("its participants are gone") { children.allSatisfy { $0.liveness == .dead } }
+    }
+
     /// Starts one that has a participant.
     private func startedSoak() async throws -> ChildProcess {
         let program = try ChildProcess(
             ChildProcess.built("sharedcore"), ["--backend", "file", "--json", "soak", "--minutes", "60"])
         try await eventually("a participant was started") {
-            let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(program.pid)/task")
-            return threads.contains { thread in
-                // A thread may have ended.
-                let file = FileHandle(forReadingAtPath: "/proc/\(program.pid)/task/\(thread)/children")
-                return (try? file?.readToEnd())?.isEmpty == false
-            }
+            !ProcessIdentity.children(of: program.pid).isEmpty
         }
         return program
     }

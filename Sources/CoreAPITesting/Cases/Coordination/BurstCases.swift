@@ -41,7 +41,7 @@ enum BurstCases {
             // It stores its own message, and is killed before it has told the server.
             try troupe.receive("its-own")
             try await troupe.stored("its-own")
-            try owner.kill()
+            try await owner.kill()
             try receiveAll(size, in: troupe)
             try expect(try await crowd.served(size), is: 1, "the cores that the pushes have started")
             let again = try await troupe.executor("again")

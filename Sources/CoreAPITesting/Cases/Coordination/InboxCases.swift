@@ -40,7 +40,7 @@ enum InboxCases {
             let second = try await troupe.executor("second")
             try await second.ask("call-1")
             try await troupe.waits(1)
-            try first.kill()
+            try await first.kill()
             try expect(try await second.answer(), is: Troupe.answer("call-1", from: .inbox), "what the second gets")
             try expect(try await second.tell("acknowledge 1"), is: "true", "its acknowledgement")
         }

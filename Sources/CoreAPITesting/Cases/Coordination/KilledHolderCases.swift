@@ -16,7 +16,7 @@ enum KilledHolderCases {
                     isMain
                     ? try await troupe.owningMain("first", apart: true)
                     : try await troupe.owningExecutor("first", waitingFor: "its-own", apart: true)
-                try owner.kill()
+                try await owner.kill()
                 for number in 1...3 {
                     // Nobody waited when it was killed: this one only opens now.
                     let executor = try await troupe.executor("executor-\(number)")
@@ -38,14 +38,14 @@ enum KilledHolderCases {
     ) { context in
         try await context.withTroupe { troupe in
             let main = try await troupe.owningMain("first", apart: true)
-            try main.kill()
+            try await main.kill()
             let executor = try await troupe.executor("executor", "answer=500", apart: true)
             try troupe.receive("call-1")
             try await executor.ask("call-1")
             try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .core), "what the push gets")
             try await executor.ask("call-2", as: 2)
             try await troupe.reaches(.running, by: "executor")
-            try executor.kill()
+            try await executor.kill()
             _ = try await troupe.owningMain("second", "handover=300,answer=500")
             let other = try await troupe.executor("other")
             try troupe.receive("call-2")

@@ -85,7 +85,7 @@ enum MessageSourceCases {
             let executor = try await troupe.executor()
             try await executor.ask("call-1")
             try await troupe.waits(1)
-            try main.kill()
+            try await main.kill()
             try troupe.receive("call-1")
             try expect(try await executor.answer(), is: Troupe.answer("call-1", from: .core), "what it fetches itself")
             let acquired = try expectSome(try await troupe.entries().last { $0.kind == .acquired }, "its acquisition")
@@ -118,7 +118,7 @@ enum MessageSourceCases {
             try troupe.receive("call-1")
             try await troupe.stored("call-1")
             try expect(try troupe.server.waiting().count, is: 1, "what the server has after the commit")
-            try main.kill()
+            try await main.kill()
             // Where the death is only played, what is dead must not pass here either.
             try troupe.server.open("never")
 

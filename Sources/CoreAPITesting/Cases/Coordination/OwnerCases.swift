@@ -145,8 +145,8 @@ enum OwnerCases {
             let waiting = try await troupe.executor("waiting", apart: true)
             try await waiting.ask("call-3")
             try await troupe.waits(1)
-            try insisting.kill()
-            try waiting.kill()
+            try await insisting.kill()
+            try await waiting.kill()
 
             let later = try await troupe.executor("later")
             try await later.ask("call-4")

@@ -27,7 +27,7 @@ enum MailboxProcessCases {
                 }
                 let victim = Int.random(in: 0..<2, using: &random)
                 consumers[victim].signal(SIGKILL)
-                consumers[victim].killNow()
+                await consumers[victim].killNow()
                 consumers[victim] = try await group.join()
                 try consumers[victim].send("consume")
             }

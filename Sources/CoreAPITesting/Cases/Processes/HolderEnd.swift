@@ -16,14 +16,14 @@ enum HolderEnd: String, CaseIterable {
         case .closed:
             try await peer.tell("close")
         case .killed:
-            peer.killNow()
+            await peer.killNow()
         case .killedAndNotWaitedFor:
             try await peer.becomesZombie()
         case .killedWithAChildLeft:
             let number = try expectSome(Int32(try await peer.tell("child")), "the number of the child")
             // While its parent lives, the number means it.
             let child = try ProcessHandle(expectSome(ProcessIdentity(of: number), "the record of the child"))
-            peer.killNow()
+            await peer.killNow()
             return child
         }
         return nil

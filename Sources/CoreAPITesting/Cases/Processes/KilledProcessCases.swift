@@ -78,7 +78,7 @@ enum KilledProcessCases {
                 for _ in 0..<awaited { try await peer.done() }
                 // A moment that nobody chose.
                 try await Task.sleep(for: .microseconds(Int.random(in: 0..<3000, using: &random)))
-                peer.killNow()
+                await peer.killNow()
                 try await store.catchUp()
                 let left = try await NumberedPair.read(under: prefix, byteCount: byteCount, in: store) ?? -1
                 try await store.put("next", text: "\(round)")

@@ -80,7 +80,7 @@ enum ManyProcessesCases {
             let poster = try await group.join()
             try poster.send("posts news 1000")
             for state in 1...500 as ClosedRange<UInt64> {
-                if state == 100 { observers[0].killNow() }
+                if state == 100 { await observers[0].killNow() }
                 if state == 200 { observers[1].signal(SIGKILL) }
                 _ = try await withTimeout(TestTimeout.usual, "post \(state) goes on") {
                     try await store.post("news", state: state)

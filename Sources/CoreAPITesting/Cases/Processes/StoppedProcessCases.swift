@@ -74,7 +74,7 @@ enum StoppedProcessCases {
                     try await clock.measure { _ = try await store.put("key", text: "next") }
                 }
                 delays.append(time - median)
-                peer.killNow()
+                await peer.killNow()
             }
             let quickest = delays.min() ?? .zero
             try expect(

@@ -135,7 +135,7 @@ enum ClosingCases {
         try await context.withGroup { group in
             let store = try await group.open()
             let before = try await store.put("k", [1]).revision
-            let gate = Latch()
+            let gate = Promise<Void>()
             let task = Task {
                 await gate.pass()
                 return try await code { try await store.put("k", [2]) }

@@ -51,10 +51,10 @@ package final class Player: Sendable {
     package var isDead: Bool { dead.value }
 
     /// Kills it as SIGKILL does, and waits until it is gone.
-    package func kill() throws {
+    package func kill() async throws {
         dead.update { $0 = true }
         switch place {
-        case .apart(let peer): peer.killNow()
+        case .apart(let peer): await peer.killNow()
         case .here(let session, let handle):
             session.life.end()
             try group.kill(handle)

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// A value that becomes known once, and the tasks that wait for it.
-package final class Outcome<Value: Sendable>: Sendable {
+package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var waiting: [CheckedContinuation<Value, Never>] = []
@@ -11,18 +11,27 @@ package final class Outcome<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Sets the value, once. Waits for a caller in ``whileOpen(_:)``, and lets no further one in.
-    package func settle(_ find: () -> Value) {
-        let (waiting, value) = state.withLock { state in
+    /// How many tasks wait.
+    package var waiterCount: Int { state.withLock(\.waiting.count) }
+
+    /// Sets the value, unless it is known already. Waits for a caller in ``whileOpen(_:)``, and lets no further one in.
+    ///
+    /// - Returns: Whether this call has set it.
+    @discardableResult
+    package func fulfil(_ find: @autoclosure () -> Value) -> Bool {
+        let fulfilled: (value: Value, waiting: [CheckedContinuation<Value, Never>])? = state.withLock { state in
+            guard state.value == nil else { return nil }
             let value = find()
             state.value = value
             defer { state.waiting = [] }
-            return (state.waiting, value)
+            return (value, state.waiting)
         }
+        guard let (value, waiting) = fulfilled else { return false }
         for continuation in waiting { continuation.resume(returning: value) }
+        return true
     }
 
-    /// Does something, unless it is known already.
+    /// Does something, unless the value is known already.
     ///
     /// - Returns: Whether it was done.
     @discardableResult
@@ -34,7 +43,7 @@ package final class Outcome<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits until it is known.
+    /// Waits until it is known. A cancelled task waits as well.
     package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let value = state.withLock { state in
@@ -44,4 +53,11 @@ package final class Outcome<Value: Sendable>: Sendable {
             if let value { continuation.resume(returning: value) }
         }
     }
+}
+
+/// A gate that tasks wait at until it is opened, and that stays open.
+extension Promise<Void> {
+    package func open() { fulfil(()) }
+
+    package func pass() async { await value() }
 }
