@@ -10,17 +10,22 @@ extension LogOrder {
     ///
     /// - Throws: `incompatible` when a participant with another boot id lives.
     func begin() async throws(SharedCoreError) {
+        let bootID = options.clock.bootID
+        var delay = RetryDelay()
         while true {
             try await catchUp()
-            let (effect, position, former) = progress.withLock { progress in
-                let effect = replica.read { $0.restarting(in: self.options.clock.bootID, at: self.options.clock.now()) }
-                return (effect, progress.position, progress.bootID)
+            let (effect, place) = progress.withLock { progress in
+                (replica.read { $0.restarting(in: bootID, at: self.options.clock.now()) }, progress.place)
             }
-            if let former {
-                guard former != options.clock.bootID else { return }
-                guard try await !hasLivingSession() else { throw .otherRun(former, own: options.clock.bootID) }
+            if let former = place.bootID {
+                guard former != bootID else { return }
+                guard try await !hasLivingSession() else { throw .otherRun(former, own: bootID) }
             }
-            if try await append(effect, at: position) { return }
+            switch try await append(effect, at: place) {
+            case .appended: return
+            case .overtaken: continue
+            case .refused: try await Self.pause(delay.next())
+            }
         }
     }
 
@@ -43,10 +48,11 @@ extension LogOrder {
         let id = SessionID(rawValue: try await record(.join(opening)).get().revision.rawValue)
         do throws(SharedCoreError) {
             try await log.hold(id)
+            try await refresh()
             guard let session = replica.read({ $0.sessions[id]?.session }) else { throw .sessionEnded(id) }
             return session
         } catch {
-            _ = try? await recordThoughCancelled(.end(id))
+            _ = try? await Self.uncancelled { () throws(SharedCoreError) in try await self.record(.end(id)) }
             throw error
         }
     }
@@ -67,58 +73,83 @@ extension LogOrder {
         }
     }
 
-    /// Waits for the ends of the processes of all sessions, but for those of this process.
-    func awaitEnds() {
-        let present = ProcessIdentity.current
-        var ended: [SessionID] = []
-        progress.withLock { progress in
-            let states = replica.read { Array($0.sessions.values) }
-            let gone = Set(progress.awaited.keys).subtracting(states.map(\.session.id))
-            for id in gone {
-                if let key = progress.awaited.removeValue(forKey: id) { try? ProcessEnds.shared().forget(key) }
+    /// Applies what others append, and records the ends of their processes, until the task is cancelled or the handle
+    /// cannot go on.
+    func follow(as own: SessionID) async {
+        let (ended, ends) = AsyncStream.makeStream(of: SessionID.self)
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                await self.follow(as: own, telling: ends)
+                ends.finish()
             }
-            for state in states where progress.awaited[state.session.id] == nil {
-                guard let identity = state.visibleProcess, identity != present else { continue }
-                let id = state.session.id
-                do throws(ProcessUnreachable) {
-                    let process = try ProcessHandle(identity)
-                    progress.awaited[id] = try? ProcessEnds.shared().wait(for: process) { [weak self] in
-                        self?.endInBackground(id)
-                    }
-                } catch {
-                    if case .dead = error { ended.append(id) }
+            for await session in ended { await self.recordEnd(of: session) }
+        }
+    }
+
+    private func goesOn(as own: SessionID) -> Bool {
+        !Task.isCancelled && progress.withLock { $0.failure == nil } && replica.read { $0.hasSession(own) }
+    }
+
+    private func follow(as own: SessionID, telling ends: AsyncStream<SessionID>.Continuation) async {
+        var waits: [SessionID: ProcessEnds.Wait] = [:]
+        var seenSessionChanges: Int?
+        var delay = RetryDelay()
+        var wasForNothing = false
+        while goesOn(as: own) {
+            let (position, sessionChanges) = progress.withLock { ($0.place.position, $0.sessionChanges) }
+            if seenSessionChanges != sessionChanges, awaitEnds(with: &waits, telling: ends) {
+                seenSessionChanges = sessionChanges
+            }
+            do throws(SharedCoreError) {
+                try await wait(after: position)
+                var hasNews = progress.withLock { $0.place.position > position }
+                if !hasNews { hasNews = try await catchUp() }
+                guard !hasNews else {
+                    (delay, wasForNothing) = (RetryDelay(), false)
+                    continue
                 }
+                // For nothing: a session may have ended.
+                try await endDead(except: own, lookingAtProcesses: false)
+                // A log that returns from each wait must not keep a core busy.
+                if wasForNothing { try await Self.pause(delay.next()) }
+                wasForNothing = true
+            } catch {
+                // The log is away.
+                do throws(SharedCoreError) { try await Self.pause(delay.next()) } catch { return }
             }
         }
-        for id in ended { endInBackground(id) }
+    }
+
+    /// Waits for the ends of the processes of all sessions, but for those of this process.
+    ///
+    /// - Returns: Whether all are waited for; the system may have no descriptor left.
+    private func awaitEnds(
+        with waits: inout [SessionID: ProcessEnds.Wait], telling ends: AsyncStream<SessionID>.Continuation
+    ) -> Bool {
+        let present = ProcessIdentity.current
+        let processes = replica.read { $0.sessions.compactMapValues(\.visibleProcess).filter { $0.value != present } }
+        waits = waits.filter { processes[$0.key] != nil }
+        var areAll = true
+        for (id, identity) in processes where waits[id] == nil {
+            do throws(ProcessUnreachable) {
+                let process = try ProcessHandle(identity)
+                waits[id] = try? ProcessEnds.shared().wait(for: process) { ends.yield(id) }
+                if waits[id] == nil { areAll = false }
+            } catch {
+                if case .dead = error { ends.yield(id) } else { areAll = false }
+            }
+        }
+        return areAll
     }
 
     /// Records an end as soon as the log takes it.
-    private func endInBackground(_ id: SessionID) {
-        Task {
-            while progress.withLock({ $0.failure == nil }), replica.read({ $0.hasSession(id) }) {
-                if (try? await record(.end(id))) == nil { try? await Task.sleep(for: .milliseconds(250)) }
-            }
-        }
-    }
-
-    /// Applies what others append, until the task is cancelled or the handle cannot go on.
-    func follow(as own: SessionID) async {
-        var pause = Duration.milliseconds(50)
-        while !Task.isCancelled, progress.withLock({ $0.failure == nil }), replica.read({ $0.hasSession(own) }) {
+    private func recordEnd(of id: SessionID) async {
+        var delay = RetryDelay()
+        while goesOn(as: id) {
             do throws(SharedCoreError) {
-                let position = progress.withLock(\.position)
-                try await waiting(after: position)
-                guard !Task.isCancelled else { return }
-                // For nothing: a session may have ended.
-                if try await !catchUp(), progress.withLock({ $0.position == position }) {
-                    try await endDead(except: own, lookingAtProcesses: false)
-                }
-                pause = .milliseconds(50)
+                _ = try await record(.end(id))
             } catch {
-                // The log is away.
-                do { try await Task.sleep(for: pause) } catch { return }
-                pause = min(pause * 2, .seconds(5))
+                do throws(SharedCoreError) { try await Self.pause(delay.next()) } catch { return }
             }
         }
     }

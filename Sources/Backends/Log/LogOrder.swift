@@ -7,21 +7,28 @@ internal import Synchronization
 /// One participant's view of the order that a log keeps: its replica, up to where it has read, and the way to append.
 final class LogOrder: Sendable {
     struct Progress {
-        /// The position of the next record that the replica does not have.
-        var position: UInt64 = 0
+        /// Where the replica stands.
+        var place = LogPlace(position: 0)
         /// Where the log's snapshot stands, as far as is known here.
         var start: UInt64 = 0
         /// The bytes of the records behind the snapshot.
         var byteCount = 0
-        /// The run of the machine that the group is in; nil before its first record.
-        var bootID: BootID?
         /// Why the handle cannot go on.
         var failure: SharedCoreError?
         /// Not to compact before there are so many bytes behind the snapshot.
         var leastCompaction = 0
         var compaction: Task<Void, Never>?
-        /// What waits for the ends of the others' processes.
-        var awaited: [SessionID: UInt64] = [:]
+        /// How often sessions were opened or ended.
+        var sessionChanges = 0
+    }
+
+    /// What became of an append.
+    enum AppendResult {
+        case appended
+        /// Others were first. Their records are applied.
+        case overtaken
+        /// The log took no record, and shows none.
+        case refused
     }
 
     /// How many records are read at once.
@@ -58,10 +65,8 @@ final class LogOrder: Sendable {
         var hasNews = false
         while true {
             try check()
-            let position = progress.withLock(\.position)
-            let slice = try await reading { () throws(SharedCoreError) in
-                try await self.log.read(from: position, limit: Self.readLimit)
-            }
+            let position = progress.withLock(\.place.position)
+            let slice = try await read(from: position, limit: Self.readLimit)
             if try take(slice, from: position) { hasNews = true }
             if slice.records.count < Self.readLimit { return hasNews }
         }
@@ -76,28 +81,27 @@ final class LogOrder: Sendable {
     }
 
     /// Waits until there may be a record at a position.
-    func waiting(after position: UInt64) async throws(SharedCoreError) {
-        try await reading { () throws(SharedCoreError) in try await self.log.wait(after: position) }
+    func wait(after position: UInt64) async throws(SharedCoreError) {
+        do throws(SharedCoreError) { try await log.wait(after: position) } catch { throw fail(with: error) }
     }
 
-    /// Calls the log, and ends the handle by an error that lasts.
-    private func reading<Value: Sendable>(
-        _ call: () async throws(SharedCoreError) -> Value
-    ) async throws(SharedCoreError) -> Value {
-        do throws(SharedCoreError) { return try await call() } catch {
-            fail(with: error)
-            throw error
+    private func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice {
+        do throws(SharedCoreError) { return try await log.read(from: position, limit: limit) } catch {
+            throw fail(with: error)
         }
     }
 
     /// Ends the handle, if the error is one of those that last.
-    private func fail(with error: SharedCoreError) {
-        guard [.corrupt, .incompatible, .sessionEnded].contains(error.code) else { return }
+    ///
+    /// - Returns: The error.
+    private func fail(with error: SharedCoreError) -> SharedCoreError {
+        guard [.corrupt, .incompatible, .sessionEnded].contains(error.code) else { return error }
         let isFirst = progress.withLock { progress in
             defer { progress.failure = progress.failure ?? error }
             return progress.failure == nil
         }
         if isFirst { replica.fail(with: error) }
+        return error
     }
 
     /// Takes what was read from a position on.
@@ -108,56 +112,53 @@ final class LogOrder: Sendable {
             guard slice.snapshot != nil || slice.start <= asked else {
                 throw LogRecord.damaged("The log begins at \(slice.start) and gives no snapshot for position \(asked).")
             }
-            var snapshot: (StoreState, BootID)?
+            var snapshot: (StoreState, LogPlace)?
             if let parts = slice.snapshot {
                 snapshot = try LogRecord.state(
-                    of: parts, limits: options.limits, historyByteCount: options.historyByteCount)
+                    of: parts, at: slice.start, limits: options.limits, historyByteCount: options.historyByteCount)
             }
-            var effects: [Effect] = []
-            for record in slice.records { effects.append(try LogRecord(record).effect) }
+            var records: [LogRecord] = []
+            for bytes in slice.records { records.append(try LogRecord(bytes)) }
             return try apply(
-                effects, ofByteCount: slice.records.reduce(0) { $0 + $1.count },
-                from: slice.snapshot == nil ? asked : slice.start, behind: snapshot, start: slice.start)
+                records, from: snapshot == nil ? asked : slice.start, behind: snapshot, start: slice.start)
         } catch {
-            fail(with: error)
-            throw error
+            throw fail(with: error)
         }
     }
 
-    /// Applies effects that stand at a position and behind it, those of them that the replica does not have yet.
+    /// Applies records that stand at a position and behind it, those of them that the replica does not have yet.
     private func apply(
-        _ effects: [Effect], ofByteCount byteCount: Int, from position: UInt64,
-        behind snapshot: (state: StoreState, bootID: BootID)? = nil, start: UInt64 = 0
+        _ records: [LogRecord], from position: UInt64, behind snapshot: (state: StoreState, place: LogPlace)? = nil,
+        start: UInt64 = 0
     ) throws(SharedCoreError) -> Bool {
         defer { replica.wake() }
         let hasNews = try progress.withLock { progress throws(SharedCoreError) in
             try self.replica.change { state throws(SharedCoreError) in
-                let before = progress.position
+                let before = progress.place.position
                 if start > progress.start {
                     (progress.start, progress.byteCount, progress.leastCompaction) = (start, 0, 0)
                 }
-                if let snapshot, position > progress.position {
+                if let snapshot, position > before {
                     guard snapshot.state.revision >= state.revision else {
                         throw LogRecord.damaged("The snapshot at \(position) is older than the records before it.")
                     }
                     var present = snapshot.state
                     present.keepHistory(of: state)
-                    (state, progress.position, progress.bootID) = (present, position, snapshot.bootID)
+                    (state, progress.place) = (present, snapshot.place)
+                    progress.sessionChanges += 1
                 }
-                for (number, effect) in effects.enumerated() where position + UInt64(number) == progress.position {
-                    try state.requireNext(effect, in: progress.bootID)
-                    state.apply(effect)
-                    if case .restarted(let bootID) = effect.body { progress.bootID = bootID }
-                    progress.position += 1
+                for (number, record) in records.enumerated()
+                where position + UInt64(number) == progress.place.position {
+                    try state.requireNext(record, at: progress.place)
+                    state.apply(record.effect)
+                    progress.place.take(record)
+                    progress.byteCount += record.byteCount
+                    if record.effect.changesSessions { progress.sessionChanges += 1 }
                 }
-                if progress.position > before { progress.byteCount += byteCount }
-                return progress.position > before
+                return progress.place.position > before
             }
         }
-        if hasNews {
-            scheduleExpiry()
-            if snapshot != nil || effects.contains(where: \.changesSessions) { awaitEnds() }
-        }
+        if hasNews { scheduleExpiry() }
         return hasNews
     }
 
@@ -169,44 +170,43 @@ final class LogOrder: Sendable {
         defer { line.leave() }
         // An append at the log's end proves that the replica was current. Any other answer needs a read first.
         var isCurrent = false
+        var delay = RetryDelay()
         while true {
             try check()
-            let step: StoreState.Step
-            let position: UInt64
+            let (effect, outcome, place): (Effect, RequestOutcome?, LogPlace)
             do throws(SharedCoreError) {
-                (step, position) = try judge(request)
+                let step: StoreState.Step
+                (step, place) = try next(for: request)
+                switch step {
+                case .expireFirst(let expiry): (effect, outcome) = (expiry, nil)
+                case .record(let body, let result): (effect, outcome) = (body, result)
+                case .answer(let result):
+                    if isCurrent { return result }
+                    try await catchUp()
+                    isCurrent = true
+                    continue
+                }
             } catch {
                 if isCurrent { throw error }
                 try await catchUp()
                 isCurrent = true
                 continue
             }
-            switch step {
-            case .answer(let outcome):
-                if isCurrent { return outcome }
-                try await catchUp()
+            switch try await append(effect, at: place) {
+            case .appended:
+                if let outcome { return outcome }
                 isCurrent = true
-            case .expireFirst(let effect):
-                isCurrent = try await append(effect, at: position) || isCurrent
-            case .record(let effect, let outcome):
-                if try await append(effect, at: position) { return outcome }
+            case .overtaken: delay = RetryDelay()
+            case .refused: try await Self.pause(delay.next())
             }
         }
     }
 
-    /// As ``record(_:)``, also when the task is cancelled.
-    func recordThoughCancelled(_ request: OrderRequest) async throws(SharedCoreError) -> RequestOutcome {
-        try await Task { () async -> Result<RequestOutcome, SharedCoreError> in
-            do throws(SharedCoreError) { return .success(try await self.record(request)) } catch {
-                return .failure(error)
-            }
-        }.value.get()
-    }
-
-    private func judge(_ request: OrderRequest) throws(SharedCoreError) -> (StoreState.Step, UInt64) {
+    /// The next step of a request, and the place for which it is judged.
+    private func next(for request: OrderRequest) throws(SharedCoreError) -> (StoreState.Step, LogPlace) {
         let now = options.clock.now()
         return try progress.withLock { progress throws(SharedCoreError) in
-            if let bootID = progress.bootID, bootID != self.options.clock.bootID {
+            if let bootID = progress.place.bootID, bootID != self.options.clock.bootID {
                 // All sessions of the run before have ended, and this clock is not that of the present one.
                 switch request {
                 case .commit(_, let session, _), .end(let session): throw .sessionEnded(session)
@@ -215,61 +215,84 @@ final class LogOrder: Sendable {
             }
             return (
                 try self.replica.change { state throws(SharedCoreError) in try state.next(for: request, at: now) },
-                progress.position
+                progress.place
             )
         }
     }
 
     /// Appends an effect and applies it. A cancellation does not interrupt it: the caller learns what became of it.
-    ///
-    /// - Returns: False when others were first, whose records are applied then.
-    func append(_ effect: Effect, at position: UInt64) async throws(SharedCoreError) -> Bool {
+    func append(_ effect: Effect, at place: LogPlace) async throws(SharedCoreError) -> AppendResult {
         guard !Task.isCancelled else { throw .cancelled("commit") }
-        let nonce = UInt64.random(in: .min ... .max)
-        let record = try LogRecord.bytes(of: effect, nonce: nonce)
-        let isAppended = try await Task { () async -> Result<Bool, SharedCoreError> in
-            do throws(SharedCoreError) {
-                return .success(try await self.appendOnce(record, nonce: nonce, at: position))
-            } catch {
-                return .failure(error)
-            }
-        }.value.get()
-        guard isAppended else { return false }
-        _ = try apply([effect], ofByteCount: record.count, from: position)
+        let (record, bytes) = try LogRecord.make(of: effect, at: place)
+        let result = try await Self.uncancelled { () throws(SharedCoreError) in
+            try await self.append(bytes, of: record, at: place)
+        }
+        guard case .appended = result else { return result }
+        _ = try apply([record], from: place.position)
         compactIfNeeded()
-        return true
+        return .appended
     }
 
     /// Appends a record, and finds out whether it was where the log does not say. A record that stands at its position is not
     /// appended there again, so trying once more is safe.
-    private func appendOnce(
-        _ record: [UInt8], nonce: UInt64, at position: UInt64
-    ) async throws(SharedCoreError) -> Bool {
+    private func append(
+        _ bytes: [UInt8], of record: LogRecord, at place: LogPlace
+    ) async throws(SharedCoreError) -> AppendResult {
         var isRetry = false
         while true {
             var doubt: SharedCoreError?
             do throws(SharedCoreError) {
-                if try await log.append(record, at: position) { return true }
+                if try await log.append(bytes, at: place.position) { return .appended }
             } catch {
-                fail(with: error)
-                guard [.outcomeUnknown, .unavailable, .system].contains(error.code) else { throw error }
+                guard [.outcomeUnknown, .unavailable, .system].contains(error.code) else { throw fail(with: error) }
                 doubt = error
             }
             let slice: LogSlice
             do throws(SharedCoreError) {
-                slice = try await log.read(from: position, limit: Self.readLimit)
+                slice = try await read(from: place.position, limit: Self.readLimit)
             } catch {
-                fail(with: error)
                 throw doubt.map { .unknownOutcome($0) } ?? error
             }
-            _ = try take(slice, from: position)
-            if let doubt, slice.snapshot != nil { throw .unknownOutcome(doubt) }
-            if slice.snapshot == nil, let first = slice.records.first { return try LogRecord(first).nonce == nonce }
-            guard let doubt else { return false }
+            _ = try take(slice, from: place.position)
+            if slice.snapshot != nil {
+                if let doubt { throw .unknownOutcome(doubt) }
+                return .overtaken
+            }
+            if let first = slice.records.first {
+                return try LogRecord(first).nonce == record.nonce ? .appended : .overtaken
+            }
+            guard let doubt else {
+                try await requireTail(of: place)
+                return .refused
+            }
             // Nothing stands there, and the first try may still be on its way.
             guard !isRetry else { throw .unknownOutcome(doubt) }
             isRetry = true
         }
+    }
+
+    /// Makes sure that the last record that was applied stands in the log, which takes no further one: it may have lost some.
+    private func requireTail(of place: LogPlace) async throws(SharedCoreError) {
+        guard place.position > 0 else { return }
+        let slice = try await read(from: place.position - 1, limit: 1)
+        if slice.snapshot != nil, slice.start >= place.position { return }
+        if let last = slice.records.first, try LogRecord(last).nonce == place.tail { return }
+        throw fail(with: LogRecord.damaged("The log has lost the record at \(place.position - 1), which it had given."))
+    }
+
+    /// Does something to its end, also when the task is cancelled.
+    static func uncancelled<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(SharedCoreError) -> Value
+    ) async throws(SharedCoreError) -> Value {
+        try await Task { () async -> Result<Value, SharedCoreError> in
+            do throws(SharedCoreError) { return .success(try await body()) } catch { return .failure(error) }
+        }.value.get()
+    }
+
+    /// - Throws: `cancelled`, as soon as the task is.
+    static func pause(_ duration: Duration) async throws(SharedCoreError) {
+        let clock = SystemClock()
+        do { try await clock.sleep(until: clock.now().advanced(by: duration)) } catch { throw .cancelled("log") }
     }
 
     // MARK: - Compaction
@@ -279,7 +302,7 @@ final class LogOrder: Sendable {
         let size = replica.read { $0.snapshotByteCount }
         progress.withLock { progress in
             let least = max(Self.compactionByteCount, 2 * size, progress.leastCompaction)
-            guard progress.compaction == nil, progress.byteCount > least else { return }
+            guard progress.compaction == nil, progress.failure == nil, progress.byteCount > least else { return }
             progress.compaction = Task { [self] in
                 await compact()
                 self.progress.withLock { $0.compaction = nil }
@@ -288,15 +311,14 @@ final class LogOrder: Sendable {
     }
 
     private func compact() async {
-        let (state, position, byteCount, bootID) = progress.withLock { progress in
-            (replica.read { $0 }, progress.position, progress.byteCount, progress.bootID)
+        let (state, place, byteCount) = progress.withLock { progress in
+            (replica.read { $0 }, progress.place, progress.byteCount)
         }
-        guard let bootID else { return }
         do throws(SharedCoreError) {
-            try await log.compact(try LogRecord.snapshot(of: state, in: bootID), before: position)
+            try await log.compact(try LogRecord.snapshot(of: state, at: place), before: place.position)
             progress.withLock { progress in
-                guard position > progress.start else { return }
-                (progress.start, progress.leastCompaction) = (position, 0)
+                guard place.position > progress.start else { return }
+                (progress.start, progress.leastCompaction) = (place.position, 0)
                 progress.byteCount -= byteCount
             }
         } catch {
@@ -307,49 +329,69 @@ final class LogOrder: Sendable {
 
     // MARK: - Time
 
-    private var isInOwnRun: Bool { progress.withLock { $0.bootID == options.clock.bootID } }
+    private var isInOwnRun: Bool { progress.withLock { $0.place.bootID == options.clock.bootID } }
 
     private func scheduleExpiry() {
         guard isInOwnRun, let due = replica.read({ $0.nextExpiry() }) else { return }
-        timer.set(to: due, by: options.clock) { [weak self] in await self?.expireInTime() }
+        timer.set(to: due, by: options.clock) { [weak self] () async throws(SharedCoreError) -> BootInstant? in
+            _ = try await self?.record(.expire)
+            return self?.replica.read { $0.nextExpiry() }
+        }
     }
 
-    private func expireInTime() async {
-        // A log that is away: a reader tries again, and so does the timer.
-        if (try? await record(.expire)) == nil { try? await Task.sleep(for: .milliseconds(250)) }
-        if progress.withLock({ $0.failure == nil }) { scheduleExpiry() }
-    }
-
-    /// Stops everything that goes on by itself, and waits for a compaction.
+    /// Stops everything that goes on by itself. Calls on their way end as `closed`.
     func close() async {
         timer.end()
-        let (awaited, compaction) = progress.withLock { progress in
-            progress.failure = progress.failure ?? .closed("log")
-            return (progress.awaited.values.map { $0 }, progress.compaction)
+        let compaction = progress.withLock { progress in
+            progress.failure = progress.failure ?? .closed(options.backend)
+            return progress.compaction
         }
-        if !awaited.isEmpty, let ends = try? ProcessEnds.shared() { for key in awaited { ends.forget(key) } }
+        compaction?.cancel()
         await compaction?.value
         await log.close()
     }
 }
 
+extension LogPlace {
+    /// The place behind a record.
+    fileprivate mutating func take(_ record: LogRecord) {
+        position += 1
+        tail = record.nonce
+        if case .restarted(let bootID) = record.effect.body { self.bootID = bootID }
+    }
+}
+
 extension StoreState {
-    /// Refuses an effect that is not the next one of this order: a record is not trusted.
-    fileprivate func requireNext(_ effect: Effect, in bootID: BootID?) throws(SharedCoreError) {
+    /// Refuses a record that is not the next one of this order, or that a participant did not judge by the rules: a log is
+    /// not trusted, and a stale effect is not applied.
+    fileprivate mutating func requireNext(_ record: LogRecord, at place: LogPlace) throws(SharedCoreError) {
+        let effect = record.effect
+        guard record.previous == place.tail else {
+            throw LogRecord.damaged(
+                "The record at \(place.position) does not follow the one before it: the log has left records out, repeated, "
+                    + "lost or replaced them.")
+        }
         var next = nextRevision
-        let isKnown: Bool
+        var isValid: Bool
         switch effect.body {
         case .restarted(let bootID):
             next = restarting(in: bootID, at: effect.time).revision
-            isKnown = true
-        case .sessionOpened(let opening): isKnown = opening.process.bootID == bootID
+            isValid = bootID != place.bootID
+        case .sessionOpened(let opening): isValid = opening.process.bootID == place.bootID
         case .committed(let session, _, _), .refused(let session, _, _), .sessionEnded(let session):
-            isKnown = hasSession(session)
-        case .expired(let keys): isKnown = bootID != nil && keys.allSatisfy { entry($0)?.expiry != nil }
+            isValid = hasSession(session)
+        case .expired(let keys):
+            isValid = keys.allSatisfy { key in entry(key)?.expiry.map { $0 <= effect.time } ?? false }
         }
-        guard effect.revision == next, isKnown else {
+        // What is due is recorded before anything else is judged.
+        switch effect.body {
+        case .restarted, .expired: break
+        default: if let due = nextExpiry(), due <= effect.time { isValid = false }
+        }
+        guard effect.revision == next, isValid else {
             throw LogRecord.damaged(
-                "A record has revision \(effect.revision) and is not one that can follow revision \(revision).")
+                "The record at \(place.position) has revision \(effect.revision) and cannot follow revision \(revision)."
+            )
         }
     }
 }

@@ -2,14 +2,18 @@ internal import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// A record of the log: the format, a number by which its writer finds it again, and an effect.
+/// A record of the log: the format, what the writer found it by, and an effect.
 struct LogRecord {
     /// The version of what this file writes.
-    private static let format: UInt8 = 1
+    private static let format: UInt8 = 2
 
-    /// Chosen at random for each record.
+    /// The nonce of the record before it; 0 in the first one of a log. A log that leaves records out, repeats them, loses
+    /// its last ones or replaces one breaks this chain.
+    let previous: UInt64
+    /// Chosen at random for each record: its writer finds it again by this number.
     let nonce: UInt64
     let effect: Effect
+    let byteCount: Int
 
     /// Reads a record. Nothing is trusted.
     ///
@@ -17,42 +21,60 @@ struct LogRecord {
     init(_ bytes: [UInt8]) throws(SharedCoreError) {
         var reader = ByteReader(bytes)
         try Self.requireFormat(&reader)
-        guard let nonce = try? reader.word(),
+        guard let previous = try? reader.word(), let nonce = try? reader.word(),
             case .effect(let effect) = try JournalRecord(bytes[reader.position...])
         else { throw Self.damaged("A record is no effect.") }
-        self.nonce = nonce
-        self.effect = effect
+        (self.previous, self.nonce, self.effect, byteCount) = (previous, nonce, effect, bytes.count)
     }
 
-    /// Writes an effect as a record.
-    static func bytes(of effect: Effect, nonce: UInt64) throws(SharedCoreError) -> [UInt8] {
+    /// Makes the record of an effect that is to stand at a place, and its bytes.
+    static func make(of effect: Effect, at place: LogPlace) throws(SharedCoreError) -> (
+        record: LogRecord, bytes: [UInt8]
+    ) {
+        let nonce = UInt64.random(in: 1 ... .max)
         var writer = ByteWriter()
         writer.byte(format)
+        writer.word(place.tail)
         writer.word(nonce)
-        return writer.bytes + (try effect.payload())
+        let bytes = writer.bytes + (try effect.payload())
+        return (LogRecord(previous: place.tail, nonce: nonce, effect: effect, byteCount: bytes.count), bytes)
     }
 
-    /// Writes a state as the parts of a snapshot: the run of the machine, the state, and the latest changes, from which
-    /// the watches of a participant can resume that joins later.
-    static func snapshot(of state: StoreState, in bootID: BootID) throws(SharedCoreError) -> [[UInt8]] {
+    private init(previous: UInt64, nonce: UInt64, effect: Effect, byteCount: Int) {
+        (self.previous, self.nonce, self.effect, self.byteCount) = (previous, nonce, effect, byteCount)
+    }
+
+    /// Writes a state as the parts of a snapshot: its place, the state, and the latest changes, from which the watches of a
+    /// participant can resume that joins later.
+    static func snapshot(of state: StoreState, at place: LogPlace) throws(SharedCoreError) -> [[UInt8]] {
         var head = ByteWriter()
         head.byte(format)
-        head.word(bootID.high)
-        head.word(bootID.low)
+        head.word(place.tail)
+        head.optional(place.bootID) { writer, bootID in
+            writer.word(bootID.high)
+            writer.word(bootID.low)
+        }
         var parts = [head.bytes]
         try state.writeSnapshot { payload throws(SharedCoreError) in parts.append(payload) }
         try state.writeHistory(after: .zero) { payload throws(SharedCoreError) in parts.append(payload) }
         return parts
     }
 
-    /// Reads what ``snapshot(of:in:)`` gave. Nothing is trusted.
+    /// Reads what ``snapshot(of:at:)`` gave, as it stands at a position. Nothing is trusted.
     static func state(
-        of parts: [[UInt8]], limits: Limits, historyByteCount: Int
-    ) throws(SharedCoreError) -> (StoreState, BootID) {
+        of parts: [[UInt8]], at position: UInt64, limits: Limits, historyByteCount: Int
+    ) throws(SharedCoreError) -> (state: StoreState, place: LogPlace) {
         var head = ByteReader(parts.first ?? [])
         try requireFormat(&head)
-        guard let high = try? head.word(), let low = try? head.word(), (try? head.finish()) != nil else {
-            throw damaged("A snapshot has no beginning.")
+        var place = LogPlace(position: position)
+        do throws(ByteCodingError) {
+            place.tail = try head.word()
+            place.bootID = try head.optional { reader throws(ByteCodingError) in
+                BootID(high: try reader.word(), low: try reader.word())
+            }
+            try head.finish()
+        } catch {
+            throw damaged("A snapshot has no beginning: its bytes are \(error).")
         }
         var reader = SnapshotReader(limits: limits, historyByteCount: historyByteCount)
         var history: [SnapshotPart] = []
@@ -64,11 +86,11 @@ struct LogRecord {
         }
         guard var state = reader.result else { throw damaged("A snapshot is not whole.") }
         try state.prependHistory(history, at: state.revision)
-        return (state, BootID(high: high, low: low))
+        return (state, place)
     }
 
     static func damaged(_ message: String) -> SharedCoreError {
-        SharedCoreError(.corrupt, message, at: "log")
+        SharedCoreError(.corrupt, message + " Make a new log.", at: "log")
     }
 
     private static func requireFormat(_ reader: inout ByteReader) throws(SharedCoreError) {
@@ -78,6 +100,16 @@ struct LogRecord {
                 .incompatible, "A record has the format \(found); this program knows \(format).", at: "log")
         }
     }
+}
+
+/// Where a replica stands in the log.
+struct LogPlace {
+    /// The position of the next record that the replica does not have.
+    var position: UInt64
+    /// The nonce of the record before it; 0 at the beginning.
+    var tail: UInt64 = 0
+    /// The run of the machine that the group is in; nil before its first record.
+    var bootID: BootID?
 }
 
 /// What the group records of a participant's process beside its number: where that number means something.

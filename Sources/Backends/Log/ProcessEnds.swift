@@ -4,6 +4,21 @@ internal import Synchronization
 
 /// The thread of this process that waits for the ends of others, for all of its groups.
 final class ProcessEnds: Sendable {
+    /// Waits for the end of one process, until it is let go.
+    final class Wait: Sendable {
+        private let ends: ProcessEnds
+        private let key: UInt64
+
+        fileprivate init(_ ends: ProcessEnds, _ key: UInt64) {
+            self.ends = ends
+            self.key = key
+        }
+
+        deinit {
+            _ = ends.take(key)
+        }
+    }
+
     private struct State {
         var awaited: [UInt64: (process: ProcessHandle, call: @Sendable () -> Void)] = [:]
         var lastKey: UInt64 = 0
@@ -29,35 +44,28 @@ final class ProcessEnds: Sendable {
         readiness = try ReadinessSet()
     }
 
-    /// Calls once when a process has ended, on the thread that waits: the call must not block.
-    ///
-    /// - Returns: What lets go of it again.
+    /// Calls once when a process has ended, on the thread that waits and under no lock: the call must not block.
     func wait(
         for process: ProcessHandle, _ call: @escaping @Sendable () -> Void
-    ) throws(SystemCallError) -> UInt64 {
+    ) throws(SystemCallError) -> Wait {
         let key = state.withLock { state in
             state.lastKey += 1
             state.awaited[state.lastKey] = (process, call)
             return state.lastKey
         }
-        do throws(SystemCallError) {
-            try readiness.addEdges(of: process.descriptor, key: key)
-        } catch {
-            forget(key)
-            throw error
-        }
-        return key
+        let wait = Wait(self, key)
+        try readiness.addEdges(of: process.descriptor, key: key)
+        return wait
     }
 
-    /// Waits for a process no longer.
-    func forget(_ key: UInt64) {
-        // The last reference closes the descriptor, which takes it out of the set.
-        _ = state.withLock { $0.awaited.removeValue(forKey: key) }
+    /// Waits for a process no longer. The last reference to it closes the descriptor, which takes it out of the set.
+    private func take(_ key: UInt64) -> (@Sendable () -> Void)? {
+        state.withLock { $0.awaited.removeValue(forKey: key) }?.call
     }
 
     private func run() {
         while let keys = readiness.wait() {
-            for key in keys { state.withLock { $0.awaited.removeValue(forKey: key) }?.call() }
+            for key in keys { take(key)?() }
         }
     }
 }

@@ -20,6 +20,9 @@ public final class ReplicatedGroup: SharedGroup {
     public let session: Session
     public let capabilities: Capabilities
 
+    /// How long closing waits for the log to take the session's end, and then to close.
+    private static let closeTimeout = Duration.seconds(5)
+
     private let order: LogOrder
     private let handle: GroupHandle
     private let following: Task<Void, Never>
@@ -61,11 +64,9 @@ public final class ReplicatedGroup: SharedGroup {
             try options.capabilities.satisfy(options.requirements)
             try await order.begin()
             try await order.endDead(except: nil)
-            let session = try await order.join(description)
-            try await order.refresh()
-            return ReplicatedGroup(order, session: session)
+            return ReplicatedGroup(order, session: try await order.join(description))
         } catch {
-            await order.close()
+            await wait(for: closeTimeout) { await order.close() }
             throw error
         }
     }
@@ -113,6 +114,9 @@ public final class ReplicatedGroup: SharedGroup {
         try await read(.linearizable) { state in state.usage }
     }
 
+    /// Ends the session and closes the log.
+    ///
+    /// A log that does not answer is waited for 10 s at most. The session's end is then found by the others.
     public func close() async {
         guard handle.close() else { return }
         order.replica.finish(session.id, with: nil)
@@ -141,8 +145,24 @@ public final class ReplicatedGroup: SharedGroup {
     /// Ends the session and lets go of the log. Where the end cannot be recorded, the others find it by the process or the lease.
     private static func leave(_ order: LogOrder, _ following: Task<Void, Never>, _ session: SessionID) async {
         following.cancel()
-        _ = try? await order.recordThoughCancelled(.end(session))
-        await order.close()
+        await wait(for: closeTimeout) { _ = try? await order.record(.end(session)) }
+        await wait(for: closeTimeout) { await order.close() }
+    }
+
+    /// Waits until something is done, also in a cancelled task, for a limited time. Then it is cancelled, and ends by itself.
+    private static func wait(for timeout: Duration, until body: @escaping @Sendable () async -> Void) async {
+        let end = Promise<Void>()
+        let work = Task {
+            await body()
+            end.open()
+        }
+        let limit = Task {
+            guard (try? await LogOrder.pause(timeout)) != nil else { return }
+            work.cancel()
+            end.open()
+        }
+        await end.pass()
+        limit.cancel()
     }
 
     /// Looks at the state, brought up to date where that is asked for.
