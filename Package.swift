@@ -53,6 +53,7 @@ let package = Package(
         // package's own.
         .library(name: "Platform", targets: ["Platform"]),
         .library(name: "StoreEngine", targets: ["StoreEngine"]),
+        .library(name: "LogBackend", targets: ["LogBackend"]),
         .library(name: "InMemoryBackend", targets: ["InMemoryBackend"]),
         .library(name: "FileNotifyBackend", targets: ["FileNotifyBackend"]),
         .library(name: "ZMQBackend", targets: ["ZMQBackend"]),
@@ -302,6 +303,12 @@ let package = Package(
                 "InMemoryBackend", "ZMQBackend", "Platform", "sharedcore-test-peer",
             ]),
         tests("FileMutantTests", of: ["FileCases", "Platform", "sharedcore-test-peer"]),
+        tests(
+            "LogBackendTests",
+            of: [
+                "CoreAPI", "StoreEngine", "Replica", "LogBackend", "CoreAPITestingAdapters", "Platform",
+                "TestInstruments",
+            ]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
         tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "Wormholes", "InMemoryBackend"]),
         tests(
