@@ -22,20 +22,8 @@ final class LogOrder: Sendable {
         var sessionChanges = 0
     }
 
-    /// What became of an append.
-    enum AppendResult {
-        case appended
-        /// Others were first. Their records are applied.
-        case overtaken
-        /// The log took no record, and shows none.
-        case refused
-    }
-
     /// How many records are read at once.
     static let readLimit = 256
-    /// The bytes behind a snapshot at which even a small one is replaced.
-    private static let compactionByteCount = 1 << 20
-
     let log: any SharedLog
     let options: LogGroupOptions
     let replica: Replica
@@ -85,7 +73,7 @@ final class LogOrder: Sendable {
         do throws(SharedCoreError) { try await log.wait(after: position) } catch { throw fail(with: error) }
     }
 
-    private func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice {
+    func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice {
         do throws(SharedCoreError) { return try await log.read(from: position, limit: limit) } catch {
             throw fail(with: error)
         }
@@ -94,7 +82,7 @@ final class LogOrder: Sendable {
     /// Ends the handle, if the error is one of those that last.
     ///
     /// - Returns: The error.
-    private func fail(with error: SharedCoreError) -> SharedCoreError {
+    func fail(with error: SharedCoreError) -> SharedCoreError {
         guard [.corrupt, .incompatible, .sessionEnded].contains(error.code) else { return error }
         let isFirst = progress.withLock { progress in
             defer { progress.failure = progress.failure ?? error }
@@ -107,7 +95,7 @@ final class LogOrder: Sendable {
     /// Takes what was read from a position on.
     ///
     /// - Returns: Whether there was anything new.
-    private func take(_ slice: LogSlice, from asked: UInt64) throws(SharedCoreError) -> Bool {
+    func take(_ slice: LogSlice, from asked: UInt64) throws(SharedCoreError) -> Bool {
         do throws(SharedCoreError) {
             guard slice.snapshot != nil || slice.start <= asked else {
                 throw LogRecord.damaged("The log begins at \(slice.start) and gives no snapshot for position \(asked).")
@@ -127,7 +115,7 @@ final class LogOrder: Sendable {
     }
 
     /// Applies records that stand at a position and behind it, those of them that the replica does not have yet.
-    private func apply(
+    func apply(
         _ records: [LogRecord], from position: UInt64, behind snapshot: (state: StoreState, place: LogPlace)? = nil,
         start: UInt64 = 0
     ) throws(SharedCoreError) -> Bool {
@@ -220,66 +208,6 @@ final class LogOrder: Sendable {
         }
     }
 
-    /// Appends an effect and applies it. A cancellation does not interrupt it: the caller learns what became of it.
-    func append(_ effect: Effect, at place: LogPlace) async throws(SharedCoreError) -> AppendResult {
-        guard !Task.isCancelled else { throw .cancelled("commit") }
-        let (record, bytes) = try LogRecord.make(of: effect, at: place)
-        let result = try await Self.uncancelled { () throws(SharedCoreError) in
-            try await self.append(bytes, of: record, at: place)
-        }
-        guard case .appended = result else { return result }
-        _ = try apply([record], from: place.position)
-        compactIfNeeded()
-        return .appended
-    }
-
-    /// Appends a record, and finds out whether it was where the log does not say. A record that stands at its position is not
-    /// appended there again, so trying once more is safe.
-    private func append(
-        _ bytes: [UInt8], of record: LogRecord, at place: LogPlace
-    ) async throws(SharedCoreError) -> AppendResult {
-        var isRetry = false
-        while true {
-            var doubt: SharedCoreError?
-            do throws(SharedCoreError) {
-                if try await log.append(bytes, at: place.position) { return .appended }
-            } catch {
-                guard [.outcomeUnknown, .unavailable, .system].contains(error.code) else { throw fail(with: error) }
-                doubt = error
-            }
-            let slice: LogSlice
-            do throws(SharedCoreError) {
-                slice = try await read(from: place.position, limit: Self.readLimit)
-            } catch {
-                throw doubt.map { .unknownOutcome($0) } ?? error
-            }
-            _ = try take(slice, from: place.position)
-            if slice.snapshot != nil {
-                if let doubt { throw .unknownOutcome(doubt) }
-                return .overtaken
-            }
-            if let first = slice.records.first {
-                return try LogRecord(first).nonce == record.nonce ? .appended : .overtaken
-            }
-            guard let doubt else {
-                try await requireTail(of: place)
-                return .refused
-            }
-            // Nothing stands there, and the first try may still be on its way.
-            guard !isRetry else { throw .unknownOutcome(doubt) }
-            isRetry = true
-        }
-    }
-
-    /// Makes sure that the last record that was applied stands in the log, which takes no further one: it may have lost some.
-    private func requireTail(of place: LogPlace) async throws(SharedCoreError) {
-        guard place.position > 0 else { return }
-        let slice = try await read(from: place.position - 1, limit: 1)
-        if slice.snapshot != nil, slice.start >= place.position { return }
-        if let last = slice.records.first, try LogRecord(last).nonce == place.tail { return }
-        throw fail(with: LogRecord.damaged("The log has lost the record at \(place.position - 1), which it had given."))
-    }
-
     /// Does something to its end, also when the task is cancelled.
     static func uncancelled<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(SharedCoreError) -> Value
@@ -293,38 +221,6 @@ final class LogOrder: Sendable {
     static func pause(_ duration: Duration) async throws(SharedCoreError) {
         let clock = SystemClock()
         do { try await clock.sleep(until: clock.now().advanced(by: duration)) } catch { throw .cancelled("log") }
-    }
-
-    // MARK: - Compaction
-
-    /// Replaces the records by a snapshot when they are many more bytes than it would have.
-    private func compactIfNeeded() {
-        let size = replica.read { $0.snapshotByteCount }
-        progress.withLock { progress in
-            let least = max(Self.compactionByteCount, 2 * size, progress.leastCompaction)
-            guard progress.compaction == nil, progress.failure == nil, progress.byteCount > least else { return }
-            progress.compaction = Task { [self] in
-                await compact()
-                self.progress.withLock { $0.compaction = nil }
-            }
-        }
-    }
-
-    private func compact() async {
-        let (state, place, byteCount) = progress.withLock { progress in
-            (replica.read { $0 }, progress.place, progress.byteCount)
-        }
-        do throws(SharedCoreError) {
-            try await log.compact(try LogRecord.snapshot(of: state, at: place), before: place.position)
-            progress.withLock { progress in
-                guard place.position > progress.start else { return }
-                (progress.start, progress.leastCompaction) = (place.position, 0)
-                progress.byteCount -= byteCount
-            }
-        } catch {
-            // The records serve as well; not tried again with each of them.
-            progress.withLock { $0.leastCompaction = $0.byteCount + Self.compactionByteCount }
-        }
     }
 
     // MARK: - Time
@@ -352,67 +248,7 @@ final class LogOrder: Sendable {
     }
 }
 
-extension LogPlace {
-    /// The place behind a record.
-    fileprivate mutating func take(_ record: LogRecord) {
-        position += 1
-        tail = record.nonce
-        if case .restarted(let bootID) = record.effect.body { self.bootID = bootID }
-    }
-}
-
-extension StoreState {
-    /// Refuses a record that is not the next one of this order, or that a participant did not judge by the rules: a log is
-    /// not trusted, and a stale effect is not applied.
-    fileprivate mutating func requireNext(_ record: LogRecord, at place: LogPlace) throws(SharedCoreError) {
-        let effect = record.effect
-        guard record.previous == place.tail else {
-            throw LogRecord.damaged(
-                "The record at \(place.position) does not follow the one before it: the log has left records out, repeated, "
-                    + "lost or replaced them.")
-        }
-        var next = nextRevision
-        var isValid: Bool
-        switch effect.body {
-        case .restarted(let bootID):
-            next = restarting(in: bootID, at: effect.time).revision
-            isValid = bootID != place.bootID
-        case .sessionOpened(let opening): isValid = opening.process.bootID == place.bootID
-        case .committed(let session, _, _), .refused(let session, _, _), .sessionEnded(let session):
-            isValid = hasSession(session)
-        case .expired(let keys):
-            isValid = keys.allSatisfy { key in entry(key)?.expiry.map { $0 <= effect.time } ?? false }
-        }
-        // What is due is recorded before anything else is judged.
-        switch effect.body {
-        case .restarted, .expired: break
-        default: if let due = nextExpiry(), due <= effect.time { isValid = false }
-        }
-        guard effect.revision == next, isValid else {
-            throw LogRecord.damaged(
-                "The record at \(place.position) has revision \(effect.revision) and cannot follow revision \(revision)."
-            )
-        }
-    }
-}
-
-extension Effect {
-    fileprivate var changesSessions: Bool {
-        switch body {
-        case .sessionOpened, .sessionEnded, .restarted: true
-        case .committed, .refused, .expired: false
-        }
-    }
-}
-
 extension SharedCoreError {
-    /// The error of a commit of which it cannot be found out whether it was recorded.
-    fileprivate static func unknownOutcome(_ cause: SharedCoreError) -> SharedCoreError {
-        SharedCoreError(
-            .outcomeUnknown, "The log did not answer an append, and does not tell whether the record is there.",
-            at: cause.location, cause: cause.cause ?? cause.message)
-    }
-
     /// The error of a participant whose machine is in another run than those that have the group open.
     static func otherRun(_ found: BootID, own: BootID) -> SharedCoreError {
         SharedCoreError(

@@ -102,16 +102,6 @@ struct LogRecord {
     }
 }
 
-/// Where a replica stands in the log.
-struct LogPlace {
-    /// The position of the next record that the replica does not have.
-    var position: UInt64
-    /// The nonce of the record before it; 0 at the beginning.
-    var tail: UInt64 = 0
-    /// The run of the machine that the group is in; nil before its first record.
-    var bootID: BootID?
-}
-
 /// What the group records of a participant's process beside its number: where that number means something.
 struct ProcessMark: Hashable {
     /// The run of the machine as the system tells it: a group may live by a clock with another boot id.

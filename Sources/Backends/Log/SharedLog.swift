@@ -26,7 +26,10 @@ public import Platform
 /// ``wait(after:)`` excepted: a log over a network has a deadline for its server. The group passes the log's errors on to the
 /// application, so they have the codes of the contract. Three end the handle wherever they come from:
 /// `corrupt` and `incompatible`, and `sessionEnded` of a log that knows that the participant is over, as when its lease ran
-/// out. After any other the group asks again.
+/// out. After any other the group asks again: after 50 ms, then twice as long, up to 5 s.
+///
+/// The group does not trust its log. A record names the one before it, so where records are left out, repeated, lost or
+/// replaced, the handles that see it end as `corrupt`.
 public protocol SharedLog: Sendable {
     /// Appends a record as the one at a position, if that is where the log ends.
     ///
@@ -36,7 +39,8 @@ public protocol SharedLog: Sendable {
     /// - Parameters:
     ///   - record: Its bytes. The largest is some KiB longer than the largest transaction.
     ///   - position: Where it is to stand.
-    /// - Returns: False when nothing was appended: another record stands there, or another append was in the way.
+    /// - Returns: False when nothing was appended: another record stands there, or another append was in the way. Where no
+    ///   record shows there, the group pauses before it asks again.
     /// - Throws: `outcomeUnknown`, `unavailable` and `system` where it is not known whether the record was appended: the
     ///   group then reads it at its position, appends the same record there once more where nothing stands, and tells the
     ///   application `outcomeUnknown` if that does not help. With any other code, such as `storageFull`, nothing was appended.
@@ -53,7 +57,7 @@ public protocol SharedLog: Sendable {
 
     /// Waits until there is a record at a position, or until a session may have ended (see ``ended(among:)``).
     ///
-    /// It may return for nothing, but the group then reads and asks, so not often. A log that cannot be told polls, and says
+    /// It may return for nothing: the group then reads and asks, and pauses from the second time on. A log that cannot be told polls, and says
     /// so in ``LogGroupOptions/wakeUp``.
     ///
     /// - Throws: Any code when the task is cancelled, promptly.
