@@ -53,6 +53,7 @@ let package = Package(
         // package's own.
         .library(name: "Platform", targets: ["Platform"]),
         .library(name: "StoreEngine", targets: ["StoreEngine"]),
+        .library(name: "LogBackend", targets: ["LogBackend"]),
         .library(name: "InMemoryBackend", targets: ["InMemoryBackend"]),
         .library(name: "FileNotifyBackend", targets: ["FileNotifyBackend"]),
         .library(name: "ZMQBackend", targets: ["ZMQBackend"]),
@@ -105,6 +106,7 @@ let package = Package(
         room("StoreEngine", knows: ["CoreAPI"]),
         room("Replica", knows: ["CoreAPI", "StoreEngine"]),
         room("InMemoryBackend", at: "Backends/InMemory", knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
+        room("LogBackend", at: "Backends/Log", knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
         room(
             "FileNotifyBackend", at: "Backends/FileNotify",
             knows: ["CoreAPI", "StoreEngine", "Replica", "Platform", "CLinux"]),
@@ -301,6 +303,12 @@ let package = Package(
                 "InMemoryBackend", "ZMQBackend", "Platform", "sharedcore-test-peer",
             ]),
         tests("FileMutantTests", of: ["FileCases", "Platform", "sharedcore-test-peer"]),
+        tests(
+            "LogBackendTests",
+            of: [
+                "CoreAPI", "StoreEngine", "Replica", "LogBackend", "CoreAPITestingAdapters", "Platform",
+                "TestInstruments",
+            ]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
         tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "Wormholes", "InMemoryBackend"]),
         tests(

@@ -20,7 +20,7 @@ let package = Package(
         .target(
             name: "SQLiteBackend",
             dependencies: [
-                .product(name: "CoreAPI", package: "SharedCore"), .product(name: "Platform", package: "SharedCore"),
+                .product(name: "CoreAPI", package: "SharedCore"), .product(name: "LogBackend", package: "SharedCore"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
@@ -33,7 +33,7 @@ let package = Package(
             dependencies: [
                 "SQLiteBackend", "sqlite-peer",
                 .product(name: "CoreAPI", package: "SharedCore"),
-                .product(name: "Platform", package: "SharedCore"),
+                .product(name: "LogBackend", package: "SharedCore"),
                 .product(name: "CoreAPITesting", package: "SharedCore"),
                 .product(name: "CoreAPITestingAdapters", package: "SharedCore"),
             ],

@@ -8,9 +8,11 @@ internal import Platform
 public protocol ProcessControl: Sendable {
     /// Kills exactly this process, or nothing: a process id that was given to another process meanwhile is left alone.
     ///
-    /// - Parameter doubt: Says why the process may not be the one that is meant, and nil when it is proven to be. It is
-    ///   asked when the process is held in a way that its number cannot come to mean another one. What only plays processes
-    ///   need not ask.
+    /// - Parameters:
+    ///   - process: The process that is to be killed.
+    ///   - doubt: Says why the process may not be the one that is meant, and nil when it is proven to be. It is
+    ///     asked when the process is held in a way that its number cannot come to mean another one. What only plays processes
+    ///     need not ask.
     func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult
 
     /// Whether a process is stopped, as by SIGSTOP; nil when that cannot be seen.

@@ -65,29 +65,17 @@ struct BundledBackendTests {
 
     /// Which cases a backend is tried on.
     private enum Cases {
-        /// Those that take long, and `make test` leaves out.
-        private static let long: Set = ["S6d", "W3a", "W3c", "W4a", "N6g", "N8a", "C9f", "M6f"]
-
-        /// All cases, or those of an id or a rule in `SHAREDCORE_TEST_CASES`, to look for the fault behind one.
-        private static let chosen: [ConformanceCase]? = getenv("SHAREDCORE_TEST_CASES").map { names in
-            let cases = String(cString: names).split(separator: ",").flatMap {
-                ConformanceSuite.cases(matching: String($0))
-            }
-            precondition(!cases.isEmpty, "SHAREDCORE_TEST_CASES names no case.")
-            return cases
-        }
-
-        static let all = chosen ?? ConformanceSuite.cases.filter { TestScope.isCheck || !long.contains($0.id) }
+        static let all = TestScope.cases
 
         /// On a hub, the longest one is tried where all flavours are.
         static let ofHubs = areOfAllFlavours ? all : all.filter { $0.id != "N8a" }
 
         /// The others are tried on the long cases, and the last three of hubs at all, only where
         /// `SHAREDCORE_TEST_FLAVOURS` is `all`, as in `make check-all`: transports and stores are each tried above.
-        static let ofOtherFlavours = areOfAllFlavours ? all : all.filter { !long.contains($0.id) }
+        static let ofOtherFlavours = areOfAllFlavours ? all : all.filter { !TestScope.longCases.contains($0.id) }
 
         static let areOfAllFlavours =
-            chosen != nil || getenv("SHAREDCORE_TEST_FLAVOURS").map { String(cString: $0) } == "all"
+            TestScope.chosenCases != nil || getenv("SHAREDCORE_TEST_FLAVOURS").map { String(cString: $0) } == "all"
     }
 
     private static func judge(_ conformanceCase: ConformanceCase, on backend: BundledBackend) async throws {

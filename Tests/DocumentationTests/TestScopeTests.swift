@@ -24,8 +24,8 @@ struct TestScopeTests {
 
     @Test("The long cases of the conformance suite are those that the page names")
     func longCases() throws {
-        let source = try Repository.text("Tests/ConformanceTests/BundledBackendTests.swift")
-        let list = try #require(source.firstMatch(of: /let long: Set = \[([^\]]*)\]/)).1
+        let source = try Repository.text("Tests/Support/TestScope.swift")
+        let list = try #require(source.firstMatch(of: /let longCases: Set = \[([^\]]*)\]/)).1
         let sentence = try #require(try page.get().firstMatch(of: /The long cases are ([^.]*)\./)).1
         let id = /[A-Z][0-9]+[a-z]/
         let ids = list.matches(of: id).map { String($0.0) }

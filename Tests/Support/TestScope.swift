@@ -1,3 +1,4 @@
+package import CoreAPITesting
 internal import Glibc
 
 /// How much of the tests is run. `make test` leaves out what takes long; `make check` runs all that every change must pass.
@@ -5,4 +6,20 @@ internal import Glibc
 package enum TestScope {
     /// Whether `TEST_SCOPE` is `check`.
     package static let isCheck = getenv("TEST_SCOPE").map { String(cString: $0) } == "check"
+
+    /// The cases of the conformance suite that take long, and `make test` leaves out.
+    package static let longCases: Set = ["S6d", "W3a", "W3c", "W4a", "N6g", "N8a", "C9f", "M6f"]
+
+    /// The cases of an id or a rule in `SHAREDCORE_TEST_CASES`, to look for the fault behind one; nil without the variable.
+    package static let chosenCases: [ConformanceCase]? = getenv("SHAREDCORE_TEST_CASES").map { names in
+        let cases = String(cString: names).split(separator: ",").flatMap {
+            ConformanceSuite.cases(matching: String($0))
+        }
+        precondition(!cases.isEmpty, "SHAREDCORE_TEST_CASES names no case.")
+        return cases
+    }
+
+    /// The cases that a backend is tried on.
+    package static let cases =
+        chosenCases ?? ConformanceSuite.cases.filter { isCheck || !longCases.contains($0.id) }
 }

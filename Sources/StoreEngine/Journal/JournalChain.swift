@@ -5,7 +5,7 @@
 public struct JournalChain: Hashable, Sendable {
     /// How frames are written.
     public enum Framing: Hashable, Sendable {
-        /// With a ``FrameHeader``.
+        /// With a `FrameHeader`.
         case headed
         /// With 8 bytes of length and 8 bytes of chain word, which covers the payload: until layout 3. Such frames are
         /// only read.
@@ -36,7 +36,9 @@ public struct JournalChain: Hashable, Sendable {
 
     /// The next frame of the chain.
     ///
-    /// - Parameter interest: Which processes the record can interest; see ``FrameHeader/interest``.
+    /// - Parameters:
+    ///   - payload: The bytes of the record.
+    ///   - interest: Which processes the record can interest.
     public mutating func frame(_ payload: [UInt8], interest: UInt64) -> [UInt8] {
         let header = FrameHeader(of: payload, interest: interest, after: value)
         value = header.chainWord

@@ -1,14 +1,14 @@
 import CoreAPI
 import CoreAPITesting
 import Foundation
-import Platform
+import LogBackend
 import SQLiteBackend
 
 /// How the suite gets at this backend.
 struct SQLiteHarness: ConformanceHarness {
     let name = "sqlite"
 
-    /// Each is a transaction of the database with several statements.
+    /// Each is a transaction of the database.
     let commitCost = CommitCost.high
 
     let stopLimitation: HarnessLimitation? = HarnessLimitation("a stopped process may hold the database's lock")
@@ -35,11 +35,12 @@ private struct SQLiteTestGroup: ConformanceGroup {
     func open(
         _ description: SessionDescription, requiring requirements: Requirements
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await SQLiteGroup.open(
-            path: address, as: description,
-            options: SQLiteGroupOptions(
-                requirements: requirements, limits: settings.limits ?? Limits(),
-                historyByteCount: settings.historyByteCount ?? 1 << 20, clock: settings.clock ?? SystemClock()))
+        var options = LogGroupOptions.sqlite
+        options.requirements = requirements
+        if let limits = settings.limits { options.limits = limits }
+        if let byteCount = settings.historyByteCount { options.historyByteCount = byteCount }
+        if let clock = settings.clock { options.clock = clock }
+        return try await SQLiteGroup.open(path: address, as: description, options: options)
     }
 
     func remove() async {

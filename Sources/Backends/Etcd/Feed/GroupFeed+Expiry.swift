@@ -38,18 +38,11 @@
         /// Has the earliest entry that expires removed when its time is over.
         func scheduleExpiry() {
             guard let instant = replica.read({ $0.nextExpiry() }) else { return }
-            timer.set(to: instant, by: clock) { [weak self] in await self?.expireInTime() }
-        }
-
-        private func expireInTime() async {
-            do throws(SharedCoreError) {
+            timer.set(to: instant, by: clock) { [weak self] () async throws(SharedCoreError) -> BootInstant? in
+                guard let self else { return nil }
                 try await expire()
-            } catch {
-                // Away: whoever reads tries again, and so does the timer.
-                try? await Task.sleep(for: .milliseconds(250))
+                return isEnded ? nil : replica.read { $0.nextExpiry() }
             }
-            guard !isEnded else { return }
-            scheduleExpiry()
         }
     }
 #endif

@@ -4,7 +4,7 @@ internal import CoreAPI
 enum RestartCases {
     static let revisions = [revisionsRiseOverRestarts]
     static let lifetimes = [machineStartsAgain, dueWhileNobodyLooked]
-    static let all = [everybodyLeaves]
+    static let all = [everybodyLeaves, longOrder]
 
     static let revisionsRiseOverRestarts = ConformanceCase(
         "S3c", "revisions go on rising when everybody has left", durability: .process
@@ -93,6 +93,43 @@ enum RestartCases {
                 news = try await store.state(of: "news")
                 try expect(news.count, is: round + 1, "the number of posts")
                 await group.closeAll()
+            }
+        }
+    }
+
+    static let longOrder = ConformanceCase(
+        "S10j", "a participant that joins after megabytes of commits has all that stands, and the last changes (W2, N5)"
+    ) { context in
+        try await context.withGroup { group in
+            let writer = try await group.open()
+            try await writer.put("kept", [7])
+            try await writer.put("mine", [1], lifetime: .session)
+            try await writer.post("news", state: 5)
+            for round in 0..<2 {
+                for number in 0..<64 as Range<UInt8> {
+                    let value = [UInt8](repeating: number, count: 64 << 10)
+                    try await writer.put(Key("large/\(number % 4)"), value)
+                }
+                let last = try await writer.put("last", [UInt8(round)]).revision
+                let newcomer = try await group.open("newcomer \(round)")
+                try await newcomer.catchUp()
+                let (found, expected) = (try await newcomer.list().entries, try await writer.list().entries)
+                try expect(found.count, is: 7, "how many entries the newcomer of round \(round) finds")
+                try expect(found == expected, "the newcomer of round \(round) finds the entries that the writer has")
+                let news = try await newcomer.state(of: "news")
+                try expect(news, is: try await writer.state(of: "news"), "the state of a name that was posted long ago")
+                let watch = try await newcomer.watch(.all, from: .after(Revision(rawValue: last.rawValue - 1)))
+                let event = try await withTimeout(TestTimeout.usual, "the watch of a newcomer goes on") {
+                    try await watch.next()
+                }
+                switch event {
+                case .changes(let changes)?:
+                    try expect(changes.revision, is: last, "the first change after the last revision but one")
+                case .lagged(let snapshot)?:
+                    try expect(snapshot.entries == expected, "the snapshot has what stands, where changes are gone")
+                default: try expect(false, "the watch begins with a change, or has lagged")
+                }
+                try expect(try await newcomer.sessions().count, is: 2 + round, "the number of participants")
             }
         }
     }

@@ -1,0 +1,119 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+internal import Synchronization
+
+/// Appending to the log, and replacing it by a snapshot.
+extension LogOrder {
+    /// What became of an append.
+    enum AppendResult {
+        case appended
+        /// Others were first. Their records are applied.
+        case overtaken
+        /// The log took no record, and shows none.
+        case refused
+    }
+
+    /// The bytes behind a snapshot at which even a small one is replaced.
+    private static let compactionByteCount = 1 << 20
+
+    /// Appends an effect and applies it. A cancellation does not interrupt it: the caller learns what became of it.
+    func append(_ effect: Effect, at place: LogPlace) async throws(SharedCoreError) -> AppendResult {
+        guard !Task.isCancelled else { throw .cancelled("commit") }
+        let (record, bytes) = try LogRecord.make(of: effect, at: place)
+        let result = try await Self.uncancelled { () throws(SharedCoreError) in
+            try await self.append(bytes, of: record, at: place)
+        }
+        guard case .appended = result else { return result }
+        _ = try apply([record], from: place.position)
+        compactIfNeeded()
+        return .appended
+    }
+
+    /// Appends a record, and finds out whether it was where the log does not say. A record that stands at its position is not
+    /// appended there again, so trying once more is safe.
+    private func append(
+        _ bytes: [UInt8], of record: LogRecord, at place: LogPlace
+    ) async throws(SharedCoreError) -> AppendResult {
+        var isRetry = false
+        while true {
+            var doubt: SharedCoreError?
+            do throws(SharedCoreError) {
+                if try await log.append(bytes, at: place.position) { return .appended }
+            } catch {
+                guard [.outcomeUnknown, .unavailable, .system].contains(error.code) else { throw fail(with: error) }
+                doubt = error
+            }
+            let slice: LogSlice
+            do throws(SharedCoreError) {
+                slice = try await read(from: place.position, limit: Self.readLimit)
+            } catch {
+                throw doubt.map { .unknownOutcome($0) } ?? error
+            }
+            _ = try take(slice, from: place.position)
+            if slice.snapshot != nil {
+                if let doubt { throw .unknownOutcome(doubt) }
+                return .overtaken
+            }
+            if let first = slice.records.first {
+                return try LogRecord(first).nonce == record.nonce ? .appended : .overtaken
+            }
+            guard let doubt else {
+                try await requireTail(of: place)
+                return .refused
+            }
+            // Nothing stands there, and the first try may still be on its way.
+            guard !isRetry else { throw .unknownOutcome(doubt) }
+            isRetry = true
+        }
+    }
+
+    /// Makes sure that the last record that was applied stands in the log, which takes no further one: it may have lost some.
+    private func requireTail(of place: LogPlace) async throws(SharedCoreError) {
+        guard place.position > 0 else { return }
+        let slice = try await read(from: place.position - 1, limit: 1)
+        if slice.snapshot != nil, slice.start >= place.position { return }
+        if let last = slice.records.first, try LogRecord(last).nonce == place.tail { return }
+        throw fail(with: LogRecord.damaged("The log has lost the record at \(place.position - 1), which it had given."))
+    }
+
+    /// Replaces the records by a snapshot when they are many more bytes than it would have.
+    private func compactIfNeeded() {
+        let size = replica.read { $0.snapshotByteCount }
+        progress.withLock { progress in
+            let least = max(Self.compactionByteCount, 2 * size, progress.leastCompaction)
+            guard progress.compaction == nil, progress.failure == nil, progress.byteCount > least else { return }
+            progress.compaction = Task { [self] in
+                await compact()
+                self.progress.withLock { $0.compaction = nil }
+            }
+        }
+    }
+
+    private func compact() async {
+        let (state, place, byteCount) = progress.withLock { progress in
+            (replica.read { $0 }, progress.place, progress.byteCount)
+        }
+        do throws(SharedCoreError) {
+            try await log.compact(try LogRecord.snapshot(of: state, at: place), before: place.position)
+            progress.withLock { progress in
+                guard place.position > progress.start else { return }
+                (progress.start, progress.leastCompaction) = (place.position, 0)
+                progress.byteCount -= byteCount
+            }
+        } catch {
+            // The records serve as well; not tried again with each of them.
+            progress.withLock { $0.leastCompaction = $0.byteCount + Self.compactionByteCount }
+        }
+    }
+}
+
+extension SharedCoreError {
+    /// The error of a commit of which it cannot be found out whether it was recorded.
+    fileprivate static func unknownOutcome(_ cause: SharedCoreError) -> SharedCoreError {
+        SharedCoreError(
+            .outcomeUnknown, "The log did not answer an append, and does not tell whether the record is there.",
+            at: cause.location, cause: cause.cause ?? cause.message)
+    }
+}

@@ -1,0 +1,156 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+internal import Synchronization
+
+/// The run of the machine, and the participants.
+extension LogOrder {
+    /// Brings the replica up to date, and begins a new run of the machine where the log is in another one, or in none.
+    ///
+    /// - Throws: `incompatible` when a participant with another boot id lives.
+    func begin() async throws(SharedCoreError) {
+        let bootID = options.clock.bootID
+        var delay = RetryDelay()
+        while true {
+            try await catchUp()
+            let (effect, place) = progress.withLock { progress in
+                (replica.read { $0.restarting(in: bootID, at: self.options.clock.now()) }, progress.place)
+            }
+            if let former = place.bootID {
+                guard former != bootID else { return }
+                guard try await !hasLivingSession() else { throw .otherRun(former, own: bootID) }
+            }
+            switch try await append(effect, at: place) {
+            case .appended: return
+            case .overtaken: continue
+            case .refused: try await Self.pause(delay.next())
+            }
+        }
+    }
+
+    /// Whether a session is proved to live.
+    private func hasLivingSession() async throws(SharedCoreError) -> Bool {
+        let states = replica.read { Array($0.sessions.values) }
+        if let ended = try await log.ended(among: states.map(\.session)) {
+            return !states.allSatisfy { ended.contains($0.session.id) }
+        }
+        return states.contains { $0.visibleProcess?.liveness == .alive }
+    }
+
+    /// Records a participant.
+    func join(_ description: SessionDescription) async throws(SharedCoreError) -> Session {
+        let present = ProcessIdentity.current
+        let opening = SessionOpening(
+            process: ProcessIdentity(
+                bootID: options.clock.bootID, pid: present.pid, startTime: present.startTime),
+            description: description, backendData: ProcessMark.current.bytes)
+        let id = SessionID(rawValue: try await record(.join(opening)).get().revision.rawValue)
+        do throws(SharedCoreError) {
+            try await log.hold(id)
+            try await refresh()
+            guard let session = replica.read({ $0.sessions[id]?.session }) else { throw .sessionEnded(id) }
+            return session
+        } catch {
+            _ = try? await Self.uncancelled { () throws(SharedCoreError) in try await self.record(.end(id)) }
+            throw error
+        }
+    }
+
+    /// Records the end of every session that is known to have ended, this participant's own excepted.
+    ///
+    /// - Parameter looksAtProcesses: Whether the processes are looked at where the log can tell nothing.
+    func endDead(except own: SessionID?, lookingAtProcesses looksAtProcesses: Bool = true) async throws(SharedCoreError)
+    {
+        let others = replica.read { $0.sessions.values.filter { $0.session.id != own } }
+        guard !others.isEmpty else { return }
+        if let ended = try await log.ended(among: others.map(\.session)) {
+            for state in others where ended.contains(state.session.id) { _ = try await record(.end(state.session.id)) }
+        } else if looksAtProcesses {
+            for state in others where state.visibleProcess?.liveness == .dead {
+                _ = try await record(.end(state.session.id))
+            }
+        }
+    }
+
+    /// Applies what others append, and records the ends of their processes, until the task is cancelled or the handle
+    /// cannot go on.
+    func follow(as own: SessionID) async {
+        let (ended, ends) = AsyncStream.makeStream(of: SessionID.self)
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                await self.follow(as: own, telling: ends)
+                ends.finish()
+            }
+            for await session in ended { await self.recordEnd(of: session) }
+        }
+    }
+
+    private func goesOn(as own: SessionID) -> Bool {
+        !Task.isCancelled && progress.withLock { $0.failure == nil } && replica.read { $0.hasSession(own) }
+    }
+
+    private func follow(as own: SessionID, telling ends: AsyncStream<SessionID>.Continuation) async {
+        var waits: [SessionID: ProcessEnds.Wait] = [:]
+        var seenSessionChanges: Int?
+        var delay = RetryDelay()
+        var wasForNothing = false
+        while goesOn(as: own) {
+            let (position, sessionChanges) = progress.withLock { ($0.place.position, $0.sessionChanges) }
+            if seenSessionChanges != sessionChanges, awaitEnds(with: &waits, telling: ends) {
+                seenSessionChanges = sessionChanges
+            }
+            do throws(SharedCoreError) {
+                try await wait(after: position)
+                var hasNews = progress.withLock { $0.place.position > position }
+                if !hasNews { hasNews = try await catchUp() }
+                guard !hasNews else {
+                    (delay, wasForNothing) = (RetryDelay(), false)
+                    continue
+                }
+                // For nothing: a session may have ended.
+                try await endDead(except: own, lookingAtProcesses: false)
+                // A log that returns from each wait must not keep a core busy.
+                if wasForNothing { try await Self.pause(delay.next()) }
+                wasForNothing = true
+            } catch {
+                // The log is away.
+                do throws(SharedCoreError) { try await Self.pause(delay.next()) } catch { return }
+            }
+        }
+    }
+
+    /// Waits for the ends of the processes of all sessions, but for those of this process.
+    ///
+    /// - Returns: Whether all are waited for; the system may have no descriptor left.
+    private func awaitEnds(
+        with waits: inout [SessionID: ProcessEnds.Wait], telling ends: AsyncStream<SessionID>.Continuation
+    ) -> Bool {
+        let present = ProcessIdentity.current
+        let processes = replica.read { $0.sessions.compactMapValues(\.visibleProcess).filter { $0.value != present } }
+        waits = waits.filter { processes[$0.key] != nil }
+        var areAll = true
+        for (id, identity) in processes where waits[id] == nil {
+            do throws(ProcessUnreachable) {
+                let process = try ProcessHandle(identity)
+                waits[id] = try? ProcessEnds.shared().wait(for: process) { ends.yield(id) }
+                if waits[id] == nil { areAll = false }
+            } catch {
+                if case .dead = error { ends.yield(id) } else { areAll = false }
+            }
+        }
+        return areAll
+    }
+
+    /// Records an end as soon as the log takes it.
+    private func recordEnd(of id: SessionID) async {
+        var delay = RetryDelay()
+        while goesOn(as: id) {
+            do throws(SharedCoreError) {
+                _ = try await record(.end(id))
+            } catch {
+                do throws(SharedCoreError) { try await Self.pause(delay.next()) } catch { return }
+            }
+        }
+    }
+}

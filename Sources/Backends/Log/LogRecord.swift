@@ -1,0 +1,145 @@
+internal import CoreAPI
+internal import Platform
+internal import StoreEngine
+
+/// A record of the log: the format, what the writer found it by, and an effect.
+struct LogRecord {
+    /// The version of what this file writes.
+    private static let format: UInt8 = 2
+
+    /// The nonce of the record before it; 0 in the first one of a log. A log that leaves records out, repeats them, loses
+    /// its last ones or replaces one breaks this chain.
+    let previous: UInt64
+    /// Chosen at random for each record: its writer finds it again by this number.
+    let nonce: UInt64
+    let effect: Effect
+    let byteCount: Int
+
+    /// Reads a record. Nothing is trusted.
+    ///
+    /// - Throws: `corrupt`; `incompatible` for another version.
+    init(_ bytes: [UInt8]) throws(SharedCoreError) {
+        var reader = ByteReader(bytes)
+        try Self.requireFormat(&reader)
+        guard let previous = try? reader.word(), let nonce = try? reader.word(),
+            case .effect(let effect) = try JournalRecord(bytes[reader.position...])
+        else { throw Self.damaged("A record is no effect.") }
+        (self.previous, self.nonce, self.effect, byteCount) = (previous, nonce, effect, bytes.count)
+    }
+
+    /// Makes the record of an effect that is to stand at a place, and its bytes.
+    static func make(of effect: Effect, at place: LogPlace) throws(SharedCoreError) -> (
+        record: LogRecord, bytes: [UInt8]
+    ) {
+        let nonce = UInt64.random(in: 1 ... .max)
+        var writer = ByteWriter()
+        writer.byte(format)
+        writer.word(place.tail)
+        writer.word(nonce)
+        let bytes = writer.bytes + (try effect.payload())
+        return (LogRecord(previous: place.tail, nonce: nonce, effect: effect, byteCount: bytes.count), bytes)
+    }
+
+    private init(previous: UInt64, nonce: UInt64, effect: Effect, byteCount: Int) {
+        (self.previous, self.nonce, self.effect, self.byteCount) = (previous, nonce, effect, byteCount)
+    }
+
+    /// Writes a state as the parts of a snapshot: its place, the state, and the latest changes, from which the watches of a
+    /// participant can resume that joins later.
+    static func snapshot(of state: StoreState, at place: LogPlace) throws(SharedCoreError) -> [[UInt8]] {
+        var head = ByteWriter()
+        head.byte(format)
+        head.word(place.tail)
+        head.optional(place.bootID) { writer, bootID in
+            writer.word(bootID.high)
+            writer.word(bootID.low)
+        }
+        var parts = [head.bytes]
+        try state.writeSnapshot { payload throws(SharedCoreError) in parts.append(payload) }
+        try state.writeHistory(after: .zero) { payload throws(SharedCoreError) in parts.append(payload) }
+        return parts
+    }
+
+    /// Reads what ``snapshot(of:at:)`` gave, as it stands at a position. Nothing is trusted.
+    static func state(
+        of parts: [[UInt8]], at position: UInt64, limits: Limits, historyByteCount: Int
+    ) throws(SharedCoreError) -> (state: StoreState, place: LogPlace) {
+        var head = ByteReader(parts.first ?? [])
+        try requireFormat(&head)
+        var place = LogPlace(position: position)
+        do throws(ByteCodingError) {
+            place.tail = try head.word()
+            place.bootID = try head.optional { reader throws(ByteCodingError) in
+                BootID(high: try reader.word(), low: try reader.word())
+            }
+            try head.finish()
+        } catch {
+            throw damaged("A snapshot has no beginning: its bytes are \(error).")
+        }
+        var reader = SnapshotReader(limits: limits, historyByteCount: historyByteCount)
+        var history: [SnapshotPart] = []
+        for part in parts.dropFirst() {
+            guard case .snapshot(let part) = try JournalRecord(part[...]) else {
+                throw damaged("A record stands within a snapshot.")
+            }
+            if reader.result == nil { try reader.read(part) } else { history.append(part) }
+        }
+        guard var state = reader.result else { throw damaged("A snapshot is not whole.") }
+        try state.prependHistory(history, at: state.revision)
+        return (state, place)
+    }
+
+    static func damaged(_ message: String) -> SharedCoreError {
+        SharedCoreError(.corrupt, message + " Make a new log.", at: "log")
+    }
+
+    private static func requireFormat(_ reader: inout ByteReader) throws(SharedCoreError) {
+        guard let found = try? reader.byte() else { throw damaged("A record is empty.") }
+        guard found == format else {
+            throw SharedCoreError(
+                .incompatible, "A record has the format \(found); this program knows \(format).", at: "log")
+        }
+    }
+}
+
+/// What the group records of a participant's process beside its number: where that number means something.
+struct ProcessMark: Hashable {
+    /// The run of the machine as the system tells it: a group may live by a clock with another boot id.
+    let bootID: BootID
+    /// The namespace of process numbers.
+    let namespace: UInt64
+
+    static var current: ProcessMark {
+        ProcessMark(bootID: ProcessIdentity.current.bootID, namespace: ProcessIdentity.currentNamespace)
+    }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter()
+        for word in [bootID.high, bootID.low, namespace] { writer.word(word) }
+        return writer.bytes
+    }
+
+    private init(bootID: BootID, namespace: UInt64) {
+        self.bootID = bootID
+        self.namespace = namespace
+    }
+
+    init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        guard let high = try? reader.word(), let low = try? reader.word(), let namespace = try? reader.word() else {
+            return nil
+        }
+        self.init(bootID: BootID(high: high, low: low), namespace: namespace)
+    }
+}
+
+extension SessionState {
+    /// The session's process as the system knows it; nil where its number means nothing here: on another machine, after
+    /// a new start of this one, or in another namespace.
+    var visibleProcess: ProcessIdentity? {
+        let present = ProcessMark.current
+        guard ProcessMark(backendData) == present, present.namespace != 0 else { return nil }
+        return ProcessIdentity(
+            bootID: present.bootID, pid: session.process.pid, startTime: session.process.startTime)
+    }
+}

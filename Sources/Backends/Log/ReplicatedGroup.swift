@@ -1,0 +1,193 @@
+public import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+internal import Synchronization
+
+/// A participant of a group whose order is a log: a whole backend, made of what its author writes as a ``SharedLog``.
+///
+/// ```swift
+/// let group = try await ReplicatedGroup.open(
+///     log: try TableLog(path: "chat.sqlite"), as: SessionDescription(role: .main),
+///     options: LogGroupOptions(
+///         backend: "table", features: [.multipleProcesses, .promptDeathNotice], durability: .process))
+/// try await group.put("status", Array("ready".utf8))
+/// ```
+///
+/// Every participant keeps a replica, so a read with ``ReadConsistency/causal`` asks nothing of the log; a linearizable one
+/// costs a read, and a commit an append. Letting go of the last reference ends the session, as closing does.
+public final class ReplicatedGroup: SharedGroup {
+    public let session: Session
+    public let capabilities: Capabilities
+
+    /// How long closing waits for the log to take the session's end, and then to close.
+    private static let closeTimeout = Duration.seconds(5)
+
+    private let order: LogOrder
+    private let handle: GroupHandle
+    private let following: Task<Void, Never>
+
+    private init(_ order: LogOrder, session: Session) {
+        self.order = order
+        self.session = session
+        capabilities = order.options.capabilities
+        // A log that is closed under a call may say anything.
+        handle = GroupHandle(
+            of: session.id, at: order.options.backend,
+            codesOfClosing: [.sessionEnded, .cancelled, .unavailable, .system])
+        following = Task { await order.follow(as: session.id) }
+    }
+
+    deinit {
+        guard !handle.isClosed else { return }
+        // A watch may be held for longer than its group.
+        order.replica.finish(session.id, with: .sessionEnded(session.id))
+        let (order, following, session) = (order, following, session)
+        Task { await Self.leave(order, following, session.id) }
+    }
+
+    /// Joins the group that a log keeps, as its first participant where the log is empty.
+    ///
+    /// - Parameters:
+    ///   - log: The log, opened for this participant alone. It is closed with the group, also when this throws.
+    ///   - description: What the participant says of itself.
+    ///   - options: What the log is, and how it is used.
+    /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met, ``SharedCoreError/Code/incompatible``
+    ///   for records of another version and while participants with another boot id have the group open,
+    ///   ``SharedCoreError/Code/corrupt`` for records that are none, and what the log throws.
+    public static func open(
+        log: any SharedLog, as description: SessionDescription = SessionDescription(), options: LogGroupOptions
+    ) async throws(SharedCoreError) -> ReplicatedGroup {
+        let order = LogOrder(log, options: options)
+        do throws(SharedCoreError) {
+            try TimeNamespace.requireKnown()
+            try options.capabilities.satisfy(options.requirements)
+            try await order.begin()
+            try await order.endDead(except: nil)
+            return ReplicatedGroup(order, session: try await order.join(description))
+        } catch {
+            await wait(for: closeTimeout) { await order.close() }
+            throw error
+        }
+    }
+
+    // MARK: - Store
+
+    public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
+        try await read(consistency) { state throws(SharedCoreError) in try state.entry(key)?.entry(for: key) }
+    }
+
+    public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+        try await read(consistency) { state throws(SharedCoreError) in
+            try Snapshot(revision: state.revision, stored: state.selection([prefix]))
+        }
+    }
+
+    public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
+        try await calling { () throws(SharedCoreError) in
+            guard !Task.isCancelled else { throw .cancelled("commit") }
+            return try await self.order.record(.commit(transaction, of: self.session.id)).get()
+        }
+    }
+
+    public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+        try await sync()
+        return try handle.requireOpen(
+            for: order.replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {}))
+    }
+
+    public func sync() async throws(SharedCoreError) {
+        try await read(.linearizable) { _ in }
+    }
+
+    public func sessions() async throws(SharedCoreError) -> [Session] {
+        try await calling { () throws(SharedCoreError) in
+            try await self.order.catchUp()
+            try await self.order.endDead(except: self.session.id)
+        }
+        return try await read(.linearizable) { state in
+            state.sessions.values.map(\.session).sorted { $0.id < $1.id }
+        }
+    }
+
+    public func usage() async throws(SharedCoreError) -> StoreUsage? {
+        try await read(.linearizable) { state in state.usage }
+    }
+
+    /// Ends the session and closes the log.
+    ///
+    /// A log that does not answer is waited for 10 s at most. The session's end is then found by the others.
+    public func close() async {
+        guard handle.close() else { return }
+        order.replica.finish(session.id, with: nil)
+        await Self.leave(order, following, session.id)
+    }
+
+    // MARK: - Notifier
+
+    @discardableResult
+    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
+        try await commit(Transaction(operations: [.post(name, state: state)])).revision
+    }
+
+    public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
+        try await sync()
+        return try handle.requireOpen(
+            for: order.replica.observe(name, for: session.id, catchUp: {}, onCancel: {}))
+    }
+
+    public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
+        try await read(.linearizable) { state in state.topic(name) }
+    }
+
+    // MARK: - Private
+
+    /// Ends the session and lets go of the log. Where the end cannot be recorded, the others find it by the process or the lease.
+    private static func leave(_ order: LogOrder, _ following: Task<Void, Never>, _ session: SessionID) async {
+        following.cancel()
+        await wait(for: closeTimeout) { _ = try? await order.record(.end(session)) }
+        await wait(for: closeTimeout) { await order.close() }
+    }
+
+    /// Waits until something is done, also in a cancelled task, for a limited time. Then it is cancelled, and ends by itself.
+    private static func wait(for timeout: Duration, until body: @escaping @Sendable () async -> Void) async {
+        let end = Promise<Void>()
+        let work = Task {
+            await body()
+            end.open()
+        }
+        let limit = Task {
+            guard (try? await LogOrder.pause(timeout)) != nil else { return }
+            work.cancel()
+            end.open()
+        }
+        await end.pass()
+        limit.cancel()
+    }
+
+    /// Looks at the state, brought up to date where that is asked for.
+    private func read<Result: Sendable>(
+        _ consistency: ReadConsistency,
+        _ body: (inout StoreState) throws(SharedCoreError) -> sending Result
+    ) async throws(SharedCoreError) -> Result {
+        try await calling { () throws(SharedCoreError) in
+            if consistency == .linearizable { try await self.order.refresh() } else { try self.order.check() }
+        }
+        do throws(SharedCoreError) {
+            return try order.replica.read { state throws(SharedCoreError) in
+                try self.handle.requireSession(in: state)
+                return try body(&state)
+            }
+        } catch {
+            throw handle.applicationError(error)
+        }
+    }
+
+    /// Makes a call of the application's.
+    private func calling<Answer>(
+        _ body: () async throws(SharedCoreError) -> Answer
+    ) async throws(SharedCoreError) -> Answer {
+        try handle.requireOpen()
+        do throws(SharedCoreError) { return try await body() } catch { throw handle.applicationError(error) }
+    }
+}

@@ -1,0 +1,78 @@
+internal import CoreAPI
+internal import CoreAPITesting
+internal import LogBackend
+internal import TestInstruments
+internal import TestSupport
+internal import Testing
+
+/// A duty of a log that is broken, and the rules of which a case must fail.
+private struct LogMutant: CustomTestStringConvertible {
+    let name: String
+    let rules: [String]
+    let change: @Sendable (inout ChangedLog) -> Void
+
+    var testDescription: String { name }
+
+    static let all = [
+        LogMutant(name: "an append takes the place of another's record", rules: ["S6"]) { log in
+            log.append = { view, record, position in
+                view.log.force(record, at: position)
+                return true
+            }
+        },
+        LogMutant(name: "an append is forgotten", rules: ["S3", "S4"]) { log in
+            log.append = { view, record, position throws(SharedCoreError) in
+                position > 4 ? true : try await view.append(record, at: position)
+            }
+        },
+        LogMutant(name: "its growth is told to no participant", rules: ["W1", "N2"]) { log in
+            log.wait = { _, _ throws(SharedCoreError) in
+                do { try await untilCancelled() } catch { throw SharedCoreError(.cancelled, "Cancelled.", at: "log") }
+            }
+        },
+        LogMutant(name: "a read leaves the first of several records out", rules: ["S4", "S6"]) { log in
+            log.read = { view, position, limit throws(SharedCoreError) in
+                var slice = try await view.read(from: position, limit: limit)
+                if slice.records.count > 1 { slice.records.removeFirst() }
+                return slice
+            }
+        },
+        LogMutant(name: "a read leaves the last record out", rules: ["S4"]) { log in
+            log.read = { view, position, limit throws(SharedCoreError) in
+                var slice = try await view.read(from: position, limit: limit)
+                slice.records = slice.records.dropLast()
+                return slice
+            }
+        },
+        LogMutant(name: "a compaction keeps no snapshot", rules: ["S10", "W3"]) { log in
+            log.compact = { view, _, position throws(SharedCoreError) in
+                try await view.compact([], before: position)
+            }
+        },
+        LogMutant(name: "an end is told to no participant", rules: ["L1"]) { log in log.ended = { _, _ in [] } },
+    ]
+}
+
+/// The duties of a log are those that the suite tries.
+@Suite(
+    "Mutants: a log that breaks a duty is caught by the suite", .enabled(if: TestScope.isCheck), .serialized)
+struct LogMutantTests {
+    @Test("It fails a case of its rules", arguments: LogMutant.all)
+    private func caught(mutant: LogMutant) async {
+        let harness = MemoryLogHarness { view in
+            var log = ChangedLog(view: view)
+            mutant.change(&log)
+            return log
+        }
+        let cases = ConformanceSuite.cases.filter { mutant.rules.contains($0.rule) }
+        for conformanceCase in cases {
+            let result = await TestTimeout.$usual.withValue(.seconds(2)) {
+                await conformanceCase.run(on: harness, seed: 1, timeout: .seconds(30))
+            }
+            guard case .failed = result.outcome else { continue }
+            print("\(mutant.name): \(conformanceCase.id)")
+            return
+        }
+        Issue.record("No case of \(mutant.rules) has noticed it: \(cases.map(\.id))")
+    }
+}

@@ -1,0 +1,212 @@
+internal import CoreAPI
+internal import LogBackend
+internal import Synchronization
+
+/// A log in memory, which each participant opens for itself.
+final class MemoryLog: Sendable {
+    private struct State {
+        var start: UInt64 = 0
+        var snapshot: [[UInt8]]?
+        var records: [[UInt8]] = []
+        var killed: Set<SessionID> = []
+        var waits: [UInt64: Promise<Void>] = [:]
+        var lastWait: UInt64 = 0
+
+        var end: UInt64 { start + UInt64(records.count) }
+    }
+
+    private let state = Mutex(State())
+
+    /// The records behind the snapshot.
+    var records: [[UInt8]] { state.withLock(\.records) }
+    /// Where the snapshot stands.
+    var start: UInt64 { state.withLock(\.start) }
+
+    /// Takes the last record away, as a log must not.
+    func removeLast() { state.withLock { _ = $0.records.removeLast() } }
+
+    /// Puts a record at a position, whatever stands there, as a log must not.
+    func force(_ record: [UInt8], at position: UInt64) {
+        state.withLock { state in
+            let index = Int(position - state.start)
+            state.records.replaceSubrange(index..<min(index + 1, state.records.count), with: [record])
+        }
+        wake()
+    }
+
+    /// Adds a record that no participant has made.
+    func add(_ record: [UInt8]) {
+        state.withLock { $0.records.append(record) }
+        wake()
+    }
+
+    /// Opens the log for a participant.
+    func open() -> View { View(of: self) }
+
+    private func wake() {
+        let waits = state.withLock { state in
+            defer { state.waits = [:] }
+            return state.waits.values
+        }
+        for wait in waits { wait.open() }
+    }
+
+    /// The log as one participant has it, which can be killed and stopped.
+    final class View: SharedLog {
+        private struct Life {
+            var session: SessionID?
+            var isKilled = false
+            var stop: Promise<Void>?
+        }
+
+        let log: MemoryLog
+        private let life = Mutex(Life())
+
+        fileprivate init(of log: MemoryLog) {
+            self.log = log
+        }
+
+        func append(_ record: [UInt8], at position: UInt64) async throws(SharedCoreError) -> Bool {
+            try await pass()
+            let isAppended = log.state.withLock { state in
+                guard position == state.end else { return false }
+                state.records.append(record)
+                return true
+            }
+            if isAppended { log.wake() }
+            return isAppended
+        }
+
+        func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice {
+            try await pass()
+            return log.state.withLock { state in
+                let isBehind = position < state.start
+                let first = isBehind ? 0 : Int(position - state.start)
+                return LogSlice(
+                    start: state.start, snapshot: isBehind ? state.snapshot : nil,
+                    records: Array(state.records.dropFirst(first).prefix(limit)))
+            }
+        }
+
+        func wait(after position: UInt64) async throws(SharedCoreError) {
+            try await pass()
+            let wait = Promise<Void>()
+            let number: UInt64? = log.state.withLock { state in
+                guard state.end <= position else { return nil }
+                state.lastWait += 1
+                state.waits[state.lastWait] = wait
+                return state.lastWait
+            }
+            guard let number else { return }
+            await withTaskCancellationHandler {
+                await wait.pass()
+            } onCancel: {
+                wait.open()
+            }
+            log.state.withLock { _ = $0.waits.removeValue(forKey: number) }
+            try await pass()
+        }
+
+        func compact(_ snapshot: [[UInt8]], before position: UInt64) async throws(SharedCoreError) {
+            try await pass()
+            log.state.withLock { state in
+                guard position > state.start else { return }
+                state.records.removeFirst(Int(position - state.start))
+                (state.snapshot, state.start) = (snapshot, position)
+            }
+        }
+
+        func hold(_ session: SessionID) async throws(SharedCoreError) {
+            life.withLock { $0.session = session }
+        }
+
+        func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]? {
+            try await pass()
+            let killed = log.state.withLock(\.killed)
+            return sessions.map(\.id).filter(killed.contains)
+        }
+
+        func close() async {}
+
+        // MARK: - Simulated faults
+
+        /// Ends the participant as the death of its process would.
+        func kill() {
+            let session = life.withLock { life in
+                life.isKilled = true
+                return life.session
+            }
+            if let session { log.state.withLock { _ = $0.killed.insert(session) } }
+            `continue`()
+            log.wake()
+        }
+
+        /// Holds the participant up as the stop of its process would.
+        func stop() {
+            life.withLock { $0.stop = $0.stop ?? Promise() }
+        }
+
+        func `continue`() {
+            let stop = life.withLock { life in
+                defer { life.stop = nil }
+                return life.stop
+            }
+            stop?.open()
+        }
+
+        /// Waits while the participant is stopped.
+        private func pass() async throws(SharedCoreError) {
+            while let stop = life.withLock(\.stop) { await stop.pass() }
+            if life.withLock(\.isKilled) {
+                throw SharedCoreError(.sessionEnded, "The participant was killed.", at: "memory log")
+            }
+        }
+    }
+}
+
+/// A view of a log that a test has changed.
+struct ChangedLog: SharedLog {
+    typealias Append =
+        @Sendable (MemoryLog.View, [UInt8], UInt64) async throws(SharedCoreError) -> Bool
+    typealias Read = @Sendable (MemoryLog.View, UInt64, Int) async throws(SharedCoreError) -> LogSlice
+    typealias Wait = @Sendable (MemoryLog.View, UInt64) async throws(SharedCoreError) -> Void
+
+    typealias Compact = @Sendable (MemoryLog.View, [[UInt8]], UInt64) async throws(SharedCoreError) -> Void
+    typealias Ended = @Sendable (MemoryLog.View, [Session]) async throws(SharedCoreError) -> [SessionID]?
+
+    let view: MemoryLog.View
+    var append: Append = { view, record, position throws(SharedCoreError) in
+        try await view.append(record, at: position)
+    }
+    var read: Read = { view, position, limit throws(SharedCoreError) in
+        try await view.read(from: position, limit: limit)
+    }
+    var wait: Wait = { view, position throws(SharedCoreError) in try await view.wait(after: position) }
+    var compact: Compact = { view, snapshot, position throws(SharedCoreError) in
+        try await view.compact(snapshot, before: position)
+    }
+    var ended: Ended = { view, sessions throws(SharedCoreError) in try await view.ended(among: sessions) }
+    var close: @Sendable (MemoryLog.View) async -> Void = { view in await view.close() }
+
+    func append(_ record: [UInt8], at position: UInt64) async throws(SharedCoreError) -> Bool {
+        try await append(view, record, position)
+    }
+
+    func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice {
+        try await read(view, position, limit)
+    }
+
+    func wait(after position: UInt64) async throws(SharedCoreError) { try await wait(view, position) }
+
+    func compact(_ snapshot: [[UInt8]], before position: UInt64) async throws(SharedCoreError) {
+        try await compact(view, snapshot, position)
+    }
+
+    func hold(_ session: SessionID) async throws(SharedCoreError) { try await view.hold(session) }
+
+    func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]? {
+        try await ended(view, sessions)
+    }
+
+    func close() async { await close(view) }
+}
