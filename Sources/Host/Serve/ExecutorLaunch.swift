@@ -84,7 +84,8 @@ struct ExecutorLaunch: Sendable {
         _ words: [String], as way: StartGate.Way, _ variables: [String: String], _ isHeld: Bool
     ) -> ExecutorProgram {
         ExecutorProgram(
-            path: own, arguments: StartGate.arguments(for: words, as: way, of: parent, leave: isHeld ? STDIN_FILENO : nil),
+            path: own,
+            arguments: StartGate.arguments(for: words, as: way, of: parent, leave: isHeld ? STDIN_FILENO : nil),
             variables: variables, isHeld: isHeld)
     }
 }

@@ -20,7 +20,8 @@ struct ExecutorProcessTests {
     private func program(_ script: String, isHeld: Bool = false) throws -> ExecutorProgram {
         ExecutorProgram(
             path: try ChildProcess.built("sharedcore"),
-            arguments: StartGate.arguments(for: ["/bin/sh", "-c", script], as: .executor, leave: isHeld ? STDIN_FILENO : nil),
+            arguments: StartGate.arguments(
+                for: ["/bin/sh", "-c", script], as: .executor, leave: isHeld ? STDIN_FILENO : nil),
             variables: [:], isHeld: isHeld)
     }
 
