@@ -128,7 +128,8 @@ struct BackupTests {
     func failed() async throws {
         _ = try await backUp(path, to: backup)
         for (place, code) in [
-            ("build.synchronize:fail", "system"), ("build.synchronize:fail@2", "outcomeUnknown"),
+            ("build.synchronize:fail", "system"), ("build.synchronize:fail@2", "system"),
+            ("build.synchronize:fail@3", "outcomeUnknown"),
         ] {
             let restoring = try await PeerProcess.joining(directory.path(of: "elsewhere"))
             try await restoring.tell("arm \(place)")

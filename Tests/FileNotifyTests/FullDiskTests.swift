@@ -359,13 +359,16 @@ struct FullDiskTests {
         for _ in 0..<2 {
             let writer = try await peer(beside: first, at: directory.path)
             try await writer.tell("arm commit.afterLock:stop")
-            try writer.send("put other frozen")
+            try writer.send("hold frozen\(frozen.count) value")
             try await writer.stopped()
             frozen.append(writer)
             try first.send("hold mine value")
             #expect(try await first.answer().hasPrefix(frozen.count == 1 ? "ok" : "error storageFull"))
             try await second.tell("get key")
         }
+        // Its journal is not ended while there can be no other.
+        frozen[1].signal(SIGCONT)
+        #expect(try await frozen[1].answer().hasPrefix("ok"))
         for writer in frozen {
             await writer.killNow()
             try await writer.ended()
@@ -496,6 +499,48 @@ struct FullDiskTests {
             try takeAllSpace(at: directory.path, in: first)
         }
         #expect(try await first.tell("get kept/99") != "nothing")
+    }
+
+    @Test(
+        "S10, S16: a restoration for which the disk has no space is refused, and leaves what stands and the space that is kept",
+        arguments: [0, 400_000])
+    func refusedRestoration(_ byteCount: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let elsewhere = try TemporaryDirectory()
+        let backup = elsewhere.path(of: "backup")
+        let first = try await firstPeer(at: directory.path, size: "4m")
+        let restoring = try await PeerProcess.joining(
+            elsewhere.path(of: "group"), through: command(enteringDiskOf: first))
+        try await restoring.tell("put key new")
+        try await restoring.tell("fillOne large \(byteCount)")
+        try await restoring.tell("backup \(backup)")
+        try await first.tell("put key old")
+        try await first.tell("close")
+        try takeAllSpace(at: directory.path, in: first)
+        let hog = "/proc/\(first.pid)/root\(directory.path)/hog"
+        // The second time there is space for the journal, and not for what is kept beside it.
+        for free in byteCount > 0 ? [0, 500_000] : [0, 0] {
+            #expect(truncate(hog, try FileStatus(ofPath: hog).byteCount - free) == 0)
+            try restoring.send("restore \(backup) \(directory.path)/group")
+            #expect(try await restoring.answer().hasPrefix("error storageFull"))
+            try takeAllSpace(at: directory.path, in: first)
+            for _ in 0..<2 {
+                let newcomer = try await peer(beside: first, at: directory.path)
+                #expect(try await newcomer.tell("get key") == "value old")
+                try await newcomer.tell("takeOvers owner 100")
+                await newcomer.killNow()
+                try await newcomer.ended()
+                try takeAllSpace(at: directory.path, in: first)
+            }
+        }
+        #expect(unlink(hog) == 0)
+        // The session of the last one ends with the restoration.
+        try await restoring.tell("restore \(backup) \(directory.path)/group")
+        try takeAllSpace(at: directory.path, in: first)
+        let newcomer = try await peer(beside: first, at: directory.path)
+        #expect(try await newcomer.tell("get key") == "value new")
+        try await newcomer.tell("takeOvers owner 1000")
+        #expect(try await newcomer.tell("compact") == "true")
     }
 
     @Test("S10: content has the space that a journal has left behind a compaction on a full disk")

@@ -25,6 +25,11 @@ enum SpareSpace {
         compaction(of: 0) + compaction(of: snapshotByteCount)
     }
 
+    /// The same, and what content leaves to participants and owners: as much as is kept where there is so much.
+    static func whole(for snapshotByteCount: Int) -> Int {
+        rollAndCompaction(of: snapshotByteCount) + coordinationByteCount
+    }
+
     /// How long another process may have the file while it makes it longer, for a caller that holds no lock.
     static let patience = Duration.milliseconds(20)
     /// How long another process may have the file that makes the next journal of it.

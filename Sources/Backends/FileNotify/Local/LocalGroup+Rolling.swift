@@ -12,15 +12,17 @@ extension LocalGroup {
         if case .sealed = try catchUp() {
             let present = position.journal
             if patience.isOver(at: present) {
-                try makeSuccessor(of: present)
+                if let builder = try successorBuilder(of: present) { try makeSuccessor(of: present, with: builder) }
                 patience.reset()
                 return
             }
         } else if patience.isOver(at: journal) {
+            // Before the seal: where there is no space for the next journal, the frozen writer may still go on in this one.
+            guard let builder = try successorBuilder(of: journal) else { return patience.reset() }
             FailPoint.hit("roll.beforeSeal")
             if journal.seal(at: journal.word.tail) || journal.word.isSealed {
                 FailPoint.hit("roll.afterSeal")
-                try makeSuccessor(of: journal)
+                try makeSuccessor(of: journal, with: builder)
             }
             patience.reset()
             return
@@ -33,7 +35,7 @@ extension LocalGroup {
     ///
     /// With the last inode, a copy of everything: no compaction could be written behind it, and the journals before it
     /// would keep theirs.
-    func makeSuccessor(of journal: Journal) throws(SharedCoreError) {
+    private func makeSuccessor(of journal: Journal, with builder: JournalBuilder) throws(SharedCoreError) {
         guard case .sealed = try catchUp() else { return }
         let position = position
         guard position.journal === journal else { return }
@@ -41,7 +43,6 @@ extension LocalGroup {
         // Listeners set their bits before they look at the word, so after the seal none is missing.
         let inherited = Defect.lostInterest.isPresent ? [] : journal.interest
         bells.prepare(inherited)
-        guard let builder = try successorBuilder(of: journal) else { return }
         let hasSnapshot = builder.hasLastInode
         if hasSnapshot, try !writeSnapshot(at: position, to: builder) { return }
         let isPlaced = try builder.place(
@@ -59,7 +60,7 @@ extension LocalGroup {
         keepSpareSpace()
     }
 
-    /// Begins the journal behind a sealed one. Blocks.
+    /// Begins the journal behind one that is sealed, or is to be. Blocks.
     ///
     /// - Returns: Nil when another process has made it meanwhile.
     private func successorBuilder(of journal: Journal) throws(SharedCoreError) -> JournalBuilder? {
@@ -79,7 +80,8 @@ extension LocalGroup {
                     isFinished = true
                 }
             }
-            guard case .sealed = try catchUp(), position.journal === journal else { return nil }
+            try catchUp()
+            guard position.journal === journal else { return nil }
         }
     }
 
@@ -112,8 +114,7 @@ extension LocalGroup {
     /// How much space is kept where there is so much, and the present journal.
     var wholeSpareSpace: (byteCount: Int, journal: Journal) {
         replica.read { state in
-            let byteCount = SpareSpace.rollAndCompaction(of: state.snapshotByteCount) + SpareSpace.coordinationByteCount
-            return (byteCount, self.follower.position(in: &state).journal)
+            (SpareSpace.whole(for: state.snapshotByteCount), self.follower.position(in: &state).journal)
         }
     }
 
