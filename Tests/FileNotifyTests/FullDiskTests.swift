@@ -543,6 +543,24 @@ struct FullDiskTests {
         #expect(try await newcomer.tell("compact") == "true")
     }
 
+    @Test("S10: the space that is kept shrinks with the content")
+    func spareSpaceShrinks() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "64m")
+        let second = try await peer(beside: first, at: directory.path)
+        try await first.tell("fill large/ 12 1000000")
+        #expect(usedByteCount(at: directory.path, in: first) > 24_000_000)
+        try await first.tell("clear large")
+        #expect(try await first.tell("compact") == "true")
+        try await eventually("the space comes back") {
+            usedByteCount(at: directory.path, in: first) < 8 << 20
+        }
+        try takeAllSpace(at: directory.path, in: first)
+        for peer in [first, second] { try await peer.tell("takeOvers owner 1000") }
+        #expect(try await second.tell("compact") == "true")
+        try await first.tell("takeOvers owner 1000")
+    }
+
     @Test("S10: content has the space that a journal has left behind a compaction on a full disk")
     func contentBehindCompaction() async throws {
         let directory = try TemporaryDirectory()

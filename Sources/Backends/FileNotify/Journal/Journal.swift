@@ -197,7 +197,7 @@ final class Journal: ValueSource {
         set { page.store(UInt64(newValue), at: Word.reserved) }
     }
 
-    /// The size of the spare file, as far as it is known: it only grows while this journal goes on.
+    /// The least size of the spare file. Only for the process that has that file; see ``SpareSpace``.
     var spareByteCount: Int {
         get { Int(clamping: page.load(at: Word.spare)) }
         set { page.store(UInt64(newValue), at: Word.spare) }

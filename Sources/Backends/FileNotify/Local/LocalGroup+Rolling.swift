@@ -123,7 +123,8 @@ extension LocalGroup {
         if isReadOnly { return }
         let (whole, journal) = wholeSpareSpace
         switch keepSpareSpace(whole, for: journal) {
-        case .kept, .inUse: return
+        case .kept: return giveBackSpareSpace()
+        case .inUse: return
         case .full: break
         }
         if mustKeepSpace(journal) { return }
@@ -138,6 +139,24 @@ extension LocalGroup {
     /// before the journals in front of it are removed, a spare file would be too small.
     private func mustKeepSpace(_ journal: Journal) -> Bool {
         journal.header.hasSnapshot && journal.generation > directory.page.floor
+    }
+
+    /// Gives back what the spare file has for content that is no longer there. Where another writer has the lock, the next
+    /// call does it.
+    private func giveBackSpareSpace() {
+        func excess() -> (kept: Int, journal: Journal)? {
+            let (whole, journal) = wholeSpareSpace
+            let kept = whole + max(Journal.growthByteCount, whole / 4)
+            return journal.spareByteCount > kept + Journal.growthByteCount ? (kept, journal) : nil
+        }
+        guard excess() != nil else { return }
+        defer { replica.wake() }
+        _ = try? withLock { locked throws(SharedCoreError) in
+            let standing = try self.replica.change { state throws(SharedCoreError) in try self.follower.catchUp(&state)
+            }
+            guard case .current = standing, let (kept, journal) = excess(), journal === locked else { return }
+            _ = try? SpareSpace.giveBack(beyond: kept, in: self.directory.directory, for: journal)
+        }
     }
 
     /// Gives back the space of the present journal that only content may use: it comes last. Waits a little for the lock.
@@ -166,8 +185,7 @@ extension LocalGroup {
 
     private func keepSpareSpace(_ byteCount: Int, for journal: Journal) -> SpareKeeping {
         do throws(SystemCallError) {
-            let kept = try SpareSpace.keep(byteCount, in: directory.directory, patience: SpareSpace.patience)
-            journal.spareByteCount = max(kept, journal.spareByteCount)
+            try SpareSpace.keep(byteCount, in: directory.directory, for: journal, patience: SpareSpace.patience)
             return .kept
         } catch {
             return error.isSpareInUse ? .inUse : .full
@@ -192,11 +210,10 @@ extension LocalGroup {
         do throws(SystemCallError) {
             // So much more that most commits need not ask.
             let wanted = needed + max(Journal.growthByteCount, snapshot / 4)
-            if case .content = claim, let kept = try? SpareSpace.keep(wanted, in: directory.directory) {
-                journal.spareByteCount = kept
-            } else {
-                journal.spareByteCount = try SpareSpace.keep(needed, in: directory.directory)
+            if case .content = claim, (try? SpareSpace.keep(wanted, in: directory.directory, for: journal)) != nil {
+                return nil
             }
+            try SpareSpace.keep(needed, in: directory.directory, for: journal)
         } catch  where error.isSpareInUse {
             return SharedCoreError(error)
         } catch {
@@ -212,8 +229,8 @@ extension LocalGroup {
             guard error.isStorageFull, !mustKeepSpace(journal), try journal.giveBackSpace(behind: end) else {
                 throw SharedCoreError(error)
             }
-            journal.spareByteCount = try SharedCoreError.wrapping { () throws(SystemCallError) in
-                try SpareSpace.keep(needed, in: directory.directory)
+            _ = try SharedCoreError.wrapping { () throws(SystemCallError) in
+                try SpareSpace.keep(needed, in: directory.directory, for: journal)
             }
         }
         return nil
