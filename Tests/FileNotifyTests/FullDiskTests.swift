@@ -561,6 +561,30 @@ struct FullDiskTests {
         try await first.tell("takeOvers owner 1000")
     }
 
+    @Test("S10: the bound holds where each process stands still in its first commit and passes over the one before")
+    func passedOverWhileJoining() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let first = try await PeerProcess.joining(path)
+        try await first.tell("put key value")
+        await first.killNow()
+        try await first.ended()
+        var previous: PeerProcess?
+        for _ in 0..<(TestScope.isCheck ? 130 : 30) {
+            let next = try PeerProcess(failPoint: "commit.beforePublish:stop")
+            _ = try await next.answer()
+            try next.send("open \(path)")
+            try await next.stopped()
+            await previous?.killNow()
+            previous = next
+            let journals = try groupNames(in: directory).filter { $0.hasPrefix("journal-") }
+            #expect(journals.count <= 20)
+        }
+        await previous?.killNow()
+        let reader = try await PeerProcess.joining(path)
+        #expect(try await reader.tell("get key") == "value value")
+    }
+
     @Test("S10: content has the space that a journal has left behind a compaction on a full disk")
     func contentBehindCompaction() async throws {
         let directory = try TemporaryDirectory()
