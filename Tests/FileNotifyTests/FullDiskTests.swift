@@ -156,12 +156,15 @@ struct FullDiskTests {
     func frozenCompactors() async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path, size: "64m")
+        // They end with their handles.
+        var stopped: [PeerProcess] = []
         for _ in 0..<6 {
             let frozen = try await peer(beside: first, at: directory.path)
             try await frozen.tell("arm compaction.afterSnapshot:stop")
             // Far beyond the size at which a commit waits for a compaction.
             for _ in 0..<60 { try frozen.send("fillOne key 100000") }
             try await frozen.stopped()
+            stopped.append(frozen)
         }
         var most = 0
         for _ in 0..<60 {
@@ -169,6 +172,32 @@ struct FullDiskTests {
             most = max(most, usedByteCount(at: directory.path, in: first))
         }
         #expect(most <= 6 * 100_000 + 8 << 20, "\(most)")
+        for process in stopped { await process.killNow() }
+    }
+
+    @Test("S10: each process that stands still in the middle of a compaction keeps one snapshot beside the bound")
+    func frozenCompactorsOfLargeContent() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "256m")
+        let content = 12_000_000
+        let count = 5
+        try await first.tell("fill large/ 12 1000000")
+        var stopped: [PeerProcess] = []
+        for _ in 0..<count {
+            let frozen = try await peer(beside: first, at: directory.path)
+            try await frozen.tell("arm compaction.afterSnapshot:stop")
+            for _ in 0..<60 { try frozen.send("fillOne large/0 1000000") }
+            try await frozen.stopped()
+            stopped.append(frozen)
+        }
+        var most = usedByteCount(at: directory.path, in: first)
+        #expect(most > (count + 3) * content, "all of them have their snapshots: \(most)")
+        for _ in 0..<60 {
+            try await first.tell("fillOne large/0 1000000")
+            most = max(most, usedByteCount(at: directory.path, in: first))
+        }
+        #expect(most <= (6 + count) * content + 8 << 20, "\(most)")
+        for process in stopped { await process.killNow() }
     }
 
     /// What a file system takes of its disk, files included that have no name any more.
