@@ -128,7 +128,8 @@ struct BackupTests {
     func failed() async throws {
         _ = try await backUp(path, to: backup)
         for (place, code) in [
-            ("build.synchronize:fail", "system"), ("build.synchronize:fail@2", "outcomeUnknown"),
+            ("build.synchronize:fail", "system"), ("build.synchronize:fail@2", "system"),
+            ("build.synchronize:fail@3", "outcomeUnknown"),
         ] {
             let restoring = try await PeerProcess.joining(directory.path(of: "elsewhere"))
             try await restoring.tell("arm \(place)")
@@ -218,6 +219,12 @@ struct BackupTests {
         try await restoring.tell("arm \(place):kill")
         try restoring.send("restore \(backup) \(path)")
         try await restoring.ended()
+        // It is whole, and so is a copy of it.
+        let left = try SalvagedGroup(readingFrom: path)
+        #expect(left.findings == [])
+        let copy = directory.path(of: "copy")
+        _ = try FileGroup.restore(left, into: copy)
+        try await expectAgreement(in: copy, key: "key", value: place == "build.afterRename" ? "old" : "new")
         let between = try await FileGroup.open(directory: path)
         #expect(try await between.text("key") == (place == "build.afterRename" ? "old" : "new"))
         let last = try await between.put("key", text: "between")
@@ -227,6 +234,26 @@ struct BackupTests {
             SalvagedGroup(readingFrom: backup), into: path, unixSeconds: 1, options: FileGroupOptions())
         #expect(restored.revision > last)
         try await expectAgreement(in: path, key: "key", value: "old")
+    }
+
+    @Test("S11, S16: a journal that went on from an ended one, and is gone, is missed")
+    func lostSuccessor() async throws {
+        let frozen = try await PeerProcess.joining(path)
+        try await frozen.tell("put key 1")
+        try await frozen.tell("arm commit.beforePublish:stop")
+        try frozen.send("put key 2")
+        try await frozen.stopped()
+        let writer = try await PeerProcess.joining(path)
+        try await writer.tell("put key 3")
+        for peer in [frozen, writer] {
+            await peer.killNow()
+            try await peer.ended()
+        }
+        #expect(try SalvagedGroup(readingFrom: path).findings == [])
+        try Directory(path: path).remove("journal-2")
+        let left = try SalvagedGroup(readingFrom: path)
+        #expect(left.findings.count == 1 && left.findings.first?.contains("journal-2 is not there") == true)
+        #expect(throws: SharedCoreError.self) { try FileGroup.restore(left, into: directory.path(of: "other")) }
     }
 
     @Test("S16: a backup that was killed can be made again, and is no group until then")

@@ -156,12 +156,15 @@ struct FullDiskTests {
     func frozenCompactors() async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path, size: "64m")
+        // They end with their handles.
+        var stopped: [PeerProcess] = []
         for _ in 0..<6 {
             let frozen = try await peer(beside: first, at: directory.path)
             try await frozen.tell("arm compaction.afterSnapshot:stop")
             // Far beyond the size at which a commit waits for a compaction.
             for _ in 0..<60 { try frozen.send("fillOne key 100000") }
             try await frozen.stopped()
+            stopped.append(frozen)
         }
         var most = 0
         for _ in 0..<60 {
@@ -169,6 +172,32 @@ struct FullDiskTests {
             most = max(most, usedByteCount(at: directory.path, in: first))
         }
         #expect(most <= 6 * 100_000 + 8 << 20, "\(most)")
+        for process in stopped { await process.killNow() }
+    }
+
+    @Test("S10: each process that stands still in the middle of a compaction keeps one snapshot beside the bound")
+    func frozenCompactorsOfLargeContent() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "256m")
+        let content = 12_000_000
+        let count = 5
+        try await first.tell("fill large/ 12 1000000")
+        var stopped: [PeerProcess] = []
+        for _ in 0..<count {
+            let frozen = try await peer(beside: first, at: directory.path)
+            try await frozen.tell("arm compaction.afterSnapshot:stop")
+            for _ in 0..<60 { try frozen.send("fillOne large/0 1000000") }
+            try await frozen.stopped()
+            stopped.append(frozen)
+        }
+        var most = usedByteCount(at: directory.path, in: first)
+        #expect(most > (count + 3) * content, "all of them have their snapshots: \(most)")
+        for _ in 0..<60 {
+            try await first.tell("fillOne large/0 1000000")
+            most = max(most, usedByteCount(at: directory.path, in: first))
+        }
+        #expect(most <= (6 + count) * content + 8 << 20, "\(most)")
+        for process in stopped { await process.killNow() }
     }
 
     /// What a file system takes of its disk, files included that have no name any more.
@@ -359,13 +388,16 @@ struct FullDiskTests {
         for _ in 0..<2 {
             let writer = try await peer(beside: first, at: directory.path)
             try await writer.tell("arm commit.afterLock:stop")
-            try writer.send("put other frozen")
+            try writer.send("hold frozen\(frozen.count) value")
             try await writer.stopped()
             frozen.append(writer)
             try first.send("hold mine value")
             #expect(try await first.answer().hasPrefix(frozen.count == 1 ? "ok" : "error storageFull"))
             try await second.tell("get key")
         }
+        // Its journal is not ended while there can be no other.
+        frozen[1].signal(SIGCONT)
+        #expect(try await frozen[1].answer().hasPrefix("ok"))
         for writer in frozen {
             await writer.killNow()
             try await writer.ended()
@@ -496,6 +528,90 @@ struct FullDiskTests {
             try takeAllSpace(at: directory.path, in: first)
         }
         #expect(try await first.tell("get kept/99") != "nothing")
+    }
+
+    @Test(
+        "S10, S16: a restoration for which the disk has no space is refused, and leaves what stands and the space that is kept",
+        arguments: [0, 400_000])
+    func refusedRestoration(_ byteCount: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let elsewhere = try TemporaryDirectory()
+        let backup = elsewhere.path(of: "backup")
+        let first = try await firstPeer(at: directory.path, size: "4m")
+        let restoring = try await PeerProcess.joining(
+            elsewhere.path(of: "group"), through: command(enteringDiskOf: first))
+        try await restoring.tell("put key new")
+        try await restoring.tell("fillOne large \(byteCount)")
+        try await restoring.tell("backup \(backup)")
+        try await first.tell("put key old")
+        try await first.tell("close")
+        try takeAllSpace(at: directory.path, in: first)
+        let hog = "/proc/\(first.pid)/root\(directory.path)/hog"
+        // The second time there is space for the journal, and not for what is kept beside it.
+        for free in byteCount > 0 ? [0, 500_000] : [0, 0] {
+            #expect(truncate(hog, try FileStatus(ofPath: hog).byteCount - free) == 0)
+            try restoring.send("restore \(backup) \(directory.path)/group")
+            #expect(try await restoring.answer().hasPrefix("error storageFull"))
+            try takeAllSpace(at: directory.path, in: first)
+            for _ in 0..<2 {
+                let newcomer = try await peer(beside: first, at: directory.path)
+                #expect(try await newcomer.tell("get key") == "value old")
+                try await newcomer.tell("takeOvers owner 100")
+                await newcomer.killNow()
+                try await newcomer.ended()
+                try takeAllSpace(at: directory.path, in: first)
+            }
+        }
+        #expect(unlink(hog) == 0)
+        // The session of the last one ends with the restoration.
+        try await restoring.tell("restore \(backup) \(directory.path)/group")
+        try takeAllSpace(at: directory.path, in: first)
+        let newcomer = try await peer(beside: first, at: directory.path)
+        #expect(try await newcomer.tell("get key") == "value new")
+        try await newcomer.tell("takeOvers owner 1000")
+        #expect(try await newcomer.tell("compact") == "true")
+    }
+
+    @Test("S10: the space that is kept shrinks with the content")
+    func spareSpaceShrinks() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await firstPeer(at: directory.path, size: "64m")
+        let second = try await peer(beside: first, at: directory.path)
+        try await first.tell("fill large/ 12 1000000")
+        #expect(usedByteCount(at: directory.path, in: first) > 24_000_000)
+        try await first.tell("clear large")
+        #expect(try await first.tell("compact") == "true")
+        try await eventually("the space comes back") {
+            usedByteCount(at: directory.path, in: first) < 8 << 20
+        }
+        try takeAllSpace(at: directory.path, in: first)
+        for peer in [first, second] { try await peer.tell("takeOvers owner 1000") }
+        #expect(try await second.tell("compact") == "true")
+        try await first.tell("takeOvers owner 1000")
+    }
+
+    @Test("S10: the bound holds where each process stands still in its first commit and passes over the one before")
+    func passedOverWhileJoining() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let first = try await PeerProcess.joining(path)
+        try await first.tell("put key value")
+        await first.killNow()
+        try await first.ended()
+        var previous: PeerProcess?
+        for _ in 0..<(TestScope.isCheck ? 130 : 30) {
+            let next = try PeerProcess(failPoint: "commit.beforePublish:stop")
+            _ = try await next.answer()
+            try next.send("open \(path)")
+            try await next.stopped()
+            await previous?.killNow()
+            previous = next
+            let journals = try groupNames(in: directory).filter { $0.hasPrefix("journal-") }
+            #expect(journals.count <= 20)
+        }
+        await previous?.killNow()
+        let reader = try await PeerProcess.joining(path)
+        #expect(try await reader.tell("get key") == "value value")
     }
 
     @Test("S10: content has the space that a journal has left behind a compaction on a full disk")

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import Synchronization
 internal import TestSupport
 
@@ -23,10 +24,12 @@ enum GrowthScenario {
         case killed
         /// Each writer stands still inside a commit, so that the next one passes it over.
         case frozen
+        /// Some writers stand still in the middle of their compactions, and stay so.
+        case frozenCompactors = "frozen-compactors"
 
         func count(in form: Options.Form) -> Int {
             switch form {
-            case .brief: 45
+            case .brief: self == .frozenCompactors ? 250 : 45
             case .timed: self == .frozen ? 120 : 320
             case .whole: self == .killed ? 10_000 : 1000
             }
@@ -44,25 +47,49 @@ enum GrowthScenario {
             }
         }
         defer { sampler.cancel() }
+        var frozen: [ChildProcess] = []
         do {
             var random = SeededRandom(seed: attempt.seed)
             for number in 1...UInt64(count) {
+                if way == .frozenCompactors, number > 24, frozen.count < 5,
+                    let next = try await frozenCompactor(attempt)
+                {
+                    frozen.append(next)
+                }
                 try await write(attempt, number, way, &random)
                 let used = most.withLock { $0 }
-                let bound = 6 * attempt.log.liveByteCount + 8 << 20
+                // A process that stands still in the middle of a compaction keeps its snapshot.
+                let bound = (6 + frozen.count) * attempt.log.liveByteCount + 8 << 20
                 try expect(
                     used <= bound,
                     "\(number) writers of \(attempt.log.liveByteCount) bytes take at most \(bound), not \(used) "
                         + "in \(attempt.names.count) files")
             }
             let used = most.withLock { $0 }
+            if way == .frozenCompactors { try expect(frozen.count, is: 5, "processes that compact and stand still") }
+            for process in frozen { try await attempt.kill(process) }
             say("         \(way.rawValue): \(count) writers of \(attempt.log.liveByteCount) bytes take at most \(used)")
             try await attempt.verifyRecovery()
         } catch {
+            for process in frozen { process.signal(SIGKILL) }
             await disk.unmount(attempt)
             throw error
         }
         await disk.unmount(attempt)
+    }
+
+    /// Starts a writer that stands still where it has written its snapshot, if it finds so long a log that it waits for a
+    /// compaction.
+    private static func frozenCompactor(_ attempt: Attempt) async throws -> ChildProcess? {
+        let trace = attempt.newPath("trace")
+        let stop = Fault(call: "fdatasync", kind: .stop, occurrence: 1)
+        let writer = try attempt.start(
+            ["notify", "post", "name"], through: ["strace", "-D"] + Fault.arguments(for: [stop], output: trace))
+        try await eventually("a writer has ended or stands still") {
+            writer.ended != nil || Attempt.text(ofFile: trace).contains("stopped by SIGSTOP")
+        }
+        guard writer.ended == nil else { return nil }
+        return writer
     }
 
     private static func write(
@@ -80,6 +107,8 @@ enum GrowthScenario {
             try await attempt.put(
                 "large", number: number, byteCount: 100_000, options: [],
                 killedAfter: .milliseconds(Int.random(in: 10...80, using: &random)))
+        case .frozenCompactors:
+            try await attempt.put("large\(number % 20)", number: number, byteCount: 100_000, options: [])
         case .frozen:
             if number == 1 { try await attempt.put("key", number: 0) }
             let frozen = try await attempt.frozenWriter()

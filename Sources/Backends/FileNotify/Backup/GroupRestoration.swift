@@ -10,7 +10,8 @@ extension FileGroup {
     /// another one where the backup was restored at another second: what was refused or fenced stays so. Sessions, and
     /// what lived with them, are gone.
     ///
-    /// - Throws: `corrupt` when the backup is not whole, `unavailable` while a participant has the group open.
+    /// - Throws: `corrupt` when the backup is not whole, `unavailable` while a participant has the group open, `storageFull`
+    ///   where the disk has no space for the backup beside what stands, and for what a group of this content keeps.
     package static func restore(_ backup: SalvagedGroup, into path: String) throws(SharedCoreError) -> GroupSummary {
         try restore(backup, into: path, unixSeconds: UInt64(max(0, time(nil))), options: FileGroupOptions())
     }
@@ -61,7 +62,8 @@ extension FileGroup {
         let isBegun: Bool
         do throws(SharedCoreError) {
             isBegun = try start.beginIncarnation(
-                max(backup.incarnation, present.incarnation) + 1, of: state, after: present, as: generation)
+                max(backup.incarnation, present.incarnation) + 1, of: state, after: present, as: generation,
+                isReplacement: true)
         } catch {
             guard (try? directory.journal(generation)) != nil else { throw error }
             throw SharedCoreError(

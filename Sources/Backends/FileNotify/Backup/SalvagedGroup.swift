@@ -51,21 +51,25 @@ package struct SalvagedGroup: Sendable {
             let records = try reader.newestRecords(notBelow: floor)
             reader.findMissing(behind: records, of: generations)
             self.init(records, findings: reader.findings, path: path)
-            guard findings.isEmpty || attemptCount <= 1 || !Self.hasMoved(from: floor, in: directory) else {
+            guard
+                findings.isEmpty || attemptCount <= 1
+                    || !Self.hasMoved(from: floor, generations.last, in: directory)
+            else {
                 self = try Self(readingFrom: path, attemptCount: attemptCount - 1)
                 return
             }
         } catch {
-            guard error.code == .corrupt, attemptCount > 1, Self.hasMoved(from: floor, in: directory)
+            guard error.code == .corrupt, attemptCount > 1,
+                Self.hasMoved(from: floor, generations.last, in: directory)
             else { throw error }
             self = try Self(readingFrom: path, attemptCount: attemptCount - 1)
         }
     }
 
-    /// Whether the group's processes have replaced a journal since: then what was missing may be in another.
-    private static func hasMoved(from floor: UInt64, in directory: Directory) -> Bool {
+    /// Whether the group's processes have replaced a journal since, or begun another: then what was missing may be in that.
+    private static func hasMoved(from floor: UInt64, _ newest: UInt64?, in directory: Directory) -> Bool {
         var reader = Reader(directory: directory)
-        return reader.floor() > floor
+        return reader.floor() > floor || (try? GroupDirectory.generations(in: directory))?.last != newest
     }
 
     private init(_ records: SurvivingRecords, findings: [String], path: String) {
@@ -168,6 +172,13 @@ package struct SalvagedGroup: Sendable {
                 at: directory.path)
         }
 
+        /// Whether something may have been committed behind a sealed journal. Without a process that has come over to the
+        /// next one, the process that has sealed it was ended before it gave that one its name, or is about to do so.
+        private func mayBeSucceeded(_ journal: Journal) -> Bool {
+            // Earlier versions do not tell.
+            journal.header.framing == .plain || journal.isSucceeded
+        }
+
         /// Tells what lies behind the last of the records and is not among them.
         mutating func findMissing(behind records: SurvivingRecords, of generations: [UInt64]) {
             let last = records.position.journal.generation
@@ -176,7 +187,7 @@ package struct SalvagedGroup: Sendable {
             if tail > records.position.offset {
                 findings.append(
                     "\(name) is damaged at byte \(records.position.offset): what was published behind it is missing.")
-            } else if records.word.isSealed, !generations.contains(last + 1) {
+            } else if records.word.isSealed, !generations.contains(last + 1), mayBeSucceeded(records.position.journal) {
                 findings.append(
                     "\(name) is ended, and its successor \(GroupDirectory.journalName(last + 1)) is not there: what it held, "
                         + "if anything, is missing.")

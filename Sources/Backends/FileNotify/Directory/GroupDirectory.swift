@@ -106,7 +106,10 @@ final class GroupDirectory: Sendable {
         // Read after opening: a journal below the floor may be a late one, placed by somebody who was stopped for long,
         // when the true one of that number had been removed.
         let floor = page.floor
-        if let found, floor <= next { return found }
+        if let found, floor <= next {
+            journal.noteSuccessor()
+            return found
+        }
         return floor >= next ? try floorJournal() : nil
     }
 

@@ -25,6 +25,11 @@ enum SpareSpace {
         compaction(of: 0) + compaction(of: snapshotByteCount)
     }
 
+    /// The same, and what content leaves to participants and owners: as much as is kept where there is so much.
+    static func whole(for snapshotByteCount: Int) -> Int {
+        rollAndCompaction(of: snapshotByteCount) + coordinationByteCount
+    }
+
     /// How long another process may have the file while it makes it longer, for a caller that holds no lock.
     static let patience = Duration.milliseconds(20)
     /// How long another process may have the file that makes the next journal of it.
@@ -32,23 +37,28 @@ enum SpareSpace {
 
     /// Makes the file unless it is there and so large.
     ///
-    /// - Parameter patience: How long another process that has the file is waited for. Blocks. Zero under a journal's lock,
-    ///   where nothing may sleep: then nothing does. Nor is a lock held while this sleeps: ``take(in:)`` has closed the file
-    ///   again, whose lock is that of a journal when the other process has given it a journal's name.
+    /// - Parameters:
+    ///   - journal: The one whose word tells the size, which no other process changes meanwhile.
+    ///   - patience: How long another process that has the file is waited for. Blocks. Zero under a journal's lock,
+    ///     where nothing may sleep: then nothing does. Nor is a lock held while this sleeps: ``take(in:)`` has closed the
+    ///     file again, whose lock is that of a journal when the other process has given it a journal's name.
     /// - Returns: The size that it has.
     /// - Throws: As a full disk does while another process has the file, which makes it longer or a journal of it; see
     ///   ``Platform/SystemCallError/isSpareInUse``.
     @discardableResult
     static func keep(
-        _ wanted: Int, in directory: Directory, patience: Duration = .zero
+        _ wanted: Int, in directory: Directory, for journal: Journal? = nil, patience: Duration = .zero
     ) throws(SystemCallError) -> Int {
         let end = ContinuousClock.now.advanced(by: patience)
         while true {
             do throws(SystemCallError) {
                 if let present = try take(in: directory) {
-                    let found = try present.presence().byteCount
-                    if found < wanted { try present.allocate(found..<wanted) }
-                    return max(found, wanted)
+                    return try withExtendedLifetime(present) { () throws(SystemCallError) in
+                        let found = try present.presence().byteCount
+                        if found < wanted { try present.allocate(found..<wanted) }
+                        journal?.spareByteCount = max(found, wanted)
+                        return max(found, wanted)
+                    }
                 }
             } catch {
                 guard error.isSpareInUse, ContinuousClock.now < end else { throw error }
@@ -57,20 +67,41 @@ enum SpareSpace {
             }
             let (file, name) = try JournalBuilder.newFile(fileName, in: directory, byteCount: wanted)
             guard let name else {
-                if try file.link(as: fileName, in: directory) { return wanted }
+                _ = try file.tryLock(byteAt: Journal.lockByte)
+                let isNamed = try withExtendedLifetime(file) { () throws(SystemCallError) in
+                    guard try file.link(as: fileName, in: directory) else { return false }
+                    journal?.spareByteCount = wanted
+                    return true
+                }
+                if isNamed { return wanted }
                 continue
             }
             var isNamed = false
             defer { if !isNamed { _ = try? directory.remove(name) } }
             do throws(SystemCallError) {
                 isNamed = try withExtendedLifetime(file) { () throws(SystemCallError) in
-                    try directory.rename(name, toFree: fileName)
+                    guard try directory.rename(name, toFree: fileName) else { return false }
+                    journal?.spareByteCount = wanted
+                    return true
                 }
             } catch {
                 // Another process removed the file before it was locked, as one of a killed builder.
                 guard error.isAbsent else { throw error }
             }
             if isNamed { return wanted }
+        }
+    }
+
+    /// Gives back what the file has beyond a size. Only for the holder of the journal's lock: the records of all others
+    /// count on the size.
+    static func giveBack(
+        beyond byteCount: Int, in directory: Directory, for journal: Journal
+    ) throws(SystemCallError) {
+        guard let present = try take(in: directory) else { return }
+        try withExtendedLifetime(present) { () throws(SystemCallError) in
+            guard try present.presence().byteCount > byteCount else { return }
+            journal.spareByteCount = byteCount
+            try present.truncate(to: byteCount)
         }
     }
 

@@ -16,6 +16,8 @@ internal import Synchronization
 /// - the reserved end: up to where the file has space
 /// - the spare size: what the spare file has space for at least, as long as this journal goes on
 /// - the ticks: raised by a writer that is to be waited for, as long as it runs
+/// - the succession: whether a process has come over from this journal to the next one, before which nothing that was
+///   committed stands there
 final class Journal: ValueSource {
     private enum Word {
         static let commit = JournalHeader.wordsOffset
@@ -26,6 +28,7 @@ final class Journal: ValueSource {
         static let reserved = commit + 256
         static let spare = commit + 320
         static let ticks = commit + 384
+        static let succession = commit + 448
     }
 
     /// The byte whose lock a writer holds.
@@ -194,7 +197,7 @@ final class Journal: ValueSource {
         set { page.store(UInt64(newValue), at: Word.reserved) }
     }
 
-    /// The size of the spare file, as far as it is known: it only grows while this journal goes on.
+    /// The least size of the spare file. Only for the process that has that file; see ``SpareSpace``.
     var spareByteCount: Int {
         get { Int(clamping: page.load(at: Word.spare)) }
         set { page.store(UInt64(newValue), at: Word.spare) }
@@ -202,6 +205,14 @@ final class Journal: ValueSource {
 
     /// Another number each time that a writer under the lock has told that it runs.
     var ticks: UInt64 { page.load(at: Word.ticks) }
+
+    /// Whether a process has found the next journal, so that something may have been committed there.
+    var isSucceeded: Bool { page.load(at: Word.succession) != 0 }
+
+    /// Tells that the next journal was found, before anything is committed there.
+    func noteSuccessor() {
+        if !isReadOnly { page.store(1, at: Word.succession) }
+    }
 
     /// Tells that the writer under the lock runs.
     func tick() { page.store(ticks &+ 1, at: Word.ticks) }

@@ -34,8 +34,9 @@ final class JournalBuilder {
 
     /// - Parameter snapshotByteCount: About how many bytes are to follow. Their space is taken at once, because on a
     ///   full disk the space that is kept for this has to be used from the start.
-    /// - Parameter usesSpareSpace: Whether the space that is kept is used on a full disk. Only a process that waits until
-    ///   ``LocalGroup/keepSpareSpace()`` has kept it again may do so: of one that ends in between, another program may take it.
+    /// - Parameter usesSpareSpace: Whether the space that is kept is used on a full disk. Only for the content that it was
+    ///   measured for, and by a process that waits until ``LocalGroup/keepSpareSpace()`` has kept it again: of one that ends
+    ///   in between, another program may take it.
     /// - Throws: As a full disk does also while another process has the spare file; see
     ///   ``Platform/SystemCallError/isSpareInUse``.
     init(

@@ -66,6 +66,8 @@ final class JournalFollower: @unchecked Sendable {
     private var journal: Unmanaged<Journal>
     /// How many bytes of records follow the last snapshot.
     private var logByteCount = 0
+    /// How much of that is space of journals that were made to pass over a writer.
+    private var passedOverByteCount = 0
     /// How many bytes the last snapshot has, with what was committed while it was written.
     private var snapshotByteCount: Int
     /// The revisions at which snapshots were passed over since the history was last cut.
@@ -76,6 +78,9 @@ final class JournalFollower: @unchecked Sendable {
     /// After so many snapshots, the older half of the history is forgotten, so that files that were removed are not
     /// kept open for ever.
     private static let keptSourceCount = 8
+
+    /// What a journal has space for at first, behind its records.
+    private static let leftByteCount = Journal.reserveByteCount + SpareSpace.leastContentByteCount
 
     private init(
         directory: GroupDirectory, limits: Limits, historyByteCount: Int, effectByteCount: Int, position: Position
@@ -108,6 +113,9 @@ final class JournalFollower: @unchecked Sendable {
 
     /// How many bytes of records a reader of the group has to read beyond the last snapshot.
     func logByteCount(in state: inout StoreState) -> Int { logByteCount }
+
+    /// How much of that is space of journals that were made to pass over a writer, in bytes.
+    func passedOverByteCount(in state: inout StoreState) -> Int { passedOverByteCount }
 
     /// How many bytes of records a compaction would give back.
     func garbageByteCount(in state: inout StoreState) -> Int {
@@ -181,14 +189,18 @@ final class JournalFollower: @unchecked Sendable {
             }
             position = Position(continuation, in: journal)
             if journal.header.hasSnapshot {
-                logByteCount = 0
+                (logByteCount, passedOverByteCount) = (0, 0)
                 snapshotByteCount = position.recordByteCount
                 // Large values lie in the journals before, which give their space back.
                 passedSnapshots.append(state.revision)
                 if state.hasExternalValues { try lookUpValuesAgain(&state) }
             } else {
-                // What so small a journal takes of the disk counts as if it were full.
-                logByteCount += JournalHeader.byteCount + Journal.reserveByteCount + SpareSpace.leastContentByteCount
+                // What so small a journal takes of the disk counts as if it were full, and so does what the one before had
+                // space for beyond that.
+                let left = ((try? old.journal.byteCount()) ?? 0) - old.offset
+                let byteCount = JournalHeader.byteCount + max(left, Self.leftByteCount)
+                logByteCount += byteCount
+                passedOverByteCount += byteCount
             }
         } else {
             return try begin(at: journal, &state)
@@ -201,7 +213,7 @@ final class JournalFollower: @unchecked Sendable {
         (state, position) = try Self.snapshot(
             from: journal, in: directory, limits: limits, historyByteCount: historyByteCount,
             effectByteCount: effectByteCount)
-        logByteCount = 0
+        (logByteCount, passedOverByteCount) = (0, 0)
         snapshotByteCount = position.recordByteCount
         passedSnapshots = []
         listen(in: position.journal)

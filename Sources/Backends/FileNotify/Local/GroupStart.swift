@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Glibc
 internal import Platform
 internal import StoreEngine
 
@@ -81,8 +82,7 @@ struct GroupStart {
             if !generations.isEmpty { return try recoverFloor() }
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
-            _ = try? SpareSpace.keep(
-                SpareSpace.rollAndCompaction(of: 0) + SpareSpace.coordinationByteCount, in: directory.directory)
+            _ = try? SpareSpace.keep(SpareSpace.whole(for: state.snapshotByteCount), in: directory.directory)
         }
         directory.page.raiseFloor(to: 1)
     }
@@ -131,19 +131,42 @@ struct GroupStart {
 
     /// Ends the journal behind its records, and goes on with a content in a new incarnation.
     ///
-    /// - Parameter isSharedSeal: Whether a seal that another process has set since counts as this one's.
+    /// Nothing is sealed before the new journal is complete but for its name, so an error until then changes nothing.
+    ///
+    /// - Parameters:
+    ///   - isSharedSeal: Whether a seal that another process has set since counts as this one's.
+    ///   - isReplacement: Whether the content is another one. Then the space that is kept for a full disk is not used, and
+    ///     grows to what the content needs of it before anything else changes: it was measured for the content before.
     /// - Returns: False when another process was first.
+    /// - Throws: `storageFull`.
     func beginIncarnation(
         _ incarnation: UInt64, of state: StoreState, after records: SurvivingRecords, as generation: UInt64,
-        isSharedSeal: Bool = false
+        isSharedSeal: Bool = false, isReplacement: Bool = false
     ) throws(SharedCoreError) -> Bool {
+        let builder: JournalBuilder
+        do throws(SharedCoreError) {
+            builder = try self.builder(of: state, as: generation, usesSpareSpace: !isReplacement)
+        } catch {
+            // The process that was first has the space.
+            guard error.code == .storageFull, records.position.journal.word != records.word else { throw error }
+            return false
+        }
+        let whole = SpareSpace.whole(for: state.snapshotByteCount)
+        if isReplacement {
+            try SharedCoreError.wrapping { () throws(SystemCallError) in
+                _ = try SpareSpace.keep(whole, in: directory.directory, patience: SpareSpace.makerPatience)
+            }
+        }
+        try builder.synchronize()
         FailPoint.hit("incarnation.beforeSeal")
         // From the word that stood there before the records were read: one that has changed since is that of a living
         // writer, whose commits are not written over, or of another process that does the same.
         guard records.seal() || isSharedSeal && records.position.journal.word.isSealed else { return false }
         FailPoint.hit("incarnation.afterSeal")
-        guard try place(state, as: generation, incarnation: incarnation) else { return false }
+        guard try place(builder, incarnation: incarnation) else { return false }
         directory.removeObsolete()
+        // The process that joins next asks for as much as there is.
+        _ = try? SpareSpace.keep(whole, in: directory.directory)
         return true
     }
 
@@ -200,10 +223,32 @@ struct GroupStart {
     func place(
         _ state: StoreState, as generation: UInt64, incarnation: UInt64
     ) throws(SharedCoreError) -> Bool {
-        let builder = try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try JournalBuilder(generation, in: directory, snapshotByteCount: state.snapshotByteCount)
+        try place(builder(of: state, as: generation, usesSpareSpace: true), incarnation: incarnation)
+    }
+
+    /// Writes a state to a journal that has no name yet. Waits a little for another process that has the spare file.
+    private func builder(
+        of state: StoreState, as generation: UInt64, usesSpareSpace: Bool
+    ) throws(SharedCoreError) -> JournalBuilder {
+        let end = ContinuousClock.now.advanced(by: SpareSpace.makerPatience)
+        while true {
+            let builder: JournalBuilder
+            do throws(SystemCallError) {
+                builder = try JournalBuilder(
+                    generation, in: directory, snapshotByteCount: state.snapshotByteCount,
+                    usesSpareSpace: usesSpareSpace)
+            } catch {
+                guard error.isSpareInUse, ContinuousClock.now < end else { throw SharedCoreError(error) }
+                usleep(1_000)
+                continue
+            }
+            try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
+            return builder
         }
-        try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
+    }
+
+    /// Gives a journal its name, and makes it the one from which the group is read.
+    private func place(_ builder: JournalBuilder, incarnation: UInt64) throws(SharedCoreError) -> Bool {
         guard
             try builder.place(
                 incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil, inherited: [],

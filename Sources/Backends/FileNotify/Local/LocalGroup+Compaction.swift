@@ -46,6 +46,23 @@ extension LocalGroup {
         return logSizes.log
     }
 
+    /// Waits for a compaction where many writers were passed over: each of them, and each process that passes one over, may
+    /// end or stand still in its first commit (contract S10).
+    func makeRoomBehindPassedOver() async {
+        guard hasPassedOverMany else { return }
+        await compaction.thread.run { [self] in
+            guard (try? catchUp()) != nil, hasPassedOverMany else { return }
+            compactOnce()
+        }
+    }
+
+    private var hasPassedOverMany: Bool {
+        let (log, passedOver) = replica.read { state in
+            (self.follower.logByteCount(in: &state), self.follower.passedOverByteCount(in: &state))
+        }
+        return passedOver > Self.longestByteCount && compaction.awaited.mayBegin(atLength: log)
+    }
+
     /// Compacts where a full disk has refused content for which that makes room. Otherwise nothing is done: content that
     /// is refused again and again must not put what is kept for endings at risk each time.
     ///
@@ -92,10 +109,20 @@ extension LocalGroup {
             && compaction.awaited.mayBegin(atLength: sizes.log)
     }
 
-    /// Tries once for a commit that waits. After a failure the log has to grow before the next try. Blocks.
+    /// How often a compaction is tried for one commit.
+    private static let attemptLimit = 3
+
+    /// Tries for a commit that waits: anew in the journal behind a frozen writer that was passed over for it. After a failure
+    /// the log has to grow before the next try. Blocks.
     private func compactOnce() {
         _ = try? finishCompaction()
-        let isDone = (try? compact(isUrgent: true)) ?? false
+        var isDone = false
+        for _ in 0..<Self.attemptLimit {
+            let journal = position.journal
+            isDone = (try? compact(isUrgent: true)) ?? false
+            let present = position.journal
+            if isDone || present === journal || present.header.hasSnapshot { break }
+        }
         compaction.awaited.ended(isDone: isDone, atLength: logByteCount)
     }
 

@@ -12,15 +12,17 @@ extension LocalGroup {
         if case .sealed = try catchUp() {
             let present = position.journal
             if patience.isOver(at: present) {
-                try makeSuccessor(of: present)
+                if let builder = try successorBuilder(of: present) { try makeSuccessor(of: present, with: builder) }
                 patience.reset()
                 return
             }
         } else if patience.isOver(at: journal) {
+            // Before the seal: where there is no space for the next journal, the frozen writer may still go on in this one.
+            guard let builder = try successorBuilder(of: journal) else { return patience.reset() }
             FailPoint.hit("roll.beforeSeal")
             if journal.seal(at: journal.word.tail) || journal.word.isSealed {
                 FailPoint.hit("roll.afterSeal")
-                try makeSuccessor(of: journal)
+                try makeSuccessor(of: journal, with: builder)
             }
             patience.reset()
             return
@@ -33,7 +35,7 @@ extension LocalGroup {
     ///
     /// With the last inode, a copy of everything: no compaction could be written behind it, and the journals before it
     /// would keep theirs.
-    func makeSuccessor(of journal: Journal) throws(SharedCoreError) {
+    private func makeSuccessor(of journal: Journal, with builder: JournalBuilder) throws(SharedCoreError) {
         guard case .sealed = try catchUp() else { return }
         let position = position
         guard position.journal === journal else { return }
@@ -41,7 +43,6 @@ extension LocalGroup {
         // Listeners set their bits before they look at the word, so after the seal none is missing.
         let inherited = Defect.lostInterest.isPresent ? [] : journal.interest
         bells.prepare(inherited)
-        guard let builder = try successorBuilder(of: journal) else { return }
         let hasSnapshot = builder.hasLastInode
         if hasSnapshot, try !writeSnapshot(at: position, to: builder) { return }
         let isPlaced = try builder.place(
@@ -59,7 +60,7 @@ extension LocalGroup {
         keepSpareSpace()
     }
 
-    /// Begins the journal behind a sealed one. Blocks.
+    /// Begins the journal behind one that is sealed, or is to be. Blocks.
     ///
     /// - Returns: Nil when another process has made it meanwhile.
     private func successorBuilder(of journal: Journal) throws(SharedCoreError) -> JournalBuilder? {
@@ -79,7 +80,8 @@ extension LocalGroup {
                     isFinished = true
                 }
             }
-            guard case .sealed = try catchUp(), position.journal === journal else { return nil }
+            try catchUp()
+            guard position.journal === journal else { return nil }
         }
     }
 
@@ -112,8 +114,7 @@ extension LocalGroup {
     /// How much space is kept where there is so much, and the present journal.
     var wholeSpareSpace: (byteCount: Int, journal: Journal) {
         replica.read { state in
-            let byteCount = SpareSpace.rollAndCompaction(of: state.snapshotByteCount) + SpareSpace.coordinationByteCount
-            return (byteCount, self.follower.position(in: &state).journal)
+            (SpareSpace.whole(for: state.snapshotByteCount), self.follower.position(in: &state).journal)
         }
     }
 
@@ -122,7 +123,8 @@ extension LocalGroup {
         if isReadOnly { return }
         let (whole, journal) = wholeSpareSpace
         switch keepSpareSpace(whole, for: journal) {
-        case .kept, .inUse: return
+        case .kept: return giveBackSpareSpace()
+        case .inUse: return
         case .full: break
         }
         if mustKeepSpace(journal) { return }
@@ -137,6 +139,24 @@ extension LocalGroup {
     /// before the journals in front of it are removed, a spare file would be too small.
     private func mustKeepSpace(_ journal: Journal) -> Bool {
         journal.header.hasSnapshot && journal.generation > directory.page.floor
+    }
+
+    /// Gives back what the spare file has for content that is no longer there. Where another writer has the lock, the next
+    /// call does it.
+    private func giveBackSpareSpace() {
+        func excess() -> (kept: Int, journal: Journal)? {
+            let (whole, journal) = wholeSpareSpace
+            let kept = whole + max(Journal.growthByteCount, whole / 4)
+            return journal.spareByteCount > kept + Journal.growthByteCount ? (kept, journal) : nil
+        }
+        guard excess() != nil else { return }
+        defer { replica.wake() }
+        _ = try? withLock { locked throws(SharedCoreError) in
+            let standing = try self.replica.change { state throws(SharedCoreError) in try self.follower.catchUp(&state)
+            }
+            guard case .current = standing, let (kept, journal) = excess(), journal === locked else { return }
+            _ = try? SpareSpace.giveBack(beyond: kept, in: self.directory.directory, for: journal)
+        }
     }
 
     /// Gives back the space of the present journal that only content may use: it comes last. Waits a little for the lock.
@@ -165,8 +185,7 @@ extension LocalGroup {
 
     private func keepSpareSpace(_ byteCount: Int, for journal: Journal) -> SpareKeeping {
         do throws(SystemCallError) {
-            let kept = try SpareSpace.keep(byteCount, in: directory.directory, patience: SpareSpace.patience)
-            journal.spareByteCount = max(kept, journal.spareByteCount)
+            try SpareSpace.keep(byteCount, in: directory.directory, for: journal, patience: SpareSpace.patience)
             return .kept
         } catch {
             return error.isSpareInUse ? .inUse : .full
@@ -191,11 +210,10 @@ extension LocalGroup {
         do throws(SystemCallError) {
             // So much more that most commits need not ask.
             let wanted = needed + max(Journal.growthByteCount, snapshot / 4)
-            if case .content = claim, let kept = try? SpareSpace.keep(wanted, in: directory.directory) {
-                journal.spareByteCount = kept
-            } else {
-                journal.spareByteCount = try SpareSpace.keep(needed, in: directory.directory)
+            if case .content = claim, (try? SpareSpace.keep(wanted, in: directory.directory, for: journal)) != nil {
+                return nil
             }
+            try SpareSpace.keep(needed, in: directory.directory, for: journal)
         } catch  where error.isSpareInUse {
             return SharedCoreError(error)
         } catch {
@@ -211,8 +229,8 @@ extension LocalGroup {
             guard error.isStorageFull, !mustKeepSpace(journal), try journal.giveBackSpace(behind: end) else {
                 throw SharedCoreError(error)
             }
-            journal.spareByteCount = try SharedCoreError.wrapping { () throws(SystemCallError) in
-                try SpareSpace.keep(needed, in: directory.directory)
+            _ = try SharedCoreError.wrapping { () throws(SystemCallError) in
+                try SpareSpace.keep(needed, in: directory.directory, for: journal)
             }
         }
         return nil

@@ -13,6 +13,7 @@ extension LocalGroup {
     func join(
         _ description: SessionDescription
     ) async throws(SharedCoreError) -> (session: Session, byte: Int, written: Written) {
+        await makeRoomBehindPassedOver()
         try await endDead()
         let byte: Int
         do throws(SystemCallError) {
