@@ -58,9 +58,10 @@ struct HostRun: Sendable {
             signals: await UnixSignalsSequence(trapping: .sighup), supervisor: supervisor)
         logger = context.logger
         let coreMaildir = try context.resolution.maildir()
-        maildir = try context.resolution.absolutePath(Settings.pushMaildir).map { [stopping] path in
+        maildir = try context.resolution.absolutePath(Settings.pushMaildir).map { [stopping, host] path in
             try PushMaildir(
-                path, queue, inbox: Inbox(group), of: coreMaildir, logger: context.logger, stopping: stopping)
+                path, queue, inbox: Inbox(group), of: coreMaildir, logger: context.logger, stopping: stopping,
+                memory: { await host.executorMemory })
         }
         servers = [try Self.socket(for: queue, in: context), try Self.metrics(of: registry, in: context)]
             .compactMap(\.self)
