@@ -4,6 +4,7 @@ internal import CoreAPITesting
 internal import Glibc
 internal import InMemoryBackend
 internal import Platform
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 
@@ -195,16 +196,22 @@ extension ZMQTests {
                     at: BootInstant(nanoseconds: number))
             }
             var lobby = Lobby(limit: 300)
-            for number in 1...256 as ClosedRange<UInt64> { #expect(lobby.take(newcomer(number, "a")) == nil) }
-            #expect(lobby.take(newcomer(257, "a"))?.connection.number == 1)
-            for number in 300..<344 as Range<UInt64> { #expect(lobby.take(newcomer(number, "\(number)")) == nil) }
-            #expect(lobby.take(newcomer(2_000, "b"))?.connection.number == 2)
-            #expect(lobby.ready.isEmpty && lobby[2_000] != nil && lobby[2] == nil)
+            func take(_ number: UInt64, _ address: String) -> UInt64? {
+                lobby.take(newcomer(number, address)) { $0 == "300" }?.connection.number
+            }
+            for number in 1...256 as ClosedRange<UInt64> { #expect(take(number, "a") == nil) }
+            #expect(take(257, "a") == 1)
+            for number in 300..<344 as Range<UInt64> { #expect(take(number, "\(number)") == nil) }
+            #expect(take(2_000, "b") == 2)
+            #expect(lobby.readyAddresses.isEmpty && lobby[2_000] != nil && lobby[2] == nil)
             let overdue = lobby.overdue(at: BootInstant(nanoseconds: 10), patience: .nanoseconds(5))
             #expect(overdue.map(\.connection.number) == [3, 4, 5])
             let words = Handshake.greeting + [4, 200, 5] + Array("HELLO".utf8) + [UInt8](repeating: 0, count: 194)
             #expect(words.count == Handshake.clientByteCount && Handshake.isClients(words))
             for count in 0..<words.count { #expect(Handshake.isClients(Array(words[..<count]))) }
+            // Only addresses that have the most lose one; of those with as many, one from which no key was proved.
+            for number in 3_000..<3_254 as Range<UInt64> { #expect(take(number, "\(number)") == number - 2_997) }
+            #expect(take(4_000, "new") == 257 && take(4_001, "newer") == 301 && lobby[300] != nil)
             for index in [0, 9, 10, 12, 16, 20, 64, 65, 70] {
                 var wrong = words
                 wrong[index] ^= 2
@@ -353,7 +360,7 @@ extension ZMQTests {
             from address: (UInt64) -> String
         ) {
             for number in numbers {
-                if number % UInt64(Admission.unknownCount) == 0 { admission.beginInterval() }
+                if number % UInt64(Admission.unknown.count) == 0 { admission.beginInterval() }
                 #expect(admission.admit(number, from: address(number), at: time) == .admitted)
             }
             admission.beginInterval()
@@ -379,12 +386,13 @@ extension ZMQTests {
             #expect(admission.count == 256)
         }
 
-        @Test("an address from which a key was proved has places of its own, until other keys are let in")
+        @Test("an address from which a key was proved has places of its own, also when other keys are let in")
         func knownAddress() {
             var admission = Admission()
             let begin = BootInstant(nanoseconds: 1_000_000_000)
             #expect(admission.admit(1_000, from: "known", at: begin) == .admitted)
             admission.prove(1_000, from: "known")
+            admission.remember("key", from: "known")
             #expect(admission.isKnown("known") && admission.count == 0)
             fill(&admission, 0..<256, at: begin) { "\($0)" }
             let later = begin.advanced(by: Admission.patience)
@@ -392,15 +400,69 @@ extension ZMQTests {
             #expect(admission.admit(301, from: "other", at: begin) == .mustWait)
             #expect(admission.admit(301, from: "known", at: begin) == .admitted)
             #expect(admission.count == 257)
-            admission.forgetAddresses()
-            #expect(admission.admit(302, from: "known", at: begin) == .mustWait)
+            admission.remember("other key", from: "known")
+            admission.forgetKeys(except: ["other key", "third key"])
+            #expect(admission.admit(302, from: "known", at: begin) == .admitted)
+            admission.forgetKeys(except: ["key", "third key"])
+            #expect(admission.admit(303, from: "known", at: begin) == .mustWait)
+        }
+
+        @Test("128 connections of an address from which a key was proved have a place, and take none of others")
+        func sharedAddress() {
+            var admission = Admission()
+            let begin = BootInstant(nanoseconds: 1_000_000_000)
+            admission.remember("key", from: "router")
+            admission.remember("key", from: "known")
+            for number in 0..<128 as Range<UInt64> {
+                if number == 64 { admission.beginInterval() }
+                #expect(admission.admit(number, from: "router", at: begin) == .admitted)
+            }
+            admission.beginInterval()
+            #expect(admission.admit(200, from: "router", at: begin) == .mustWait)
+            #expect(admission.admit(201, from: "known", at: begin) == .admitted)
+            #expect(admission.admit(202, from: "new", at: begin) == .admitted)
+            #expect(admission.admit(200, from: "router", at: begin.advanced(by: Admission.patience)) == .admittedFor(0))
+        }
+
+        @Test("of addresses that want a place that goes first which had the fewest that proved no key")
+        func ranks() throws {
+            var admission = Admission()
+            let now = BootInstant(nanoseconds: 1_000_000_000)
+            func rank(_ address: String) throws -> Int {
+                let rank = try #require(admission.rank(of: address))
+                return rank.kind * 1_000 + rank.unproved
+            }
+            for number in 0..<4 as Range<UInt64> {
+                #expect(admission.admit(number, from: "flood", at: now) == .admitted)
+                admission.leave(number)
+            }
+            #expect(admission.admit(10, from: "honest", at: now) == .admitted)
+            #expect(try rank("new") < rank("honest") && rank("honest") < rank("flood"))
+            admission.prove(10, from: "honest")
+            #expect(try rank("honest") == rank("new"))
+            admission.remember("key", from: "honest")
+            #expect(try rank("honest") < rank("new"))
+            for _ in 0..<Admission.forgivingInterval { admission.beginInterval() }
+            #expect(try rank("flood") == rank("new") + 2)
+            for _ in 0..<2 * Admission.forgivingInterval { admission.beginInterval() }
+            #expect(try rank("flood") == rank("new"))
+        }
+
+        @Test("the addresses of one network of IPv6 share what one address has")
+        func networks() {
+            func source(_ address: String) -> String {
+                RelayedConnection(number: 1, channel: .stream, address: address, outer: nil).source
+            }
+            #expect(source("2001:db8::1") == source("2001:db8:0:0:ffff::2%eth0"))
+            #expect(source("2001:db8::1") != source("2001:db8:0:1::1"))
+            for address in ["::ffff:192.0.2.1", "192.0.2.1", ""] { #expect(source(address) == address) }
         }
 
         @Test("within an interval 32 connections get a place, and 64 of addresses from which a key was proved")
         func intervals() {
             var admission = Admission()
             let now = BootInstant(nanoseconds: 1_000_000_000)
-            for number in 0..<8 as Range<UInt64> { admission.prove(number, from: "known \(number)") }
+            for number in 0..<8 { admission.remember("key", from: "known \(number)") }
             func admitted(_ numbers: Range<UInt64>, from name: String) -> Int {
                 // Each goes at once, so that it is not for want of places.
                 numbers.count { number in
@@ -408,12 +470,67 @@ extension ZMQTests {
                     return admission.admit(number, from: "\(name) \(number % 8)", at: now) == .admitted
                 }
             }
-            #expect(Duration.seconds(1) / RelayThread.lookInterval * Double(Admission.unknownCount) == 128)
+            #expect(Duration.seconds(1) / RelayThread.lookInterval * Double(Admission.unknown.count) == 128)
             #expect(admitted(0..<100, from: "unknown") == 32)
             #expect(admitted(0..<100, from: "known") == 64, "others take none of theirs")
             #expect(admitted(0..<10, from: "known") == 0)
             admission.beginInterval()
             #expect(admitted(0..<10, from: "known") == 10 && admitted(0..<10, from: "unknown") == 10)
+        }
+
+        @Test("a connection of a new address has its place while those that came later from others still wait")
+        func laterConnections() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0))
+            func flood(_ count: Int) throws -> [Stranger] {
+                try (0..<count).map { try Stranger(at: hub.endpoint, .falseKey, from: 2 + UInt32($0 % 5)) }
+            }
+            // More than have a place in two intervals, so that those that come now wait.
+            let former = try flood(3 * Admission.unknown.count)
+            let honest = try Stranger(at: hub.endpoint, .falseKey, from: 200)
+            let later = try flood(8 * Admission.unknown.count)
+            try await eventually("it has had its place") {
+                honest.listen()
+                return honest.isClosed
+            }
+            for stranger in later { stranger.listen() }
+            #expect(later.contains { !$0.isClosed }, "the newest went first")
+            hub.process.signal(SIGKILL)
+            withExtendedLifetime(former) {}
+        }
+
+        @Test("as the list of clients changes, addresses stay known from which a key was proved that is still let in")
+        func keptAddresses() throws {
+            let directory = try TemporaryDirectory()
+            let local = try StreamListener(path: directory.path(of: "library"))
+            let requests = try StreamListener(host: "127.0.0.1", port: 0)
+            let stream = try StreamListener(host: "127.0.0.1", port: 0)
+            let opened = Mutex<[RelayedConnection]>([])
+            var thread = RelayThread(
+                requests: requests, stream: stream, readiness: try ReadinessSet(), times: ConnectionTimes(),
+                handlers: Relay.Handlers(
+                    open: { connection in
+                        opened.withLock { $0.append(connection) }
+                        return directory.path(of: "library")
+                    }, drained: { _ in }, closed: { _ in }, lineCount: Relay.LineCount()))
+            let client = try Stranger(at: .tcp(host: "127.0.0.1", port: try #require(requests.port)), .falseKey)
+            let end = ContinuousClock.now + TestTimeout.usual
+            while opened.withLock({ $0.isEmpty }), ContinuousClock.now < end {
+                thread.serve([RelayThread.requestsKey, RelayThread.timerKey], [])
+            }
+            let first = opened.withLock { $0.first }
+            let connection = try #require(first)
+            thread.remember("key", of: connection.number)
+            let isKnown = thread.admission.isKnown("127.0.0.1")
+            thread.closeAll(keeping: ["key", "other key"])
+            let isKept = thread.admission.isKnown("127.0.0.1")
+            thread.closeAll(keeping: ["other key"])
+            let isForgotten = !thread.admission.isKnown("127.0.0.1")
+            // As when the list has changed meanwhile.
+            thread.remember("key", of: connection.number)
+            let isStillForgotten = !thread.admission.isKnown("127.0.0.1")
+            #expect(isKnown && isKept && isForgotten && isStillForgotten)
+            withExtendedLifetime((local, client)) {}
         }
 
         @Test("of connections that say what a client says first 32 get a place in a quarter of a second")
@@ -425,7 +542,7 @@ extension ZMQTests {
             // The library ends each that gets a place, since its first words do not hold.
             try await eventually("128 have had a place, and one more") {
                 for stranger in strangers where !stranger.isClosed { stranger.listen() }
-                return strangers.count(where: \.isClosed) > 4 * Admission.unknownCount
+                return strangers.count(where: \.isClosed) > 4 * Admission.unknown.count
             }
             // The first interval may end at once.
             #expect(begin.duration(to: .now) >= RelayThread.lookInterval * 3)
@@ -601,6 +718,7 @@ extension ZMQTests {
                     "\(keys[0]) rights=read rights=post", "\(keys[0]) rights=post read-only",
                 ]
                 + ["\u{2028}", "\u{2029}", "\u{85}", "\u{B}", "\u{C}", "\r"].map { "# note \($0)\(keys[0])" }
+                + ["\u{A0}", "\u{3000}", "\u{2003}"].map { "\(keys[0])\($0)rights=read" }
             for (number, mistake) in mistakes.enumerated() {
                 let path = directory.path(of: "list-\(number)")
                 try OpenFile(path: path, .create).write(Array((mistake + "\n").utf8), at: 0)

@@ -7,6 +7,8 @@ struct CollectionPace: Sendable {
     let idle: Duration
     /// With nothing to do, where there is no bell.
     let unwatched = Duration.milliseconds(250)
+    /// While messages wait because the group has much content: what a participant begins to wait for is taken then.
+    let held = Duration.milliseconds(250)
 
     init(role: SessionRole) {
         idle = role == .executor ? .milliseconds(250) : .seconds(10)

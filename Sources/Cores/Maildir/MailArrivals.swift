@@ -24,60 +24,111 @@ package final class MailArrivals: Sendable {
     /// What a look found.
     package struct Look: Sendable {
         package var arrivals: [Arrival] = []
-        /// The names of all that stands in `new`, those among the arrivals too.
+        /// The names that stand in `new` of messages that were known before, and of the arrivals.
         package var standing: Set<String> = []
-        /// Whether to look again soon: a file is still being written, or there is more.
+        /// Whether to look again soon: a file is still being written, or gone meanwhile.
         package var isUnfinished = false
+        /// Whether there is more than was asked for.
+        package var isPartial = false
+        /// How many of the arrivals have an identifier.
+        fileprivate var pushCount = 0
         /// What stood in `cur`, but for what the next look has to take up.
-        fileprivate var kept: Set<FileName> = []
+        fileprivate var kept: Set<Int> = []
+        /// What stood in `new` and is no push.
+        fileprivate var silent: Set<Int> = []
+        /// What stood there and was known before.
+        fileprivate var known: Set<Int> = []
+    }
+
+    /// What earlier looks have found, each file by its ``FileName/mark``: a folder may have very many.
+    private struct Past {
+        /// What stood in `cur` at the last look whose arrivals were announced.
+        var kept: Set<Int>
+        /// What stands in `new` and is no push.
+        var silent: Set<Int> = []
+        /// What was known at the last look, or announced of it: no other file has to be asked about. Nil before the first.
+        var known: Set<Int>?
     }
 
     private let source: MailSource
-    /// What stood in `cur` at the last look whose arrivals were announced.
-    private let kept: Mutex<Set<FileName>>
+    private let past: Mutex<Past>
 
-    /// The most messages of one look.
+    /// The most files that one look reads.
     private static let lookLimit = 1_000
-    private static let folderLimit = 1_000_000
 
     /// Loads the library, opens the Maildir, which is made when it is missing, and begins to listen.
     package init(path: String) throws(SharedCoreError) {
         source = try MailSource(path: path, limits: MailLimits())
         do throws(SystemCallError) {
-            kept = Mutex(Set(try Maildir(path: path).inCur.arrivals(limit: Self.folderLimit).messages))
+            var kept: Set<Int> = []
+            _ = try Maildir(path: path).inCur.arrivals(limit: 0) { name in
+                if name.isKept { kept.insert(name.mark) }
+                return false
+            }
+            past = Mutex(Past(kept: kept))
         } catch {
             throw SharedCoreError(error)
         }
     }
 
-    /// Looks for messages that have arrived.
+    /// Looks for messages that have arrived, the first ones by their names.
     ///
-    /// - Parameter isKnown: Whether a message of this name was among the arrivals before.
-    package func look(isKnown: (String) -> Bool) throws(SystemCallError) -> Look {
+    /// - Parameters:
+    ///   - room: How many with an identifier are wanted at most. What takes up none is not counted.
+    ///   - isKnown: Whether a message of this name was among the arrivals before.
+    package func look(room: Int, isKnown: (String) -> Bool) throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: source.path)
         try source.bell.listen(to: maildir.new)
         var look = Look()
-        let new = try maildir.arrivals(limit: Self.folderLimit).messages
+        let past = past.withLock { $0 }
+        let new = try maildir.arrivals(limit: Self.lookLimit) { name in
+            let mark = name.mark
+            if past.silent.contains(mark) {
+                look.silent.insert(mark)
+                return false
+            }
+            guard past.known?.contains(mark) ?? true else { return true }
+            let text = name.withoutInformation.scalars
+            guard isKnown(text) else { return true }
+            look.standing.insert(text)
+            look.known.insert(mark)
+            return false
+        }
         // Looked at last: what a core moves in between is in the one or in the other.
-        let keptNow = Set(try maildir.inCur.arrivals(limit: Self.folderLimit).messages)
-        let keptBefore = kept.withLock { $0 }
-        for name in new {
-            look.standing.insert(name.withoutInformation.scalars)
-            try add(name, in: maildir, to: &look, isKnown: isKnown)
+        let cur = try maildir.inCur.arrivals(limit: Self.lookLimit) { name in
+            guard name.isKept else { return false }
+            let mark = name.mark
+            let isOld =
+                past.kept.contains(mark) || past.silent.contains(mark)
+                || (past.known?.contains(mark) ?? true && isKnown(name.withoutInformation.scalars))
+            if isOld { look.kept.insert(mark) }
+            return !isOld
         }
-        var seen = keptNow
-        for name in keptNow.subtracting(keptBefore) where name.isKept {
-            if try !add(name, in: maildir.inCur, to: &look, isKnown: isKnown) { seen.remove(name) }
+        look.isPartial = new.isPartial || cur.isPartial
+        var found: Set<Int> = []
+        for (folder, names) in [(maildir, new.messages), (maildir.inCur, cur.messages)] {
+            for name in names {
+                let isDone = found.contains(name.mark) ? true : try add(name, in: folder, to: &look, room: room)
+                found.insert(name.mark)
+                if isDone, folder.new.path == maildir.cur.path { look.kept.insert(name.mark) }
+            }
         }
-        look.kept = seen
         return look
     }
 
     /// Takes note that the arrivals of a look were announced, but for some. Those come again, and all of a look of
     /// which this was not said.
-    package func confirm(_ look: Look, except rest: some Sequence<Arrival> = []) {
-        let names = Set(rest.map(\.name))
-        kept.withLock { $0 = look.kept.filter { !names.contains($0.withoutInformation.scalars) } }
+    ///
+    /// - Parameter silent: Those of them that are no push: they are passed over for as long as they stand there.
+    package func confirm(
+        _ look: Look, except rest: some Sequence<Arrival> = [], silent: some Sequence<Arrival> = []
+    ) {
+        let rest = Set(rest.map(\.mark))
+        past.withLock { past in
+            past.kept = look.kept.subtracting(rest)
+            past.silent = look.silent.union(silent.map(\.mark)).subtracting(rest)
+            past.known = look.known.union(look.arrivals.map(\.mark)).subtracting(rest)
+        }
     }
 
     /// Why arrivals ring no bell now, for people, so that only looking again soon finds them; nil when they ring one.
@@ -94,14 +145,12 @@ package final class MailArrivals: Sendable {
     }
 
     /// - Returns: Whether the message has been dealt with; false when it is for the next look.
-    @discardableResult
     private func add(
-        _ name: FileName, in folder: Maildir, to look: inout Look, isKnown: (String) -> Bool
+        _ name: FileName, in folder: Maildir, to look: inout Look, room: Int
     ) throws(SystemCallError) -> Bool {
         let text = name.withoutInformation.scalars
-        guard !isKnown(text), !look.arrivals.contains(where: { $0.name == text }) else { return true }
-        guard look.arrivals.count < Self.lookLimit else {
-            look.isUnfinished = true
+        guard look.pushCount < room else {
+            look.isPartial = true
             return false
         }
         switch try source.open(name, in: folder) {
@@ -120,8 +169,11 @@ package final class MailArrivals: Sendable {
         case .nothing:
             // A core was quicker: the next look finds it in the other folder.
             look.isUnfinished = true
-        case .other: break
+            return true
+        case .other: return true
         }
+        look.standing.insert(text)
+        if look.arrivals.last?.callID != nil { look.pushCount += 1 }
         return true
     }
 }
@@ -134,4 +186,11 @@ extension Maildir {
 extension FileName {
     /// Whether it is the name that a core gives to what it has taken.
     fileprivate var isKept: Bool { withoutInformation != self }
+
+    /// What stands for the file, whatever Maildir keeps behind its name. Two of a folder have the same once in 2^64.
+    fileprivate var mark: Int { withoutInformation.bytes.hashValue }
+}
+
+extension MailArrivals.Arrival {
+    fileprivate var mark: Int { FileName(name.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }).mark }
 }

@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import Mailboxes
 internal import Platform
 
 /// Takes what arrives in a Maildir and hands it over, until the task is cancelled.
@@ -12,6 +13,7 @@ struct MailCollector {
     private let clock: any TimeSource
     private let context: CoreContext
     private let pace: CollectionPace
+    private let memory: UInt64?
 
     /// What is no file and was reported as such, so that it is reported once.
     private var reportedOthers: Set<FileName> = []
@@ -25,13 +27,21 @@ struct MailCollector {
     private var knowsAttempts = false
     /// The trouble with the folder that was reported last; nil since it could be read.
     private var reportedFolderTrouble: String?
+    /// The call-ids of messages that wait in their files because the group has much content, by file.
+    private var held: [FileName: ItemName] = [:]
+    /// When one was taken all the same.
+    private var lastBeyondRoom: BootInstant?
+    /// How many files that are set aside are still reported in this round, and how many were not.
+    private var reportsLeft = 0
+    private var unreportedCount = 0
 
-    init(source: MailSource, thread: SerialThread, clock: any TimeSource, context: CoreContext) {
+    init(source: MailSource, thread: SerialThread, clock: any TimeSource, context: CoreContext, memory: UInt64?) {
         self.source = source
         self.thread = thread
         self.clock = clock
         self.context = context
         self.pace = CollectionPace(role: context.role)
+        self.memory = memory
         self.attempts = MailAttempts(in: context.store)
     }
 
@@ -43,6 +53,9 @@ struct MailCollector {
     private static let troublesPerRound = 32
     /// How many messages' troubles are known at a time. More are not reported.
     private static let knownTroubleCount = 100
+    /// How many files that nobody can wait for are reported in one round. More are counted: each report is an entry of the
+    /// group, and costs as much as a message.
+    private static let reportsPerRound = 10
 
     private var valueByteCount: Int { context.store.capabilities.limits.valueByteCount }
 
@@ -54,6 +67,8 @@ struct MailCollector {
         case more
         /// A file is still being written; nobody may ring when it is finished.
         case unfinished
+        /// There is no room in the group now.
+        case held
         /// Something failed that may pass.
         case trouble
     }
@@ -79,6 +94,7 @@ struct MailCollector {
             case .more: break
             case .settled: await waitForArrivals(atMost: source.bell.failure == nil ? pace.idle : pace.unwatched)
             case .unfinished: await waitForArrivals(atMost: pace.unfinished(unfinished))
+            case .held: try? await clock.sleep(until: clock.now().advanced(by: pace.held))
             case .trouble: try? await clock.sleep(until: clock.now().advanced(by: pace.trouble(troubles)))
             }
         }
@@ -115,12 +131,49 @@ struct MailCollector {
             }
         }
 
+        (reportsLeft, unreportedCount) = (Self.reportsPerRound, 0)
+        let outcome = try await collect(look)
+        if unreportedCount > 0 {
+            await context.report(
+                "\(unreportedCount) more files of \(look.maildir.new.path) were not delivered and are "
+                    + "in \(look.maildir.path)/\(SideFolder.malformed.rawValue)/new now.")
+        }
+        return outcome
+    }
+
+    /// Goes through what a look has found.
+    private mutating func collect(_ look: MailSource.Look) async throws -> Outcome {
+        let names = look.arrivals.messages
+        let empty = await thread.run { [source] in
+            // The first are told of one by one.
+            Set(source.setAsideEmpty(Array(names.dropFirst(Self.reportsPerRound)), in: look.maildir))
+        }
+        unreportedCount = empty.count
         var round: Outcome = look.arrivals.isPartial ? .more : .settled
         var troubles = 0
-        for name in harmlessFirst(look.arrivals.messages) {
+        if !held.isEmpty {
+            let standing = Set(names)
+            held = held.filter { standing.contains($0.key) }
+        }
+        // Those that wait for room are looked at again only when they are wanted.
+        var awaited: Set<ItemName> = []
+        var isHeld = false
+        do throws(SharedCoreError) {
+            isHeld = !held.isEmpty && !mayGoBeyondRoom
+            if isHeld { isHeld = try await isBeyondRoom() }
+            if isHeld { awaited = try await awaitedItems() }
+        } catch {
+            return try await trouble(storing: nil, error)
+        }
+        for name in harmlessFirst(names) where !empty.contains(name) {
             if Task.isCancelled { return .settled }
+            if isHeld, let item = held[name], !awaited.contains(item) {
+                if troubles == 0, round != .unfinished { round = .held }
+                continue
+            }
             switch try await collect(name, in: look.maildir) {
             case .settled, .more: continue
+            case .held: if troubles == 0, round != .unfinished { round = .held }
             case .unfinished: if troubles == 0 { round = .unfinished }
             case .trouble:
                 // The others may well be taken: what troubles one can lie in itself.
@@ -197,10 +250,37 @@ struct MailCollector {
         }
     }
 
+    private var mayGoBeyondRoom: Bool {
+        lastBeyondRoom.map { $0.advanced(by: MailRoom.pace) <= clock.now() } ?? true
+    }
+
+    private func isBeyondRoom() async throws(SharedCoreError) -> Bool {
+        try await MailRoom.isFull(context.store, memory: memory, part: MailRoom.takenPart)
+    }
+
+    /// What participants wait for.
+    private func awaitedItems() async throws(SharedCoreError) -> Set<ItemName> {
+        Set(try await context.store.list(Expectation.path).entries.compactMap { Expectation.place(of: $0.key)?.item })
+    }
+
+    /// Whether a message may come into the group now; it is remembered when it may not.
+    private mutating func takesIn(_ message: InboxMessage, from name: FileName) async throws(SharedCoreError) -> Bool {
+        let item = ItemName(message.callID.text)
+        guard try await isBeyondRoom(), try await !awaitedItems().contains(item) else { return true }
+        guard mayGoBeyondRoom else {
+            held[name] = item
+            return false
+        }
+        lastBeyondRoom = clock.now()
+        return true
+    }
+
     private mutating func deliver(
         _ message: InboxMessage, from name: FileName, in maildir: Maildir
     ) async throws -> Outcome {
         do throws(SharedCoreError) {
+            guard try await takesIn(message, from: name) else { return .held }
+            held[name] = nil
             try await context.deliver(message)
         } catch {
             switch error.code {
@@ -248,6 +328,13 @@ struct MailCollector {
             try await attempts.forget(name)
         } catch {
             return try await trouble(storing: name, error)
+        }
+        if refusal.callID == nil, folder == .malformed {
+            guard reportsLeft > 0 else {
+                unreportedCount += 1
+                return .settled
+            }
+            reportsLeft -= 1
         }
         await context.report(
             "The file \(maildir.location(of: name)) \(refusal.explanation). It was not delivered and is in "

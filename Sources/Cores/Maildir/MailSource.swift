@@ -75,6 +75,15 @@ struct MailSource: Sendable {
         }
     }
 
+    /// Moves the empty ones of some messages out of the way, in the order of their names: a flood of them costs no more than
+    /// that. Those that cannot be moved now are left.
+    func setAsideEmpty(_ names: [FileName], in maildir: Maildir) -> [FileName] {
+        names.filter { name in
+            guard case .file(_, byteCount: 0) = try? open(name, in: maildir) else { return false }
+            return (try? maildir.setAside(name, in: MailRefusal(.empty).folder)) != nil
+        }
+    }
+
     /// Reads a message.
     func read(_ file: OpenFile, byteCount: Int) -> Result<InboxMessage, MailRefusal> {
         Result { () throws(MailRefusal) in try reader.read(file, byteCount: byteCount) }

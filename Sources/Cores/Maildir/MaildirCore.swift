@@ -25,7 +25,9 @@ internal import Synchronization
 /// participant that waits for the identifier, if that could be read, is answered at once:
 /// ``InboxMessage/Content/tooLarge(from:to:)`` for what is too large, else "nothing to show". Links, pipes and folders
 /// in `new` are neither followed nor opened, a file that is still being written is left until it is complete, and a
-/// full or unreachable store leaves the message where it is, to be tried again.
+/// full or unreachable store leaves the message where it is, to be tried again. So does a group whose content takes an
+/// eighth of the memory that a process may have: then messages are taken that a participant waits for, and one in each
+/// second beside them.
 ///
 /// Of a message, no more is in memory than ten fields of its headers, each cut, and the text that is shown. GMime
 /// decodes them; it is loaded when the core starts and only then.
@@ -83,7 +85,8 @@ public final class MaildirCore: Core {
         guard let source = running.withLock({ $0 }) else {
             throw SharedCoreError(.closed, "The core was not started.", at: directory)
         }
-        var collector = MailCollector(source: source, thread: thread, clock: clock, context: context)
+        var collector = MailCollector(
+            source: source, thread: thread, clock: clock, context: context, memory: memory)
         do {
             try await collector.run()
         } catch let error as SharedCoreError where error.code == .cancelled && Task.isCancelled {

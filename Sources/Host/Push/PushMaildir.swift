@@ -19,6 +19,8 @@ struct PushMaildir: Sendable {
     let coreMaildir: String
     let logger: Logger
     let stopping: StopSignal
+    /// How much memory an Executor may have now; nil for no limit.
+    let memory: @Sendable () async -> UInt64?
 
     private let thread = SerialThread(name: "push-maildir")
 
@@ -29,7 +31,8 @@ struct PushMaildir: Sendable {
     private static let trouble = Duration.seconds(5)
 
     init(
-        _ path: String, _ queue: PushQueue, inbox: Inbox, of coreMaildir: String, logger: Logger, stopping: StopSignal
+        _ path: String, _ queue: PushQueue, inbox: Inbox, of coreMaildir: String, logger: Logger, stopping: StopSignal,
+        memory: @escaping @Sendable () async -> UInt64? = { nil }
     ) {
         self.path = path
         self.queue = queue
@@ -37,6 +40,27 @@ struct PushMaildir: Sendable {
         self.coreMaildir = coreMaildir
         self.logger = logger
         self.stopping = stopping
+        self.memory = memory
+    }
+
+    /// How many files and messages are announced at a time: all that is noted is in the memory of each Executor, with what a
+    /// core takes of it. A core looks at as many files.
+    private static let noteLimit = 1_000
+    private static let memoryOfNote = 24 << 10
+    /// How many files of one look that are no push are named in the log.
+    private static let namedCount = 10
+    /// A look at a large folder takes long, which must not be most of what is done.
+    private static let lookShare = 4
+
+    /// How many more may be announced now, and whether the group has so much content that they must be few.
+    private func room(beside known: Int) async throws(SharedCoreError) -> (count: Int, isSlow: Bool) {
+        let memory = await memory()
+        let limit = memory.map { min(Self.noteLimit, Int(clamping: $0) / Self.memoryOfNote) } ?? Self.noteLimit
+        let count = max(0, limit - known)
+        guard try await MailRoom.isFull(queue.group, memory: memory, part: MailRoom.announcedPart) else {
+            return (count, false)
+        }
+        return (min(count, 1), true)
     }
 
     /// Works until it is to stop. Whatever fails is said once, until it works again, and tried again.
@@ -96,14 +120,18 @@ struct PushMaildir: Sendable {
         while !stopping.isRaised {
             // Before the folders: a message that is stored and moved behind this is an arrival there.
             let waiting = mustReadInbox ? try await unacknowledged() : nil
+            let (room, isSlow) = try await room(beside: known.count)
+            let lookBegin = ContinuousClock.now
             let look = try await thread.run { [known] () throws(SystemCallError) in
-                try arrivals.look { known[PushQueue.part(for: $0)] != nil }
+                try arrivals.look(room: room) { known[PushQueue.part(for: $0)] != nil }
             }
+            let lookDuration = ContinuousClock.now - lookBegin
+            var silent: [MailArrivals.Arrival] = []
             var rest = look.arrivals[...]
             var refusal: SharedCoreError?
             do throws(SharedCoreError) {
                 while let arrival = rest.first {
-                    try await push(arrival, known: &known)
+                    if try await !push(arrival, known: &known) { silent.append(arrival) }
                     rest.removeFirst()
                 }
                 if let waiting { try await pushUnannounced(waiting, known: &known) }
@@ -112,7 +140,8 @@ struct PushMaildir: Sendable {
                 // The Maildir is as it should be, and its messages are safe in it.
                 refusal = error
             }
-            arrivals.confirm(look, except: rest)
+            tell(ofSilent: silent)
+            arrivals.confirm(look, except: rest, silent: silent)
             try await forget(&known, except: look.standing, waiting)
             works()
             if let refusal {
@@ -129,23 +158,43 @@ struct PushMaildir: Sendable {
                 )
             }
             wasUnwatched = wasUnwatched || reason != nil
+            if isSlow { await stopping.pause(MailRoom.pace) }
+            if look.isPartial, !look.arrivals.isEmpty { continue }
+            // Also where each arrival rings.
+            if lookDuration > .milliseconds(20) { await stopping.pause(lookDuration * Self.lookShare) }
             let pause =
-                if look.isUnfinished { Self.unfinished } else if reason != nil { Self.unwatched } else { Self.idle }
+                if look.isUnfinished || look.isPartial {
+                    Self.unfinished
+                } else if reason != nil {
+                    Self.unwatched
+                } else {
+                    Self.idle
+                }
             let begin = ContinuousClock.now
             await thread.run { arrivals.wait(timeout: pause) }
             mustReadInbox = ContinuousClock.now - begin >= pause
         }
     }
 
-    private func push(_ arrival: MailArrivals.Arrival, known: inout [String: String]) async throws(SharedCoreError) {
+    /// - Returns: Whether it is a push; nothing is noted of one that is none.
+    private func push(
+        _ arrival: MailArrivals.Arrival, known: inout [String: String]
+    ) async throws(SharedCoreError) -> Bool {
+        guard let callID = arrival.callID.flatMap({ PushID.callID($0.text) }) else { return false }
         let part = PushQueue.part(for: arrival.name)
-        let callID = arrival.callID.flatMap { PushID.callID($0.text) }
-        let note = callID.map(PushQueue.part) ?? ""
-        let isNew = try await queue.announce(callID, as: part, noting: note)
+        let note = PushQueue.part(for: callID)
+        _ = try await queue.announce(callID, as: part, noting: note)
         known[part] = note
-        if isNew, callID == nil {
+        return true
+    }
+
+    private func tell(ofSilent silent: [MailArrivals.Arrival]) {
+        for arrival in silent.prefix(Self.namedCount) {
             let problem = arrival.problem ?? "has a call-id that is not \(PushID.expectation)"
             logger.warning("the file “\(ValueText.oneLine(arrival.name))” of \(path) is no push: it \(problem)")
+        }
+        if silent.count > Self.namedCount {
+            logger.warning("\(silent.count - Self.namedCount) more files of \(path) are no push")
         }
     }
 

@@ -13,7 +13,7 @@ extension PushQueue {
     static func part(for callID: CallID) -> String { ItemName("inbox/" + callID.text).text }
 
     /// What has become a push, by what stands for it, with what was noted: of a file what stands for its message in the inbox,
-    /// which is empty where it has no call-id or an earlier version has noted it; of a message its revision in the inbox.
+    /// which is empty where an earlier version has noted it; of a message its revision in the inbox.
     func knownArrivals() async throws(SharedCoreError) -> [String: String] {
         var known: [String: String] = [:]
         for entry in try await group.list(KeyPrefix(Self.announced + "/")).entries {
@@ -26,23 +26,21 @@ extension PushQueue {
     /// Makes a file or a message of the inbox a push, in one step with noting that it is one.
     ///
     /// - Parameters:
-    ///   - callID: The message; nil for a file that is no push.
+    ///   - callID: The message.
     ///   - part: What stands for it.
     ///   - isKnown: Whether another message was noted there before, which this one replaces.
     /// - Returns: Whether it was not noted before.
     func announce(
-        _ callID: CallID?, as part: String, noting note: String, replacing isKnown: Bool = false
+        _ callID: CallID, as part: String, noting note: String, replacing isKnown: Bool = false
     ) async throws(SharedCoreError) -> Bool {
-        if callID != nil { try await requireRoom() }
+        try await requireRoom()
         let key = try Key(Self.announced + "/" + part)
         var transaction = Transaction()
         if !isKnown { transaction.require(.absent(key)) }
         transaction.put(key, Array(note.utf8))
-        if let callID {
-            // The same name may come again when its file has gone; the item then is another one.
-            try pending.addSend(
-                of: push(for: callID).bytes, as: ItemName("file \(UInt64.random(in: .min ... .max))"), to: &transaction)
-        }
+        // The same name may come again when its file has gone; the item then is another one.
+        try pending.addSend(
+            of: push(for: callID).bytes, as: ItemName("file \(UInt64.random(in: .min ... .max))"), to: &transaction)
         do throws(SharedCoreError) {
             _ = try await group.commit(transaction)
             return true

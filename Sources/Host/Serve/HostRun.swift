@@ -64,9 +64,10 @@ struct HostRun: Sendable {
                 "core.maildir is not set: the cores take messages from \(coreMaildir), not from push.maildir, \(unread)"
             )
         }
-        maildir = try context.resolution.absolutePath(Settings.pushMaildir).map { [stopping] path in
+        maildir = try context.resolution.absolutePath(Settings.pushMaildir).map { [stopping, host] path in
             try PushMaildir(
-                path, queue, inbox: Inbox(group), of: coreMaildir, logger: context.logger, stopping: stopping)
+                path, queue, inbox: Inbox(group), of: coreMaildir, logger: context.logger, stopping: stopping,
+                memory: { await host.executorMemory })
         }
         servers = [try Self.socket(for: queue, in: context), try Self.metrics(of: registry, in: context)]
             .compactMap(\.self)

@@ -32,17 +32,21 @@ struct PeerTable {
     /// When the first of them must have said it.
     var nextDeadline: BootInstant? { peers.values.compactMap(\.deadline).min() }
 
-    /// Takes a peer in, where each has one request also in place of the one that has been silent the longest.
+    /// Takes a peer in, where each has one request also in place of the one that has been silent the longest. What that one
+    /// has sent by now is taken first: it keeps its place when its request is complete.
     ///
-    /// - Returns: Whether there is a place.
-    mutating func add(_ connection: StreamConnection, until deadline: BootInstant) -> Bool {
-        if peers.count >= rules.peerCount {
-            guard !rules.isPersistent, let silent = firstSilent else { return false }
-            peers[silent] = nil
+    /// - Returns: Whether there is a place, and the requests that were complete.
+    mutating func add(
+        _ connection: StreamConnection, until deadline: BootInstant
+    ) -> (hasPlace: Bool, requests: [Request]) {
+        var requests: [Request] = []
+        while peers.count >= rules.peerCount {
+            guard !rules.isPersistent, let silent = firstSilent else { return (false, requests) }
+            if let request = hear(silent) { requests.append(request) } else { peers[silent] = nil }
         }
         count += 1
         peers[count] = Peer(connection: connection, deadline: deadline)
-        return true
+        return (true, requests)
     }
 
     /// Of the peers whose requests are not complete, the one that came first.

@@ -70,6 +70,9 @@ actor PushHost {
         slots.setLimit(settings.limit)
     }
 
+    /// How much memory an Executor may have.
+    var executorMemory: UInt64? { settings.limits.memory }
+
     /// How this host is doing.
     func record(pid: Int32) -> HostRecord {
         var record = HostRecord(pid: pid, settings: settings, isCaged: cage != nil)

@@ -101,10 +101,9 @@ final class RequestServer: Sendable {
             for _ in 0..<Self.admissionCount {
                 guard let connection = try listener.accept() else { return true }
                 if let user = rules.user, connection.peerUser != user { continue }
-                guard table.add(connection, until: clock.now().advanced(by: rules.patience)) else {
-                    _ = connection.send(rules.busy)
-                    continue
-                }
+                let (hasPlace, requests) = table.add(connection, until: clock.now().advanced(by: rules.patience))
+                requests.forEach(begin)
+                if !hasPlace { _ = connection.send(rules.busy) }
             }
             return true
         } catch {

@@ -125,6 +125,32 @@ struct HostileMailTests {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
+    @Test(
+        "However many files stand in new, no Executor has too much memory, and none stops a push",
+        arguments: ["", "Message-ID: <%@@spam>\nFrom: a@b\n\nx\n"])
+    func flood(_ text: String) async throws {
+        var program = try HostProgram()
+        let count = TestScope.isCheck ? 100_000 : text.isEmpty ? 10_000 : 4_000
+        let folder = program.directory.path(of: "state/sharedcore/default/Maildir")
+        program.environment["SHAREDCORE_PUSH_MAILDIR"] = folder
+        program.environment["SHAREDCORE_EXECUTOR_MEMORY"] = "8MiB"
+        program.environment["SHAREDCORE_EXECUTOR_LIMIT"] = "4"
+        // The first of the valid ones, the last of the empty ones.
+        let name = text.isEmpty ? "9good" : "0good"
+        try program.deliver("\(name)@x")
+        for number in 0..<count {
+            let bytes = Array(text.replacing("%@", with: "\(number)").utf8)
+            try OpenFile(path: folder + "/new/\(1_000_000 + number)", .createNew).write(bytes, at: 0)
+        }
+        try await ServingHost.serve(program) { host in
+            try await host.until("served", of: "\(name)@x")
+            if !text.isEmpty { try await host.untilServed(TestScope.isCheck ? 500 : 40) }
+            let ends = try host.events("ended")
+            #expect(!ends.isEmpty && ends.allSatisfy { $0["reason"] != .text("memory") }, "\(ends.count)")
+            #expect(try host.events("givenUp").isEmpty)
+        }
+    }
+
     @Test("796 KB of headers stop no push of a host that allows 24 MiB")
     func host() async throws {
         var program = try HostProgram()

@@ -92,6 +92,40 @@ struct MetricsTests {
         server.stop()
     }
 
+    @Test("The request that a connection has sent is answered, also when its place is wanted before it was heard")
+    func sentRequest() throws {
+        let rules = RequestServer.Rules(
+            terminator: [10], requestByteCount: 100, peerCount: 3, isPersistent: false, user: nil, tooLong: [],
+            busy: [])
+        var table = PeerTable(rules: rules)
+        let deadline = BootInstant(nanoseconds: 1)
+        func add() throws -> (other: StreamConnection, hasPlace: Bool, requests: [PeerTable.Request]) {
+            var ends: [Int32] = [0, 0]
+            #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
+            let (hasPlace, requests) = table.add(StreamConnection(owning: ends[0]), until: deadline)
+            return (StreamConnection(owning: ends[1]), hasPlace, requests)
+        }
+        let asking = try add().other
+        #expect(asking.send(Array("GET\n".utf8)))
+        let silent = try add().other
+        let half = try add().other
+        #expect(half.send(Array("GE".utf8)))
+        var others: [StreamConnection] = []
+        for number in 0..<20 {
+            let added = try add()
+            others.append(added.other)
+            #expect(added.hasPlace)
+            #expect(added.requests.map(\.bytes) == (number == 0 ? [Array("GET".utf8)] : []))
+            if let request = added.requests.first { #expect(request.peer == 1) }
+        }
+        #expect(table.answer(1, Array("200".utf8), next: deadline) == nil)
+        guard case .bytes(let bytes) = asking.receive(upTo: 10), case .end = silent.receive(upTo: 10) else {
+            Issue.record("the one that asked has its answer, the oldest silent one is cut")
+            return
+        }
+        #expect(bytes == Array("200".utf8))
+    }
+
     @Test(
         "E2: another user hears no figures at the socket, also where its mode lets that user in",
         .enabled(if: getuid() == 0, "it takes root to act as another user"))

@@ -35,7 +35,7 @@ struct PushMaildirTests {
 
     private func watching(
         at name: String = "mail", cores: String = "mail", log: any LogHandler = SwiftLogNoOpLogHandler(),
-        reading: (any SharedStore) -> InterposedStore = { InterposedStore($0) },
+        reading: (any SharedStore) -> InterposedStore = { InterposedStore($0) }, memory: UInt64? = nil,
         _ body: (PushQueue) async throws -> Void
     ) async throws {
         let group = try await space.open("a")
@@ -43,7 +43,8 @@ struct PushMaildirTests {
         let stopping = StopSignal()
         let maildir = PushMaildir(
             directory.path(of: name), queue, inbox: try Inbox(reading(group)),
-            of: directory.path(of: cores), logger: Logger(label: "test") { _ in log }, stopping: stopping)
+            of: directory.path(of: cores), logger: Logger(label: "test") { _ in log }, stopping: stopping,
+            memory: { memory })
         let work = Task { await maildir.run() }
         do {
             try await body(queue)
@@ -99,6 +100,35 @@ struct PushMaildirTests {
             try await until(["1@x", "1@x", "2@x", "3@x"], in: queue)
         }
         await keeper.close()
+    }
+
+    @Test("P11: so many are announced at a time as fit into executor.memory, the first by their names, then the next")
+    func room() async throws {
+        for number in 1...9 { try write("new/\(number)", id: "\(number)@x") }
+        for number in 0..<1_200 { try write("new/0-\(number)") }
+        let log = HeardLog()
+        try await watching(log: log, memory: 5 * 24 << 10) { queue in
+            try await until((1...5).map { "\($0)@x" }, in: queue)
+            try FileManager.default.removeItem(atPath: directory.path(of: "mail/new/1"))
+            try FileManager.default.removeItem(atPath: directory.path(of: "mail/new/4"))
+            try await until((1...7).map { "\($0)@x" }, in: queue)
+            #expect(try await queue.knownArrivals().keys.sorted() == ["2", "3", "5", "6", "7"])
+        }
+        // Ten of each thousand are named.
+        #expect((11...22).contains(log.lines.count), "\(log.lines.count)")
+    }
+
+    @Test("P11: while the group has much content one is announced each second")
+    func muchContent() async throws {
+        let group = try await space.open("a")
+        var content = Transaction()
+        for number in 0..<4_000 { content.put(try Key("content/\(number)"), [1]) }
+        _ = try await group.commit(content)
+        for number in 1...3 { try write("new/\(number)", id: "\(number)@x") }
+        let begin = ContinuousClock.now
+        try await watching(memory: 8 << 20) { try await until(["1@x", "2@x", "3@x"], in: $0) }
+        #expect(ContinuousClock.now - begin >= .seconds(2))
+        await group.close()
     }
 
     @Test("What a core takes away before the host has looked is a push as well")
@@ -189,9 +219,10 @@ struct PushMaildirTests {
         let log = HeardLog()
         try await watching(log: log) { queue in
             try await until(["2@x"], in: queue)
-            try await eventually("both are known", timeout: TestTimeout.long) {
-                try await queue.knownArrivals().keys.sorted() == ["1", "2"]
-            }
+            try await eventually("it is named", timeout: TestTimeout.long) { !log.lines.isEmpty }
+            try write("new/3", id: "3@x")
+            try await until(["2@x", "3@x"], in: queue)
+            #expect(try await queue.knownArrivals().keys.sorted() == ["2", "3"], "nothing is noted of it")
         }
         #expect(
             log.lines.count == 1 && log.lines[0].contains("“1”") && log.lines[0].contains("Call-ID"), "\(log.lines)")

@@ -6,6 +6,8 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
+@testable internal import MaildirCore
+
 @Suite("Messages are taken as they arrive, whoever puts them there")
 struct ArrivalTests {
     @Test("What waits is taken first, what is moved in later at once")
@@ -19,6 +21,20 @@ struct ArrivalTests {
             try maildir.deliver(id: "late")
             try await eventually("the new one is taken") { inbox.callIDs == ["early", "late"] }
         }
+    }
+
+    @Test("Of a folder the first names are listed, in their order, and no more than were asked for")
+    func firstNames() throws {
+        let maildir = try TestMaildir()
+        try maildir.makeFolders()
+        for number in (0..<300).shuffled() { try maildir.write([], to: "new/\(1_000 + number)") }
+        let folders = try Maildir(path: maildir.path)
+        let first = try folders.arrivals(limit: 100)
+        #expect(first.isPartial && first.messages.map(\.description) == (1_000..<1_100).map { "\($0)" })
+        let all = try folders.arrivals(limit: 300)
+        #expect(!all.isPartial && all.messages.map(\.description) == (1_000..<1_300).map { "\($0)" })
+        let some = try folders.arrivals(limit: 2) { $0.description.hasSuffix("7") }
+        #expect(some.isPartial && some.messages.map(\.description) == ["1007", "1017"])
     }
 
     @Test("A file that is being copied is left until it is complete")

@@ -2,6 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
+internal import Mailboxes
 internal import TestSupport
 internal import Testing
 
@@ -32,6 +33,46 @@ struct SettingAsideTests {
             #expect(try maildir.content(of: ".Malformed/new/\(name)") == bytes)
             #expect(inbox.reports.filter { $0.contains("/new/\(name) ") && $0.contains(".Malformed/new") }.count == 1)
         }
+    }
+
+    @Test("E2: of a flood of files that are no messages the first are named, the others counted, and none is kept")
+    func flood() async throws {
+        let maildir = try TestMaildir()
+        for number in 0..<1_500 {
+            try maildir.deliver(number.isMultiple(of: 3) ? latin1("x\n") : [], as: String(10_000 + number))
+        }
+        try maildir.deliver(id: "good", as: "99999")
+        let inbox = try await TestInbox()
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("all are dealt with", timeout: TestTimeout.long) {
+                inbox.callIDs == ["good"] && maildir.names("new").isEmpty
+            }
+            try await eventually("all are told of") { inbox.reports.contains { $0.contains("more files") } }
+        }
+        #expect(maildir.names(".Malformed/new").count == 1_500)
+        // In each of two rounds ten, and how many more there are.
+        #expect((11...22).contains(inbox.reports.count), "\(inbox.reports.count)")
+        #expect(inbox.reports.contains { $0.contains("/new/10000 ") })
+    }
+
+    @Test(
+        "P11: in a group of much content messages are taken that are waited for, others one each second; none is lost")
+    func muchContent() async throws {
+        let maildir = try TestMaildir()
+        let inbox = try await TestInbox()
+        // More than an eighth of the 8 MiB that a process may have here.
+        var content = Transaction()
+        for number in 0..<2_000 { content.put(try Key("content/\(number)"), [1]) }
+        _ = try await inbox.store.commit(content)
+        let awaited = try Expectation.key(of: ItemName("4"), for: inbox.store.session.id)
+        try await inbox.store.put(awaited, [1])
+        for number in 1...4 { try maildir.deliver(id: "\(number)") }
+        let begin = ContinuousClock.now
+        try await withCore(on: maildir, inbox: inbox, memory: 8 << 20) {
+            try await eventually("all are taken") { inbox.callIDs.count == 4 }
+        }
+        #expect(inbox.callIDs == ["1", "4", "2", "3"])
+        #expect(ContinuousClock.now - begin >= MailRoom.pace * 2)
     }
 
     @Test("Two files of one name are both kept aside")

@@ -7,10 +7,12 @@ internal import TestSupport
 
 /// Runs a core over a Maildir while a test looks at what it does, and stops it.
 func withCore(
-    on maildir: TestMaildir, inbox: TestInbox, clock: (any TimeSource)? = nil,
+    on maildir: TestMaildir, inbox: TestInbox, clock: (any TimeSource)? = nil, memory: UInt64? = 24 << 20,
     _ body: () async throws -> Void
 ) async throws {
-    let core = clock.map { MaildirCore(directory: maildir.path, clock: $0) } ?? MaildirCore(directory: maildir.path)
+    let core =
+        clock.map { MaildirCore(directory: maildir.path, memory: memory, clock: $0) }
+        ?? MaildirCore(directory: maildir.path, memory: memory)
     try await core.start(in: inbox.context)
     let work = Task { try await core.iterate(in: inbox.context) }
     do {

@@ -109,7 +109,7 @@ actor HubService {
             throw SharedCoreError(.invalidArgument, "The hub has no keys of its own.", at: "clients")
         }
         guard try Authenticator.shared().replace(clients, in: domain) else { return }
-        for door in doors { door.network?.cut() }
+        for door in doors { door.network?.cut(for: Set(clients.keys)) }
     }
 
     private func door(at endpoint: HubEndpoint) throws(MessagingError) -> Door {

@@ -109,8 +109,8 @@ final class NetworkEntrance {
         }
     }
 
-    /// Cuts all connections. Clients that are let in come back by themselves.
-    func cut() { relay.cut() }
+    /// Cuts all connections, since these keys are let in from now on. Clients that are let in come back by themselves.
+    func cut(for keys: Set<String>) { relay.cut(for: keys) }
 
     func close() {
         relay.stop()
@@ -144,8 +144,10 @@ final class NetworkEntrance {
 
     /// A connection is a client's: it may send what clients send.
     func admit(_ name: [UInt8]) {
-        guard let connection = lines[name]?.connection else { return }
+        guard let line = lines[name] else { return }
+        let connection = line.connection
         connection.isMember.store(true, ordering: .releasing)
+        if let user = line.user { relay.remember(user, of: connection) }
         relay.resume(connection)
     }
 

@@ -9,6 +9,13 @@ struct Lobby {
     /// Connections of one address at most. The oldest of them goes for one more.
     static let addressLimit = 256
 
+    /// The connections of one address.
+    private struct Group {
+        var count = 0
+        /// The numbers of those that have said all that is waited for.
+        var ready: [UInt64] = []
+    }
+
     final class Newcomer {
         let connection: RelayedConnection
         let outer: StreamConnection
@@ -29,9 +36,7 @@ struct Lobby {
     private var newcomers: [UInt64: Newcomer] = [:]
     /// Their numbers, in the order in which they came.
     private var arrivals: [UInt64] = []
-    /// Numbers of the connections that have said all that is waited for.
-    private var readyNumbers: [UInt64] = []
-    private var addressCounts: [String: Int] = [:]
+    private var groups: [String: Group] = [:]
 
     init(limit: Int) {
         self.limit = limit
@@ -40,32 +45,51 @@ struct Lobby {
     var isEmpty: Bool { newcomers.isEmpty }
     subscript(number: UInt64) -> Newcomer? { newcomers[number] }
 
-    /// Connections that have said all that is waited for; the last of them first.
-    var ready: [Newcomer] { readyNumbers.reversed().compactMap { newcomers[$0] } }
+    /// The addresses with connections that have said all that is waited for.
+    var readyAddresses: [String] { groups.compactMap { $1.ready.isEmpty ? nil : $0 } }
+
+    /// One of the connections of an address that have said all that is waited for. By chance: in the order in which they
+    /// came, either way, some would have no turn in a flood that never ends.
+    func ready(of address: String) -> Newcomer? {
+        groups[address]?.ready.randomElement().flatMap { newcomers[$0] }
+    }
 
     /// Takes a connection in.
     ///
-    /// - Returns: The one that has to go for it, if there are too many.
-    mutating func take(_ newcomer: Newcomer) -> Newcomer? {
+    /// - Parameter isKnown: Whether a key was proved from an address.
+    /// - Returns: The one that has to go for it, if there are too many: the oldest of its address, or of the address that
+    ///   has the most. Of addresses that have as many, one from which no key was proved.
+    mutating func take(_ newcomer: Newcomer, isKnown: (String) -> Bool) -> Newcomer? {
         let number = newcomer.connection.number
         newcomers[number] = newcomer
         arrivals.append(number)
-        let address = newcomer.connection.address
-        addressCounts[address, default: 0] += 1
-        if addressCounts[address, default: 0] > Self.addressLimit {
-            let first = arrivals.first { newcomers[$0]?.connection.address == address }
-            return first.flatMap { remove($0) }
+        let address = newcomer.connection.source
+        groups[address, default: Group()].count += 1
+        let first: UInt64?
+        if groups[address]?.count ?? 0 > Self.addressLimit {
+            first = arrivals.first { newcomers[$0]?.connection.source == address }
+        } else if arrivals.count > limit {
+            let most = groups.values.reduce(0) { max($0, $1.count) }
+            let candidates = arrivals.lazy.filter { [newcomers, groups] number in
+                newcomers[number].flatMap { groups[$0.connection.source]?.count } == most
+            }
+            first =
+                candidates.first { [newcomers] in newcomers[$0].map { !isKnown($0.connection.source) } ?? false }
+                ?? candidates.first
+        } else {
+            first = nil
         }
-        return arrivals.count > limit ? remove(arrivals[0]) : nil
+        return first.flatMap { remove($0) }
     }
 
     @discardableResult
     mutating func remove(_ number: UInt64) -> Newcomer? {
         guard let newcomer = newcomers.removeValue(forKey: number) else { return nil }
         if let index = arrivals.firstIndex(of: number) { arrivals.remove(at: index) }
-        if newcomer.isReady { readyNumbers.removeAll { $0 == number } }
-        let address = newcomer.connection.address
-        addressCounts[address] = addressCounts[address].flatMap { $0 > 1 ? $0 - 1 : nil }
+        let address = newcomer.connection.source
+        if newcomer.isReady { groups[address]?.ready.removeAll { $0 == number } }
+        groups[address]?.count -= 1
+        if groups[address]?.count == 0 { groups[address] = nil }
         return newcomer
     }
 
@@ -80,7 +104,7 @@ struct Lobby {
             guard count > 0 else { return false }
             newcomer.words += buffer[..<count]
             guard Handshake.isClients(newcomer.words) else { return false }
-            if newcomer.isReady { readyNumbers.append(newcomer.connection.number) }
+            if newcomer.isReady { groups[newcomer.connection.source]?.ready.append(newcomer.connection.number) }
         }
         return true
     }

@@ -42,7 +42,9 @@ final class Relay: Sendable {
     /// What other threads want of the relay's.
     private struct Orders {
         var resumed: [UInt64] = []
-        var isCut = false
+        var proved: [(key: String, connection: UInt64)] = []
+        /// The keys that are let in from now on; nil where they are the same.
+        var keys: Set<String>?
         var isOver = false
     }
 
@@ -77,11 +79,12 @@ final class Relay: Sendable {
                     isTimed = false
                 }
                 let order = orders.withLock { orders in
-                    defer { (orders.resumed, orders.isCut) = ([], false) }
+                    defer { (orders.resumed, orders.proved, orders.keys) = ([], [], nil) }
                     return orders
                 }
                 if order.isOver { break }
-                if order.isCut { thread.closeAll() }
+                for (key, connection) in order.proved { thread.remember(key, of: connection) }
+                if let keys = order.keys { thread.closeAll(keeping: keys) }
                 thread.serve(keys, order.resumed)
                 if thread.isUnfinished { wakeUp.raise() }
                 if thread.hasDeadlines, !isTimed {
@@ -99,9 +102,15 @@ final class Relay: Sendable {
         wakeUp.raise()
     }
 
-    /// Closes the connections that there are now, soon.
-    func cut() {
-        orders.withLock { $0.isCut = true }
+    /// Remembers that a key that is let in was proved over a connection.
+    func remember(_ key: String, of connection: RelayedConnection) {
+        orders.withLock { $0.proved.append((key, connection.number)) }
+        wakeUp.raise()
+    }
+
+    /// Closes the connections that there are now, soon, since these keys are let in from now on, and no others.
+    func cut(for keys: Set<String>) {
+        orders.withLock { $0.keys = keys }
         wakeUp.raise()
     }
 

@@ -72,7 +72,7 @@ struct RelayThread: ~Copyable {
     private let lineLimit: Int
 
     private var lines: [UInt64: Line] = [:]
-    private var admission = Admission()
+    private(set) var admission = Admission()
     private var lobby: Lobby
     private var isAdmitting = false
     private let budget = DescriptorBudget.shared
@@ -136,7 +136,18 @@ struct RelayThread: ~Copyable {
     mutating func closeAll() {
         for line in Array(lines.values) { close(line) }
         for newcomer in lobby.overdue(at: clock.now(), patience: .zero) { drop(newcomer) }
-        admission.forgetAddresses()
+    }
+
+    /// A key was proved over a connection. It may be let in no more where the connection is over.
+    mutating func remember(_ key: String, of number: UInt64) {
+        if let line = lines[number] { admission.remember(key, from: line.connection.source) }
+    }
+
+    /// Closes all connections, since only these keys are let in from now on. Addresses from which one of them was proved go
+    /// before others as they did: each of their clients comes back now.
+    mutating func closeAll(keeping keys: Set<String>) {
+        closeAll()
+        admission.forgetKeys(except: keys)
     }
 
     // MARK: - Coming
@@ -155,7 +166,7 @@ struct RelayThread: ~Copyable {
                 let connection = RelayedConnection(
                     number: lastNumber, channel: channel, address: address, outer: outer)
                 let newcomer = Lobby.Newcomer(connection, outer, at: clock.now())
-                if let former = lobby.take(newcomer) {
+                if let former = lobby.take(newcomer, isKnown: admission.isKnown) {
                     former.connection.end()
                     readiness.remove(former.outer.descriptor)
                     budget.giveBack(1)
@@ -190,22 +201,27 @@ struct RelayThread: ~Copyable {
     private mutating func admitReady() {
         isAdmitting = false
         guard !lobby.isEmpty else { return }
-        var full: Set<String> = []
+        // In no order, so that of many with the same rank each may be the next.
+        var waiting = lobby.readyAddresses.shuffled().compactMap { address in
+            admission.rank(of: address).map { (address: address, rank: $0) }
+        }
         var count = 0
-        let ready = lobby.ready
-        let known = ready.filter { admission.isKnown($0.connection.address) }
-        let unknown = ready.filter { !admission.isKnown($0.connection.address) }
-        for newcomer in known + unknown where !full.contains(newcomer.connection.address) {
-            let address = newcomer.connection.address
-            guard handlers.lineCount.value < lineLimit, budget.take(Self.descriptorCount - 1) else { return }
-            guard admit(newcomer) else {
-                budget.giveBack(Self.descriptorCount - 1)
-                full.insert(address)
-                continue
-            }
-            count += 1
+        while let index = waiting.indices.min(by: { waiting[$0].rank < waiting[$1].rank }) {
             isAdmitting = count == Self.turnAdmissionCount
-            if isAdmitting { return }
+            guard !isAdmitting, handlers.lineCount.value < lineLimit, budget.take(Self.descriptorCount - 1) else {
+                return
+            }
+            let address = waiting[index].address
+            if let newcomer = lobby.ready(of: address), admit(newcomer) {
+                count += 1
+                if lobby.ready(of: address) != nil, let rank = admission.rank(of: address) {
+                    waiting[index].rank = rank
+                    continue
+                }
+            } else {
+                budget.giveBack(Self.descriptorCount - 1)
+            }
+            waiting.remove(at: index)
         }
     }
 
@@ -213,8 +229,7 @@ struct RelayThread: ~Copyable {
     private mutating func admit(_ newcomer: Lobby.Newcomer) -> Bool {
         let number = newcomer.connection.number
         let now = clock.now()
-        let address = newcomer.connection.address
-        switch admission.admit(number, from: address, at: now) {
+        switch admission.admit(number, from: newcomer.connection.source, at: now) {
         case .mustWait: return false
         case .admitted: break
         case .admittedFor(let former): if let line = lines[former] { close(line) }
@@ -257,7 +272,7 @@ struct RelayThread: ~Copyable {
             let total = connection.sent.add(sent, ordering: .sequentiallyConsistent).newValue
             if total > Self.handshakeByteCount, !line.isKeyed {
                 line.isKeyed = true
-                admission.prove(connection.number, from: connection.address)
+                admission.prove(connection.number, from: connection.source)
             }
             if connection.isHeldBack.exchange(false, ordering: .sequentiallyConsistent) { handlers.drained(connection) }
         }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -14,6 +15,8 @@ final class RelayedConnection: Sendable {
     let channel: Channel
     /// The other end's address.
     let address: String
+    /// That by which it shares with others: the address, of IPv6 the network of 64 bits that one machine has for itself.
+    let source: String
     /// Whether a client's session uses it: the hub has accepted a hello. Until then a connection may send little.
     let isMember = Atomic(false)
     /// The bytes that were passed on to the library, and those of them that the hub is done with.
@@ -31,7 +34,19 @@ final class RelayedConnection: Sendable {
         self.number = number
         self.channel = channel
         self.address = address
+        source = Self.network(of: address) ?? address
         self.outer = Mutex(outer)
+    }
+
+    /// The first 64 bits of an address of IPv6; nil for another one, also where it stands in one of IPv6.
+    private static func network(of address: String) -> String? {
+        var bytes = in6_addr()
+        let digits = String(address.prefix { $0 != "%" })
+        guard address.contains(":"), inet_pton(AF_INET6, digits, &bytes) == 1 else { return nil }
+        return withUnsafeBytes(of: bytes) { bytes in
+            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+            return isMapped ? nil : "\(bytes.load(as: UInt64.self).bigEndian)/64"
+        }
     }
 
     /// Whether the other end has sent what the relay has not read.

@@ -42,7 +42,8 @@ public enum KeyFile {
             guard line.unicodeScalars.allSatisfy(isPlain) else {
                 throw refuse("A line of the list ends with a line feed, and holds no other control character but tabs.")
             }
-            let words = line.split(whereSeparator: \.isWhitespace)
+            // Others, such as U+00A0, look like these, and are part of a word.
+            let words = line.split { $0 == " " || $0 == "\t" }
             guard let word = words.first, !word.hasPrefix("#") else { continue }
             do throws(SharedCoreError) {
                 try CurveKeyPair.check(String(word), "public key")

@@ -10,28 +10,44 @@ extension Maildir {
         var others: [FileName] = []
         /// Whether there are more messages than these.
         var isPartial = false
+
+        /// Adds a message where it belongs, in the place of the last one where there are as many as may be.
+        fileprivate mutating func insert(_ name: FileName, limit: Int) {
+            if messages.count >= limit {
+                isPartial = true
+                guard let last = messages.last, name < last else { return }
+                messages.removeLast()
+            }
+            var range = messages.startIndex..<messages.endIndex
+            while !range.isEmpty {
+                let middle = (range.lowerBound + range.upperBound) / 2
+                range = messages[middle] < name ? middle + 1..<range.upperBound : range.lowerBound..<middle
+            }
+            messages.insert(name, at: range.lowerBound)
+        }
     }
 
-    /// Lists `new`. Names that begin with a dot are no messages.
+    /// Lists `new` in the order of the names, in which mail transfer agents deliver. Names that begin with a dot are no
+    /// messages.
     ///
-    /// - Parameter limit: The largest number of messages and of others, so that no folder is too large for the memory.
-    func arrivals(limit: Int) throws(SystemCallError) -> Arrivals {
+    /// - Parameters:
+    ///   - limit: The largest number of messages and of others. The first ones are kept while the folder is read, so that
+    ///     none is too large for the memory.
+    ///   - isWanted: Whether a message is listed.
+    func arrivals(
+        limit: Int, where isWanted: (FileName) -> Bool = { _ in true }
+    ) throws(SystemCallError) -> Arrivals {
         var arrivals = Arrivals()
         try new.forEachName { bytes, type in
             let name = FileName(Array(bytes))
             if name.isHidden { return true }
             if isFile(name, type: Int(type)) {
-                if arrivals.messages.count == limit {
-                    arrivals.isPartial = true
-                    return false
-                }
-                arrivals.messages.append(name)
+                if isWanted(name) { arrivals.insert(name, limit: limit) }
             } else if arrivals.others.count < limit {
                 arrivals.others.append(name)
             }
             return true
         }
-        arrivals.messages.sort()
         return arrivals
     }
 

@@ -1,0 +1,29 @@
+internal import Coordination
+package import CoreAPI
+
+/// Whether more mail may come into a group. All of its content is in the memory of each process that uses it, so what waits
+/// there of a flood must be little beside `executor.memory`.
+package enum MailRoom {
+    /// Which part of the memory the content may take until less is taken in, with what is being announced, and until less is
+    /// announced. Nothing is lost by that: messages wait in their files.
+    package static let takenPart = 8
+    package static let announcedPart = 4
+    /// How much is taken in or announced then: one message in so much time. So a group that is large for another reason
+    /// still gets its mail.
+    package static let pace = Duration.seconds(1)
+
+    /// Measured: what an entry takes beside its key and its value.
+    private static let entryByteCount = 600
+    /// A larger value is left in the journal.
+    private static let valueByteCount = 4 << 10
+
+    /// Whether the content of a group takes more than a part of the memory that a process may have; false where no limit is
+    /// given, or the store does not count.
+    package static func isFull(
+        _ store: any SharedStore, memory: UInt64?, part: Int
+    ) async throws(SharedCoreError) -> Bool {
+        guard let memory, let usage = try await store.usage() else { return false }
+        let valueByteCount = min(usage.byteCount, usage.entryCount * Self.valueByteCount)
+        return usage.entryCount * entryByteCount + valueByteCount > Int(clamping: memory) / part
+    }
+}
