@@ -130,7 +130,7 @@ struct HostileMailTests {
         arguments: ["", "Message-ID: <%@@spam>\nFrom: a@b\n\nx\n"])
     func flood(_ text: String) async throws {
         var program = try HostProgram()
-        let count = TestScope.isCheck ? 100_000 : text.isEmpty ? 10_000 : 4_000
+        let count = TestScope.isCheck ? 20_000 : text.isEmpty ? 10_000 : 4_000
         let folder = program.directory.path(of: "state/sharedcore/default/Maildir")
         program.environment["SHAREDCORE_PUSH_MAILDIR"] = folder
         program.environment["SHAREDCORE_EXECUTOR_MEMORY"] = "8MiB"
@@ -144,7 +144,7 @@ struct HostileMailTests {
         }
         try await ServingHost.serve(program) { host in
             try await host.until("served", of: "\(name)@x")
-            if !text.isEmpty { try await host.untilServed(TestScope.isCheck ? 500 : 40) }
+            if !text.isEmpty { try await host.untilServed(TestScope.isCheck ? 200 : 40) }
             let ends = try host.events("ended")
             #expect(!ends.isEmpty && ends.allSatisfy { $0["reason"] != .text("memory") }, "\(ends.count)")
             #expect(try host.events("givenUp").isEmpty)
