@@ -88,6 +88,30 @@ struct AwayLogTests {
         await group.close()
     }
 
+    @Test(
+        "S12: the second try is refused while the first is under way: `outcomeUnknown`, and it takes effect once",
+        arguments: [nil, full])
+    func refusedRetry(error: SharedCoreError?) async throws {
+        let failures = Failures()
+        let late = Box<[UInt8]>([])
+        let group = try await log.join { log in
+            log.append = { view, record, position throws(SharedCoreError) in
+                guard failures.take() else { return try await view.append(record, at: position) }
+                if late.value.isEmpty {
+                    late.update { $0 = record }
+                    throw Self.away
+                }
+                if let error { throw error }
+                return false
+            }
+        }
+        failures.begin(2)
+        #expect(try await CoreAPITesting.code { _ = try await group.post("n") } == .outcomeUnknown)
+        log.add(late.value)
+        #expect(try await group.state(of: "n").count == 1)
+        await group.close()
+    }
+
     @Test("S13: a log that takes no record is asked again after growing pauses, until the task is cancelled")
     func refusingLog() async throws {
         let calls = CallTimes()

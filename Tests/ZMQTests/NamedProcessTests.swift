@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import CoreAPITesting
+internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
 internal import TestSupport
@@ -18,26 +19,41 @@ extension ZMQTests {
             func stop() async {}
         }
 
+        /// How the owner and the Main reach the group.
+        enum Way: CaseIterable {
+            case socket
+            /// The owner over the network.
+            case port
+            /// The Main by the files that the hub works on.
+            case files
+        }
+
         @Test(
-            "C3: a Main fences an owner whose record names a process that the hub has not seen, and kills nobody",
-            arguments: [false, true])
-        func fenced(isOverNetwork: Bool) async throws {
+            "C3: a Main fences an owner whose record names a process that the hub has not seen, and kills none",
+            arguments: Way.allCases)
+        func fenced(way: Way) async throws {
             let stage = try HubStage()
             let hub = try await stage.hub(at: [stage.endpoint, .tcp(host: "127.0.0.1", port: 0)])
             let victim = try ChildProcess("/bin/sleep", ["600"])
             let named = try #require(ProcessIdentity(of: victim.pid))
-            let intruder = try await stage.client(at: hub.endpoints[isOverNetwork ? 1 : 0])
+            let intruder = try await stage.client(at: hub.endpoints[way == .port ? 1 : 0])
             #expect(
-                (intruder.session.process == .current) == !isOverNetwork,
+                (intruder.session.process == .current) == (way != .port),
                 "what nothing proves is of no run of this machine")
             let record = OwnerRecord(
                 role: .executor, state: .running, name: "intruder", process: named, since: SystemClock().now(),
                 processNamespace: ProcessIdentity.currentNamespace)
             try await intruder.put(OwnershipKey.owner, record.bytes, lifetime: .session)
 
-            let client = try await ZMQGroup.open(
-                hub.endpoints[0], group: "group", as: SessionDescription(role: .main),
-                options: ZMQGroupOptions(openTimeout: TestTimeout.usual, requestTimeout: TestTimeout.usual))
+            let description = SessionDescription(role: .main)
+            let client: any SharedGroup =
+                if way == .files {
+                    try await FileGroup.open(directory: stage.files, as: description)
+                } else {
+                    try await ZMQGroup.open(
+                        hub.endpoints[0], group: "group", as: description,
+                        options: ZMQGroupOptions(openTimeout: TestTimeout.usual, requestTimeout: TestTimeout.usual))
+                }
             var options = CoordinationOptions(
                 handoverTimeout: .milliseconds(100), handoverMaximumTimeout: .milliseconds(200),
                 stopTimeout: .milliseconds(100))

@@ -36,36 +36,39 @@ extension LogOrder {
     private func append(
         _ bytes: [UInt8], of record: LogRecord, at place: LogPlace
     ) async throws(SharedCoreError) -> AppendResult {
-        var isRetry = false
+        // That of the first try, which may still be on its way.
+        var firstDoubt: SharedCoreError?
         while true {
             var doubt: SharedCoreError?
             do throws(SharedCoreError) {
                 if try await log.append(bytes, at: place.position) { return .appended }
             } catch {
-                guard [.outcomeUnknown, .unavailable, .system].contains(error.code) else { throw fail(with: error) }
+                guard [.outcomeUnknown, .unavailable, .system].contains(error.code) else {
+                    let failure = fail(with: error)
+                    throw firstDoubt.map { .unknownOutcome($0) } ?? failure
+                }
                 doubt = error
             }
             let slice: LogSlice
             do throws(SharedCoreError) {
                 slice = try await read(from: place.position, limit: Self.readLimit)
             } catch {
-                throw doubt.map { .unknownOutcome($0) } ?? error
+                throw (firstDoubt ?? doubt).map { .unknownOutcome($0) } ?? error
             }
             _ = try take(slice, from: place.position)
             if slice.snapshot != nil {
-                if let doubt { throw .unknownOutcome(doubt) }
+                if let doubt = firstDoubt ?? doubt { throw .unknownOutcome(doubt) }
                 return .overtaken
             }
             if let first = slice.records.first {
                 return try LogRecord(first).nonce == record.nonce ? .appended : .overtaken
             }
+            if let firstDoubt { throw .unknownOutcome(firstDoubt) }
             guard let doubt else {
                 try await requireTail(of: place)
                 return .refused
             }
-            // Nothing stands there, and the first try may still be on its way.
-            guard !isRetry else { throw .unknownOutcome(doubt) }
-            isRetry = true
+            firstDoubt = doubt
         }
     }
 

@@ -242,8 +242,12 @@ final class LogOrder: Sendable {
             progress.failure = progress.failure ?? .closed(options.backend)
             return progress.compaction
         }
-        compaction?.cancel()
-        await compaction?.value
+        // Participants may live so shortly that no compaction would ever end otherwise.
+        await withTaskCancellationHandler {
+            await compaction?.value
+        } onCancel: {
+            compaction?.cancel()
+        }
         await log.close()
     }
 }

@@ -108,8 +108,10 @@ package final class MailArrivals: Sendable {
         var found: Set<Int> = []
         for (folder, names) in [(maildir, new.messages), (maildir.inCur, cur.messages)] {
             for name in names {
+                let count = look.arrivals.count
                 let isDone = found.contains(name.mark) ? true : try add(name, in: folder, to: &look, room: room)
-                found.insert(name.mark)
+                // What had left `new` meanwhile is read in `cur`.
+                if look.arrivals.count > count { found.insert(name.mark) }
                 if isDone, folder.new.path == maildir.cur.path { look.kept.insert(name.mark) }
             }
         }

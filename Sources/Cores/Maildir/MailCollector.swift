@@ -144,9 +144,12 @@ struct MailCollector {
     /// Goes through what a look has found.
     private mutating func collect(_ look: MailSource.Look) async throws -> Outcome {
         let names = look.arrivals.messages
+        let waiting = Set(held.keys)
         let empty = await thread.run { [source] in
             // The first are told of one by one.
-            Set(source.setAsideEmpty(Array(names.dropFirst(Self.reportsPerRound)), in: look.maildir))
+            Set(
+                source.setAsideEmpty(
+                    names.dropFirst(Self.reportsPerRound).filter { !waiting.contains($0) }, in: look.maildir))
         }
         unreportedCount = empty.count
         var round: Outcome = look.arrivals.isPartial ? .more : .settled
@@ -155,11 +158,11 @@ struct MailCollector {
             let standing = Set(names)
             held = held.filter { standing.contains($0.key) }
         }
-        // Those that wait for room are looked at again only when they are wanted.
+        // Of those that wait for room, only what is wanted is looked at again, and one in each second.
         var awaited: Set<ItemName> = []
         var isHeld = false
         do throws(SharedCoreError) {
-            isHeld = !held.isEmpty && !mayGoBeyondRoom
+            isHeld = !held.isEmpty
             if isHeld { isHeld = try await isBeyondRoom() }
             if isHeld { awaited = try await awaitedItems() }
         } catch {
@@ -167,7 +170,7 @@ struct MailCollector {
         }
         for name in harmlessFirst(names) where !empty.contains(name) {
             if Task.isCancelled { return .settled }
-            if isHeld, let item = held[name], !awaited.contains(item) {
+            if isHeld, !mayGoBeyondRoom, let item = held[name], !awaited.contains(item) {
                 if troubles == 0, round != .unfinished { round = .held }
                 continue
             }

@@ -4,12 +4,11 @@ package import CoreAPI
 /// Whether more mail may come into a group. All of its content is in the memory of each process that uses it, so what waits
 /// there of a flood must be little beside `executor.memory`.
 package enum MailRoom {
-    /// Which part of the memory the content may take until less is taken in, with what is being announced, and until less is
-    /// announced. Nothing is lost by that: messages wait in their files.
+    /// From an eighth of the memory on, cores take one message in each second, and from a quarter on the host announces one in
+    /// each second. Nothing is lost by that: messages wait in their files.
     package static let takenPart = 8
     package static let announcedPart = 4
-    /// How much is taken in or announced then: one message in so much time. So a group that is large for another reason
-    /// still gets its mail.
+    /// The time between two of those. So a group that is large for another reason still gets its mail.
     package static let pace = Duration.seconds(1)
 
     /// Measured: what an entry takes beside its key and its value.

@@ -115,6 +115,7 @@ struct PushMaildir: Sendable {
         var known = try await queue.knownArrivals()
         var wasFull = false
         var wasUnwatched = false
+        var wasFullFolder = false
         // At the start and where nothing has arrived for a while: arrivals tell of the rest.
         var mustReadInbox = true
         while !stopping.isRaised {
@@ -126,6 +127,11 @@ struct PushMaildir: Sendable {
                 try arrivals.look(room: room) { known[PushQueue.part(for: $0)] != nil }
             }
             let lookDuration = ContinuousClock.now - lookBegin
+            if room == 0, look.isPartial, !wasFullFolder {
+                wasFullFolder = true
+                logger.notice(
+                    "\(known.count) files of the Maildir \(path) are announced: more are when those have left it")
+            }
             var silent: [MailArrivals.Arrival] = []
             var rest = look.arrivals[...]
             var refusal: SharedCoreError?

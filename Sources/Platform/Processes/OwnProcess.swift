@@ -11,9 +11,9 @@ package enum OwnProcess {
         clinux_end_with_parent(parent) == 0
     }
 
-    /// Has SIGCHLD and SIGQUIT do what they do by default, whatever this process was started with: where SIGCHLD is ignored the
-    /// system does not say how children have ended, and the report that Swift's runtime makes at SIGQUIT takes seconds, behind
-    /// which the process may go on. For programs, at their start.
+    /// Has SIGCHLD and SIGQUIT do what they do by default; a SIGQUIT that was ignored at the start stays so. Where SIGCHLD is
+    /// ignored the system does not say how children have ended, and the report that Swift's runtime makes at SIGQUIT takes
+    /// seconds, behind which the process may go on. For programs, at their start.
     package static func takeDefaultSignals() {
         Glibc.signal(SIGCHLD, SIG_DFL)
         if startedSignals.ignored >> (UInt64(SIGQUIT) - 1) & 1 == 0 { Glibc.signal(SIGQUIT, SIG_DFL) }

@@ -110,7 +110,7 @@ struct BackupCommandTests {
         let refused = try await behindPort.run("backup", "copy")
         #expect(refused.status == 64 && refused.errors.contains("give --backend file"), "\(refused.errors)")
         #expect(try await program.shell("mkdir real; ln -s real link").status == 0)
-        for (name, problem) in [("nothing", "There is no such file or directory"), ("link", "is a symbolic link")] {
+        for (name, problem) in [("nothing", "There is no such directory"), ("link", "is a symbolic link")] {
             for command in ["restore", "salvage"] {
                 let ended = try await program.run(command, name)
                 #expect(ended.status == 69 && ended.errors.contains(problem), "\(ended.errors)")

@@ -97,7 +97,8 @@ enum SpareSpace {
     static func giveBack(
         beyond byteCount: Int, in directory: Directory, for journal: Journal
     ) throws(SystemCallError) {
-        guard let present = try take(in: directory) else { return }
+        // A holder that stood still and was passed over is none any more: the commits behind it count on the size.
+        guard let present = try take(in: directory), !journal.word.isSealed else { return }
         try withExtendedLifetime(present) { () throws(SystemCallError) in
             guard try present.presence().byteCount > byteCount else { return }
             journal.spareByteCount = byteCount

@@ -139,7 +139,9 @@ extension LocalGroup {
             return "its process number is of another namespace"
         }
         // A hub's client has no byte. Which process it is, the kernel has told the hub.
-        guard let byte = mark.lockedByte else { return nil }
+        guard let byte = mark.lockedByte else {
+            return state.session.process == process ? nil : "the hub has seen another process in its session"
+        }
         do throws(SystemCallError) {
             return try sessionLocks.isHeld(byte, byProcess: process.pid)
                 ? nil : "process \(process.pid) does not hold the lock of its session"

@@ -45,7 +45,7 @@ final class RelayedConnection: Sendable {
         guard address.contains(":"), inet_pton(AF_INET6, digits, &bytes) == 1 else { return nil }
         return withUnsafeBytes(of: bytes) { bytes in
             let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
-            return isMapped ? nil : "\(bytes.load(as: UInt64.self).bigEndian)/64"
+            return isMapped ? nil : "\(bytes.loadUnaligned(as: UInt64.self).bigEndian)/64"
         }
     }
 
