@@ -25,7 +25,7 @@ final class MemoryLog: Sendable {
     /// Takes the last record away, as a log must not.
     func removeLast() { state.withLock { _ = $0.records.removeLast() } }
 
-    /// Puts a record at a position, whatever stands there, as a log must not.
+    /// Puts a record at a position, also in place of another one, as a log must not.
     func force(_ record: [UInt8], at position: UInt64) {
         state.withLock { state in
             let index = Int(position - state.start)

@@ -189,7 +189,7 @@ extension FileName {
     /// Whether it is the name that a core gives to what it has taken.
     fileprivate var isKept: Bool { withoutInformation != self }
 
-    /// What stands for the file, whatever Maildir keeps behind its name. Two of a folder have the same once in 2^64.
+    /// A hash of the file's name without what Maildir keeps behind it. Two of a folder have the same once in 2^64.
     fileprivate var mark: Int { withoutInformation.bytes.hashValue }
 }
 

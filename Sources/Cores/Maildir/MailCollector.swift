@@ -53,7 +53,7 @@ struct MailCollector {
     private static let troublesPerRound = 32
     /// How many messages' troubles are known at a time. More are not reported.
     private static let knownTroubleCount = 100
-    /// How many files that nobody can wait for are reported in one round. More are counted: each report is an entry of the
+    /// How many files without an identifier are reported in one round. More are counted: each report is an entry of the
     /// group, and costs as much as a message.
     private static let reportsPerRound = 10
 

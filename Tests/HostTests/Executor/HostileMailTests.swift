@@ -94,7 +94,7 @@ struct HostileMailTests {
             try program.path,
             [
                 "--directory", program.directory.path(of: "group"), "--maildir", program.directory.path(of: "mail"),
-                // As long as the push waits, whatever else the machine has to do: no other participant takes over.
+                // As long as the push waits, also on a busy machine: no other participant takes over.
                 "--call-id", "a@b", "--timeout-ms", "200000", "--budget-ms", "200000",
                 "--memory-bytes", "\(mebibytes << 20)",
             ])
