@@ -9,7 +9,8 @@ extension FileHarness {
     /// opened: `disk`, `silent` (as if the system said nothing of files), `trial` (of whether it does), `readOnly`. Besides
     /// the commands of the suite there is `compact`, which replaces the journal and answers whether this call did it,
     /// `backup <directory>`, `restore <backup> <directory>`, and `program`, which starts a program that lives until it is killed
-    /// and answers with its process id.
+    /// and answers with its process id. `unread` sends a child more than a socket holds, and answers how much came; `inherited`
+    /// answers with the descriptors that a child has; `absent` starts a program that is not there.
     package static func servePeer() async {
         try? BusErrorHandler.install()
         let peer = ConformancePeer(
@@ -33,6 +34,9 @@ extension FileHarness {
                     return try FileGroup.restore(backup, into: arguments.last ?? "").revision.description
                 case "occupy": return String(try occupyDisk(arguments.first ?? ""))
                 case "program": return String(try startProgram())
+                case "unread": return try await sendUnread()
+                case "inherited": return try await inheritedDescriptors()
+                case "absent": return try startAbsent()
                 default: return nil
                 }
             },
@@ -99,6 +103,34 @@ extension FileHarness {
             guard code == 0 else { throw SystemCallError("posix_spawnp", number: code, at: "sh") }
             _ = try output.output.readPart(upTo: 1)
             return process
+        }
+    }
+
+    private static func sendUnread() async throws(SharedCoreError) -> String {
+        let child = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            let child = try ChildProcess("wc", ["-c"], input: true)
+            for number in 0..<4 { try child.send(String(repeating: "\(number)", count: 1_000_000)) }
+            child.closeInput()
+            return child
+        }
+        _ = await child.end()
+        return child.lines.joined(separator: " ")
+    }
+
+    private static func inheritedDescriptors() async throws(SharedCoreError) -> String {
+        let child = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            // Without the flag that closes them, as those of other libraries may be.
+            let open = [5, 100, 700].map { fcntl(STDIN_FILENO, F_DUPFD, Int32($0)) }
+            defer { for descriptor in open { close(descriptor) } }
+            return try ChildProcess("sh", ["-c", "echo $(ls /proc/self/fd)"])
+        }
+        _ = await child.end()
+        return child.lines.joined(separator: " ")
+    }
+
+    private static func startAbsent() throws(SharedCoreError) -> String {
+        try SharedCoreError.wrapping { () throws(SystemCallError) in
+            String(try ChildProcess("/no/such/program", []).pid)
         }
     }
 }

@@ -55,6 +55,36 @@ struct ChildProcessTests {
         #expect(await child.end() == .exited(0))
     }
 
+    /// A process in which the system can be made to refuse things.
+    private func peer(failPoint: String? = nil, through arguments: [String] = []) async throws -> Peer {
+        let program = PeerProgram(path: try ChildProcess.built("sharedcore-test-peer"))
+        let peer = try Peer(program, environment: ["SHAREDCORE_FAIL_POINT": failPoint], through: arguments)
+        _ = try await peer.answer()
+        return peer
+    }
+
+    @Test("Where the system has no thread for what it does not read, the sender waits, and nothing is lost")
+    func withoutThread() async throws {
+        let peer = try await peer(failPoint: "pthread_create/child's:fail=11*")
+        #expect(try await peer.tell("unread") == "4000004")
+    }
+
+    @Test(
+        "It inherits nothing, also without close_range, as on an old kernel or behind a filter",
+        arguments: [true, false])
+    func descriptors(hasCall: Bool) async throws {
+        let peer = try await peer(failPoint: hasCall ? nil : "close_range:fail*")
+        #expect(try await peer.tell("inherited") == "0 1 2 3")
+    }
+
+    @Test("One that is not there is said to be so, also where SIGCHLD is ignored")
+    func absent() async throws {
+        let peer = try await peer(through: ["sh", "-c", "trap '' CHLD; exec \"$0\""])
+        try peer.send("absent")
+        let answer = try await peer.answer()
+        #expect(answer.contains("execve") && answer.contains("No such file"), "\(answer)")
+    }
+
     @Test("A line to a process that has ended is an error and no signal")
     func gone() async throws {
         let child = try ChildProcess("true", [], input: true)

@@ -11,6 +11,7 @@ internal import Synchronization
 ///     SHAREDCORE_FAIL_POINT=commit.afterCatchUp:wait=300*   takes 300 ms there, each time
 ///     SHAREDCORE_FAIL_POINT=durability.sync:fail            as if the system refused what follows
 ///     SHAREDCORE_FAIL_POINT=start.beforeExec:fail           a child stops before it becomes its program
+///     SHAREDCORE_FAIL_POINT=close_range:fail                a child does without that call
 ///     SHAREDCORE_FAIL_POINT=fdatasync/journal-:fail=28*10   ten such calls on such paths fail with this error number;
 ///     EIO without one, and all calls with a star alone
 ///     SHAREDCORE_FAIL_POINT=pwrite.short/journal-:fail@3    the third such call writes half of its bytes; also
