@@ -95,6 +95,41 @@ struct FileSystemTests {
         #expect(refusal == (isKept ? nil : .unsupported))
     }
 
+    /// Lines of `/proc/self/mountinfo`, in all forms: with no optional field, with several, with escaped spaces, and one that is cut.
+    private static let mounts = """
+        22 27 0:21 / /proc rw,nosuid - proc proc rw
+        41 27 0:36 / /mnt/shared\\040files rw,relatime - virtiofs tag rw
+        42 27 0:37 / /mnt/far rw shared:7 master:2 propagate_from:1 - fuse.sshfs me@host:/home rw,user_id=0
+        43 27 0:38 / /mnt/- rw shared:1 - fuse.bindfs /srv/-\\040dir rw
+        44 27 0:39 / /mnt/plain rw - fuse /dev/fuse rw
+        45 27 0:40 / /mnt/cut rw shared:1
+        4 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,discard
+        """
+
+    @Test("S9: of file systems with the number of FUSE, the table of mounts tells which are another machine's")
+    func mountTypes() {
+        let types = [
+            (22, "proc"), (41, "virtiofs"), (42, "fuse.sshfs"), (43, "fuse.bindfs"), (44, "fuse"), (45, nil),
+            (4, "ext4"),
+            (7, nil),
+        ]
+        for (mount, type) in types { #expect(FileSystemKind.mountType(of: mount, inTable: Self.mounts) == type) }
+        let kinds = ["virtiofs": true, "fuse.sshfs": true, "fuse.bindfs": false, "fuse": false]
+        for (type, isRemote) in kinds {
+            let kind = FileSystemKind(rawValue: 0x6573_5546, mountType: type)
+            #expect(kind.isRemote == isRemote && kind.description == type)
+            #expect(!kind.keepsReservedSpace && !kind.reportsWrites)
+        }
+        // As before where the table cannot be read.
+        #expect(!FileSystemKind(rawValue: 0x6573_5546).isRemote)
+        let refusal = SharedCoreError.remote(
+            FileSystemKind(rawValue: 0x6573_5546, mountType: "virtiofs"), at: "/shared")
+        #expect(refusal.code == .unsupported && refusal.location == "/shared")
+        for part in ["is on virtiofs,", "locks and mapped pages", "local file system, or a hub"] {
+            #expect(refusal.message.contains(part), "\(refusal.message)")
+        }
+    }
+
     @Test("E1: where links are impossible as well, the error names the file system, what it lacks and the way out")
     func neitherRenameNorLink() async throws {
         let directory = try TemporaryDirectory()

@@ -442,6 +442,31 @@ struct FullDiskTests {
     }
 
     @Test(
+        "S10: a copy of the directory with holes, or without the spare file, has its space again when it is opened",
+        arguments: ["cp -r --sparse=always old group", "cp -r old group && rm group/spare"])
+    func sparseCopy(copy: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path
+        let first = try await firstPeer(at: path, size: "3m")
+        try await first.tell("fill kept/ 100 3000")
+        try await first.tell("close")
+        let words =
+            command(enteringDiskOf: first) + ["sh", "-c", "cd '\(path)' && mv group old && \(copy) && rm -r old"]
+        let copying = try ChildProcess(words[0], Array(words.dropFirst()))
+        #expect(await copying.end() == .exited(0))
+        let second = try await peer(beside: first, at: path)
+        for round in 0..<3 {
+            try takeAllSpace(at: path, in: first)
+            try await second.tell("takeOvers owner 500")
+            let guest = try await peer(beside: first, at: path)
+            try await guest.tell("hold owner guest\(round)")
+            await guest.killNow()
+            #expect(try await second.tell("sessions").split(separator: " ").count == 1)
+            #expect(try await second.tell("compact") == "true")
+        }
+    }
+
+    @Test(
         "S10: however often content is refused on a disk that stays full, sessions, owners and endings have their space",
         arguments: [false, true])
     func refusedAgainAndAgain(_ isBesideOwner: Bool) async throws {

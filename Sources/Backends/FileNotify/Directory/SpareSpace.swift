@@ -55,6 +55,7 @@ enum SpareSpace {
                 if let present = try take(in: directory) {
                     return try withExtendedLifetime(present) { () throws(SystemCallError) in
                         let found = try present.presence().byteCount
+                        if let journal, found < journal.spareByteCount { journal.spareByteCount = found }
                         if found < wanted { try present.allocate(found..<wanted) }
                         journal?.spareByteCount = max(found, wanted)
                         return max(found, wanted)
@@ -128,7 +129,24 @@ enum SpareSpace {
             try directory.remove(fileName)
             return nil
         }
+        if try lacksSpace(found, in: directory) {
+            do throws(SystemCallError) {
+                try file.allocate(0..<found.byteCount)
+            } catch {
+                // So that its size is what it has.
+                guard error.isStorageFull else { throw error }
+                try file.truncate(to: 0)
+            }
+        }
         return file
+    }
+
+    /// Whether a file in a directory has holes, on a file system that would keep the space of them.
+    static func lacksSpace(
+        _ file: FilePresence, before end: Int = .max, in directory: Directory
+    ) throws(SystemCallError) -> Bool {
+        guard file.hasHoles(before: end) else { return false }
+        return try directory.fileSystemKind().keepsReservedSpace
     }
 
     /// The call that failed for the next journal, because another process has the file.

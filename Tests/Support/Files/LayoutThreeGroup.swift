@@ -1,16 +1,15 @@
 internal import CoreAPITesting
 internal import Glibc
 internal import Platform
-internal import TestSupport
 
 /// The files of a group that the last program of layout 3 wrote: `sessions` and `journal-1` as a compressed tar.
 ///
 /// It holds `empty` with nothing, `greeting` with “hello again”, `large` with 6,000 letters, `ключ` with “значение”, a
 /// message in the queue `jobs`, and the names `news` in state 7 and `plain`. A key was deleted, and another one put
 /// twice.
-enum LayoutThreeGroup {
+package enum LayoutThreeGroup {
     /// Writes the files into a directory, which is made.
-    static func write(to path: String) async throws {
+    package static func write(to path: String) async throws {
         _ = try Directory.create(path: path, permissions: 0o700)
         let archive = path + ".base64"
         try OpenFile(path: archive, .createNew).write(Array(files.utf8), at: 0)
