@@ -9,10 +9,8 @@ internal import Testing
 
 @Suite("File systems that lack something, or refuse to answer", .timeLimit(.minutes(2)))
 struct FileSystemTests {
-    /// A fail point of all calls, on a file system without files that have no name.
-    private func always(_ name: String) -> String {
-        name + ":fail*,openat(O_TMPFILE):fail=95*"
-    }
+    /// A file system without files that have no name (EOPNOTSUPP) and without RENAME_NOREPLACE (EINVAL).
+    private let withoutRename = "openat(O_TMPFILE):fail=95*,renameat2:fail=22*"
 
     @Test("S9, E1: a listing that the system cuts short is an error, not a directory without the rest")
     func partialListing() async throws {
@@ -22,7 +20,7 @@ struct FileSystemTests {
         try await group.put("key", text: "kept")
         await group.close()
         // To the system's clock, the machine was started anew: the newest journal is looked for.
-        let peer = try PeerProcess(failPoint: "directory.read:fail*")
+        let peer = try PeerProcess(failPoint: "readdir:fail*")
         _ = try await peer.answer()
         try peer.send("open \(path)")
         let answer = try await peer.answer()
@@ -36,7 +34,7 @@ struct FileSystemTests {
     func renameByLink() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
-        let peer = try await PeerProcess.joining(path, failPoint: always("rename.noReplace"))
+        let peer = try await PeerProcess.joining(path, failPoint: withoutRename)
         try await peer.tell("put key one")
         #expect(try await peer.tell("compact") == "true")
         let group = try await FileGroup.open(directory: path)
@@ -134,7 +132,7 @@ struct FileSystemTests {
     func neitherRenameNorLink() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
-        let peer = try PeerProcess(failPoint: always("rename.noReplace") + "," + always("rename.link"))
+        let peer = try PeerProcess(failPoint: withoutRename + ",linkat:fail=1*")
         _ = try await peer.answer()
         try peer.send("open \(path)")
         let answer = try await peer.answer()

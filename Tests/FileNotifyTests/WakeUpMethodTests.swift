@@ -196,7 +196,7 @@ struct WakeUpMethodTests {
     @Test("E1: one where processes cannot share memory is refused at open as unsupported")
     func noSharedMemory() async throws {
         let directory = try TemporaryDirectory()
-        let peer = try PeerProcess(failPoint: "page.map:fail")
+        let peer = try PeerProcess(failPoint: "mmap:fail=19")
         _ = try await peer.answer()
         try peer.send("open \(directory.path(of: "group"))")
         let answer = try await peer.answer()

@@ -137,12 +137,6 @@ package struct StartedProgram: Sendable {
         Glibc.kill(-pid, SIGKILL)
     }
 
-    /// Waits for its end and leaves its number to it, so that signals to it can be kept out while it is taken back
-    /// by ``waitForEnd()``. Blocks.
-    package func waitUntilEnded() {
-        while clinux_wait_for_end(pid) == -EINTR {}
-    }
-
     /// Waits for its end, once. Blocks.
     ///
     /// - Returns: The exit status, or 128 and the number of the signal that ended it.

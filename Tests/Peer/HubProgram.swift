@@ -7,8 +7,8 @@
 
     /// A hub that a test runs in a process of its own: `<endpoint> <directory or memory> [<lease in ms> [<secret key> <client's
     /// public key>]]`. It says where it listens, or why it does not, then whom it has refused, and runs until it is ended.
-    package enum HubProgram {
-        package static func run(_ words: [String]) async {
+    enum HubProgram {
+        static func run(_ words: [String]) async {
             do {
                 guard words.count >= 2 else {
                     throw SharedCoreError(.invalidArgument, "An endpoint and a directory are missing.", at: "arguments")
