@@ -8,6 +8,12 @@ internal import Testing
 /// A child process that is driven by lines.
 @Suite("A child process")
 struct ChildProcessTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
     @Test("It is sent lines and answers with lines, until its input is closed")
     func lines() async throws {
         let child = try ChildProcess("cat", [], input: true)
@@ -60,6 +66,7 @@ struct ChildProcessTests {
         let program = PeerProgram(path: try ChildProcess.built("sharedcore-test-peer"))
         let peer = try Peer(program, environment: ["SHAREDCORE_FAIL_POINT": failPoint], through: arguments)
         _ = try await peer.answer()
+        try await peer.tell("open \(directory.path(of: "group"))")
         return peer
     }
 

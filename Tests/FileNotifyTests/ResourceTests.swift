@@ -52,13 +52,16 @@ struct ResourceTests {
     /// Whether each mapping that a process has of a file is locked in memory, by the system's table of mappings
     /// (proc_pid_smaps(5)): the flag `lo`.
     private func locks(of file: String, in process: Int32) throws -> [Bool] {
+        // By its number in the file system: one that was made without a name is not listed by the name that it has.
+        let number = try FileStatus(ofPath: file).identity.number
         var isOfFile = false
         var locks: [Bool] = []
         let path = "/proc/\(process)/smaps"
         let table = String(decoding: try OpenFile(path: path, .read).read(count: 16 << 20, at: 0), as: UTF8.self)
         for line in table.split(separator: "\n") {
             if let first = line.first, first.isHexDigit, !first.isUppercase {
-                isOfFile = line.hasSuffix(" " + file)
+                let fields = line.split(separator: " ")
+                isOfFile = fields.count > 4 && UInt64(fields[4]) == number
             } else if isOfFile, line.hasPrefix("VmFlags:") {
                 locks.append(line.split(separator: " ").contains("lo"))
             }
