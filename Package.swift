@@ -260,7 +260,7 @@ let package = Package(
             name: "sharedcore-test-peer",
             dependencies: [
                 "BundledHarnesses", "CoreAPI", "FileCases", "FileNotifyBackend", "InMemoryBackend", "Platform",
-                zmqBackend,
+                zmqBackend, .target(name: "CZMQ", condition: .when(traits: ["ZMQ"])),
             ],
             path: "Tests/Peer", swiftSettings: settings),
         .executableTarget(
