@@ -6,7 +6,7 @@
     internal import ZMQBackend
 
     /// A hub that a test runs in a process of its own: `<endpoint> <directory or memory> [<lease in ms> [<secret key> <client's
-    /// public key>]]`. It says where it listens, or why it does not, then whom it has refused, and runs until it is ended.
+    /// public key> [<bytes for each client>]]]`. It says where it listens, or why it does not, then whom it has refused, and runs until it is ended.
     package enum HubProgram {
         package static func run(_ words: [String]) async {
             do {
@@ -21,6 +21,7 @@
                 if words.count > 4 {
                     options.keys = try CurveHubKeys(own: CurveKeyPair(secretKey: words[3]), clients: [words[4]])
                 }
+                if words.count > 5, let byteCount = Int(words[5]) { options.clientMemory = byteCount }
                 options.onRefusal = { say("stranger \($0.code): \($0.message)") }
                 let hub = try await Hub.start(options)
                 say("ready \(hub.endpoints[0])")

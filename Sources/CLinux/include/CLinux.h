@@ -241,6 +241,8 @@ int clinux_wait_for_end(pid_t process);
 int clinux_end_with_parent(pid_t parent);
 /// Has all threads take memory from one heap.
 void clinux_share_heap(void);
+/// Gives memory that was freed back to the system, where the C library keeps it otherwise. Takes milliseconds, or tens of them.
+void clinux_return_heap(void);
 /// Becomes another program, which is looked for where the shell looks. Returns only when that fails.
 int clinux_become(const char *name, char *const *arguments, char *const *environment);
 /// Writes two bytes to the descriptor for each of these signals that comes, unless it is ignored: its number, and
