@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import FileNotifyBackend
 
-@Suite("Backups of groups in files", .timeLimit(.minutes(5)))
+@Suite("Backups of groups in files", .timeLimit(.minutes(10)))
 struct BackupTests {
     private let directory: TemporaryDirectory
     private let path: String

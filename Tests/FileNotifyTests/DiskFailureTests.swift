@@ -7,7 +7,7 @@ internal import Testing
 
 /// A sync that failed is never made good by a later one: the kernel takes the pages for written. So the journal is
 /// abandoned by all processes, and the group goes on in a new one.
-@Suite("A disk that fails", .timeLimit(.minutes(5)))
+@Suite("A disk that fails", .timeLimit(.minutes(10)))
 struct DiskFailureTests {
     private func generation(in directory: TemporaryDirectory) throws -> Int {
         try #require(try groupNames(in: directory).compactMap { Int($0.dropFirst("journal-".count)) }.max())

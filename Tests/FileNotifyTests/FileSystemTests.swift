@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import FileNotifyBackend
 
-@Suite("File systems that lack something, or refuse to answer", .timeLimit(.minutes(2)))
+@Suite("File systems that lack something, or refuse to answer", .timeLimit(.minutes(10)))
 struct FileSystemTests {
     /// A file system without files that have no name (EOPNOTSUPP) and without RENAME_NOREPLACE (EINVAL).
     private let withoutRename = "openat(O_TMPFILE):fail=95*,renameat2:fail=22*"

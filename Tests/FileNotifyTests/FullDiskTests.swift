@@ -7,7 +7,7 @@ internal import TestSupport
 internal import Testing
 
 /// The group lies in a small file system in memory, which only the peers see: the first one's own mount namespace.
-@Suite("A full disk", .timeLimit(.minutes(5)))
+@Suite("A full disk", .timeLimit(.minutes(10)))
 struct FullDiskTests {
     private static let isRoot = geteuid() == 0
 

@@ -6,7 +6,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-@Suite("A process that is stopped", .timeLimit(.minutes(5)))
+@Suite("A process that is stopped", .timeLimit(.minutes(10)))
 struct StoppedProcessTests {
     @Test(
         "S15: stopped in a compaction, it holds up nobody, and it goes on when continued",

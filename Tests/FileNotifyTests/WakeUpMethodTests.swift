@@ -7,7 +7,7 @@ internal import TestSupport
 internal import Testing
 
 /// What a process does that the system lets watch no files, or not these.
-@Suite("Waiting without reports of writes", .timeLimit(.minutes(5)))
+@Suite("Waiting without reports of writes", .timeLimit(.minutes(10)))
 struct WakeUpMethodTests {
     /// Why a peer cannot watch the bells.
     enum Obstacle: String, CaseIterable, CustomTestStringConvertible {
