@@ -21,6 +21,8 @@ struct Options: Sendable {
     /// How the names begin of what need not be possible here; whatever else cannot run is a failure.
     private(set) var allowedMissing: [String] = []
     private(set) var isListing = false
+    /// Whether only cases run that need a build with fail points, or only those that need none; nil for all.
+    private(set) var usesFailPoints: Bool?
     /// How the names begin of what is to run, such as `sync` or `faults-commit.fdatasync.1.EIO`.
     private(set) var only: String?
     private(set) var seed: UInt64?
@@ -40,6 +42,8 @@ struct Options: Sendable {
             case "--whole": form = .whole
             case "--allow-missing": allowedMissing.append(try value(of: word))
             case "--list": isListing = true
+            case "--with-fail-points": usesFailPoints = true
+            case "--without-fail-points": usesFailPoints = false
             case "--only": only = try value(of: word)
             case "--program": program = try value(of: word)
             case "--seed":
@@ -48,7 +52,7 @@ struct Options: Sendable {
             default:
                 throw Problem(
                     text: "“\(word)” is unknown. There are --brief, --whole, --list, --only NAME, --seed N, "
-                        + "--allow-missing NAME, --program PATH."
+                        + "--allow-missing NAME, --program PATH, --with-fail-points, --without-fail-points."
                 )
             }
         }
