@@ -8,7 +8,7 @@ extension FileHarness {
     /// Plays the second process of a case over files, until the input ends. An address is a directory and how it is
     /// opened: `disk`, `silent` (as if the system said nothing of files), `trial` (of whether it does), `readOnly`. Besides
     /// the commands of the suite there is `compact`, which replaces the journal and answers whether this call did it,
-    /// `backup <directory>`, `restore <backup> <directory>`, and `program`, which starts a program that lives until it is killed
+    /// `backup <directory>`, `restore <backup> <directory>`, `actions <place>`, which answers how often a fail point has acted, and `program`, which starts a program that lives until it is killed
     /// and answers with its process id.
     package static func servePeer() async {
         try? BusErrorHandler.install()
@@ -31,6 +31,9 @@ extension FileHarness {
                 case "restore":
                     let backup = try SalvagedGroup(readingFrom: arguments.first ?? "")
                     return try FileGroup.restore(backup, into: arguments.last ?? "").revision.description
+                #if FAIL_POINTS
+                    case "actions": return String(FailPoint.actionCount(of: arguments.first ?? ""))
+                #endif
                 case "occupy": return String(try occupyDisk(arguments.first ?? ""))
                 case "program": return String(try startProgram())
                 default: return nil

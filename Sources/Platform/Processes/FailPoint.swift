@@ -51,6 +51,8 @@ package enum FailPoint {
             }
         }
 
+        /// How often each place has acted since the last ones were armed.
+        private static let actions = Mutex<[String: Int]>([:])
         private static let settings = Mutex(
             getenv("SHAREDCORE_FAIL_POINT").map { settings(from: String(cString: $0)) } ?? [])
         /// Passing a place costs no more than this when none is active.
@@ -63,7 +65,13 @@ package enum FailPoint {
         /// Makes other places the active ones.
         package static func arm(_ text: String) {
             settings.withLock { $0 = settings(from: text) }
+            actions.withLock { $0 = [:] }
             isArmed.store(true, ordering: .releasing)
+        }
+
+        /// Returns how often a place has acted since ``arm(_:)``.
+        package static func actionCount(of name: String) -> Int {
+            actions.withLock { $0[name, default: 0] }
         }
 
         /// Whether the place is active, for places that need preparation.
@@ -103,6 +111,7 @@ package enum FailPoint {
                 settings[index].remaining -= 1
                 guard settings[index].remaining < 0 else { return nil }
                 settings[index].count -= 1
+                actions.withLock { $0[settings[index].name, default: 0] += 1 }
                 return settings[index].count > 0 ? settings[index].action : settings.remove(at: index).action
             }
             switch action {
