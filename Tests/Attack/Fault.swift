@@ -290,7 +290,9 @@ struct SystemCalls: Sendable {
     /// How many faults were injected, by what strace has written. A call at which the
     /// process was killed has no result.
     fileprivate static func injectedCount(trace path: String) -> Int {
-        lines(ofFile: path).count { $0.contains("(INJECTED)") || $0.contains("(DELAYED)") || $0.hasSuffix("= ?") }
+        lines(ofFile: path).count {
+            $0.contains("(INJECTED)") || $0.contains("(DELAYED)") || $0.hasSuffix("= ?") || $0.contains("--- SIGSTOP {")
+        }
     }
 
     /// How many calls of a kind there were.

@@ -82,7 +82,12 @@ struct GroupStart {
             if !generations.isEmpty { return try recoverFloor() }
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
-            _ = try? SpareSpace.keep(SpareSpace.whole(for: state.snapshotByteCount), in: directory.directory)
+            let whole = SpareSpace.whole(for: state.snapshotByteCount)
+            // Where there is so much, also what the first content asks for: it then need not wait for a process that stands
+            // still with the file.
+            if (try? SpareSpace.keep(whole + Journal.growthByteCount, in: directory.directory)) == nil {
+                _ = try? SpareSpace.keep(whole, in: directory.directory)
+            }
         }
         directory.page.raiseFloor(to: 1)
     }

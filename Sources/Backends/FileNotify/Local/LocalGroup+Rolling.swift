@@ -245,6 +245,11 @@ extension LocalGroup {
             }
             try SpareSpace.keep(needed, in: directory.directory, for: journal)
         } catch  where error.isSpareInUse {
+            // A process that stands still may have it for long. It is large enough all the same, or becomes the journal of a
+            // compaction: under this lock no process makes it smaller.
+            if let found = try? directory.presence(of: SpareSpace.fileName), found.byteCount >= needed {
+                return nil
+            }
             return SharedCoreError(error)
         } catch {
             if error.isInodeMissing, case .content = claim { throw SharedCoreError(error) }
