@@ -1,4 +1,5 @@
 internal import Platform
+internal import Subprocess
 internal import TestSupport
 internal import Testing
 
