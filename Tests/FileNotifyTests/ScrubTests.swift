@@ -95,6 +95,27 @@ struct ScrubTests {
         await group.close()
     }
 
+    @Test(
+        "S11: a journal that is gone is missed: the first, the last, and the only one", arguments: [[1], [2], [1, 2]])
+    func missingJournals(numbers: [Int]) async throws {
+        let frozen = try await PeerProcess.joining(path)
+        try await frozen.tell("put key 1")
+        try await frozen.tell("arm commit.beforePublish:stop")
+        try frozen.send("put key 2")
+        try await frozen.stopped()
+        let writer = try await PeerProcess.joining(path)
+        try await writer.tell("put key 3")
+        for peer in [frozen, writer] {
+            await peer.killNow()
+            try await peer.ended()
+        }
+        #expect(try GroupScrub(of: path).journalCount == 2)
+        for number in numbers { try Directory(path: path).remove("journal-\(number)") }
+        let error = #expect(throws: SharedCoreError.self) { try GroupScrub(of: path) }
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("journal-\(numbers[0]) is missing") == true, "\(String(describing: error))")
+    }
+
     @Test("S11: while others write and compact, nothing is missed")
     func whileOthersWrite() async throws {
         let writer = try await PeerProcess.joining(path)

@@ -78,7 +78,7 @@ public struct Inbox: Sendable {
     ///   - isKept: Whether one is not forgotten, such as one that may be received again.
     /// - Returns: How many.
     package func forgetOldest(
-        _ count: Int, where isKept: (CallID) -> Bool
+        _ count: Int, keeping isKept: (CallID) -> Bool
     ) async throws(SharedCoreError) -> Int {
         let marks = try await mailbox.contents().items.values.compactMap { item -> Entry? in
             guard item.message == nil, let mark = item.mark, let callID = InboxCoding.callID(of: mark) else {

@@ -65,8 +65,11 @@ struct PushMaildir: Sendable {
             try await MailRoom.isFull(queue.group, memory: memory, part: MailRoom.announcedPart)
         }
         guard try await isFull() else { return (count, false) }
+        // Of another Maildir it is not known here which files stand there.
+        guard try await isCoreMaildir() else { return (min(count, 1), true) }
         let announced = Set(known.values)
-        _ = try await inbox.forgetOldest(Self.forgottenAtOnce) { announced.contains(PushQueue.part(for: $0)) }
+        _ = try await inbox.forgetOldest(
+            Self.forgottenAtOnce, keeping: { announced.contains(PushQueue.part(for: $0)) })
         return try await isFull() ? (min(count, 1), true) : (count, false)
     }
 

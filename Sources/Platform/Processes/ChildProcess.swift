@@ -32,6 +32,8 @@ package final class ChildProcess: Sendable {
         var unsent: [ArraySlice<UInt8>] = []
         /// Whether it is being sent, or about to be.
         var isSending = false
+        /// Whether its input ends behind that.
+        var isInputClosed = false
         /// Whether it stays a zombie until the last reference goes.
         var staysZombie = false
         var waiting: [CheckedContinuation<ProgramEnd, Never>] = []
@@ -129,7 +131,8 @@ package final class ChildProcess: Sendable {
     /// All lines that it has printed so far.
     package var lines: [String] { content.state.withLock(\.lines) }
 
-    /// Sends lines. Does not block: while the process has too many unread ones, a thread waits to send the rest.
+    /// Sends lines. While the process has too many unread ones, a thread waits to send the rest; only where the system has no
+    /// thread left does the caller.
     ///
     /// - Throws: With EPIPE, or ECONNRESET where it left lines unread, when it has ended or closed its input.
     package func send(_ lines: String...) throws(SystemCallError) { try send(lines) }
@@ -157,12 +160,15 @@ package final class ChildProcess: Sendable {
     /// Sends what the socket had no room for. Blocks.
     private static func sendRest(of content: Content) {
         while true {
-            let pieces = content.state.withLock { state in
+            let (pieces, isInputClosed) = content.state.withLock { state in
                 defer { state.unsent = [] }
                 if state.unsent.isEmpty { state.isSending = false }
-                return state.unsent
+                return (state.unsent, state.isInputClosed)
             }
-            if pieces.isEmpty { return }
+            if pieces.isEmpty {
+                if isInputClosed { shutdown(content.connection.descriptor, Int32(SHUT_WR)) }
+                return
+            }
             for var piece in pieces {
                 // A process that ends meanwhile reads no more; its end is told.
                 while !piece.isEmpty, let count = try? send(piece, to: content.connection, 0) {
@@ -184,9 +190,12 @@ package final class ChildProcess: Sendable {
 
     /// Lets it read the end of its input, after all that was sent.
     package func closeInput() {
-        content.sender.submit { [connection = content.connection] in
-            shutdown(connection.descriptor, Int32(SHUT_WR))
+        let mustSend = content.state.withLock { state in
+            state.isInputClosed = true
+            defer { state.isSending = true }
+            return !state.isSending
         }
+        if mustSend { content.sender.submit { [content] in Self.sendRest(of: content) } }
     }
 
     /// Waits for the first line that was not returned yet.

@@ -24,12 +24,7 @@ package struct GroupScrub: Sendable {
             guard error.isAbsent else { throw SharedCoreError(error) }
             throw .unopened(path)
         }
-        let floor = try Self.floor(in: directory)
-        guard floor > 0 else { return }
-        let generations = try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try GroupDirectory.generations(in: directory)
-        }
-        for generation in generations where generation >= floor {
+        for generation in try Self.generations(in: directory) {
             do throws(SharedCoreError) {
                 byteCount += try Self.byteCount(ofRecordsIn: generation, in: directory)
                 journalCount += 1
@@ -38,6 +33,27 @@ package struct GroupScrub: Sendable {
                 guard try Self.floor(in: directory) <= generation else { continue }
                 throw error
             }
+        }
+    }
+
+    /// The journals through which the group is read now: from the floor on, each goes on where the one before it was ended.
+    private static func generations(in directory: Directory) throws(SharedCoreError) -> Range<UInt64> {
+        while true {
+            let floor = try floor(in: directory)
+            guard floor > 0 else { return 0..<0 }
+            let found = try SharedCoreError.wrapping { () throws(SystemCallError) in
+                Set(try GroupDirectory.generations(in: directory).filter { $0 >= floor })
+            }
+            let end = floor + UInt64(found.count)
+            guard let missing = (floor..<max(end, floor + 1)).first(where: { !found.contains($0) }) else {
+                return floor..<end
+            }
+            // Unless those before the floor were removed between the two looks.
+            guard try Self.floor(in: directory) == floor else { continue }
+            throw SharedCoreError(
+                .corrupt,
+                "\(GroupDirectory.journalName(missing)) is missing, through which the group is read. Put the file "
+                    + "back, or restore the whole directory from a backup.", at: directory.path)
         }
     }
 
@@ -70,6 +86,12 @@ package struct GroupScrub: Sendable {
         var position = JournalFollower.Position(startOf: journal)
         try JournalFollower.read(from: &position, to: tail) { _ in true }
         guard position.offset == tail else { throw JournalFollower.damaged(journal, at: position.offset) }
+        if journal.isSucceeded {
+            let found = try SharedCoreError.wrapping { () throws(SystemCallError) in
+                try GroupDirectory.generations(in: directory)
+            }
+            if !found.contains(generation + 1) { throw .lostSuccessor(of: journal, in: directory.path) }
+        }
         return position.recordByteCount
     }
 }

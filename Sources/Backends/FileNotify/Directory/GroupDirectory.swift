@@ -98,7 +98,8 @@ final class GroupDirectory: Sendable {
     /// has made it yet.
     func successor(of journal: Journal) throws(SharedCoreError) -> Journal? {
         let next = journal.generation + 1
-        // Before the look: whoever has found it by then has found it before this process looks.
+        // Read before the look: it is set by processes that have found the next journal, so the look finds it too, unless it was
+        // removed.
         let isSucceeded = journal.isSucceeded
         let found = try self.journal(next)
         // Read after opening: a journal below the floor may be a late one, placed by somebody who was stopped for long,

@@ -130,13 +130,15 @@ extension LocalGroup {
         guard !isReadOnly, let present = try? journal.file.presence(),
             (try? SpareSpace.lacksSpace(present, before: end, in: directory.directory)) == true
         else { return }
-        do throws(SystemCallError) {
-            try journal.file.allocate(0..<end)
-        } catch {
-            guard error.isStorageFull else { return }
-            // The next commit asks for space before it is written.
-            _ = try? withLock { locked throws(SharedCoreError) in
-                if locked === journal { journal.reservedEnd = min(journal.reservedEnd, journal.word.tail) }
+        // Under the lock: where the C library reserves space by writing, no record may come there meanwhile.
+        _ = try? withLock { locked throws(SharedCoreError) in
+            let tail = journal.word.tail
+            guard locked === journal, tail < journal.reservedEnd else { return }
+            do throws(SystemCallError) {
+                try journal.file.allocate(tail..<journal.reservedEnd)
+            } catch {
+                // The next commit asks for space before it is written.
+                if error.isStorageFull { journal.reservedEnd = tail }
             }
         }
     }
@@ -246,8 +248,10 @@ extension LocalGroup {
             try SpareSpace.keep(needed, in: directory.directory, for: journal)
         } catch  where error.isSpareInUse {
             // A process that stands still may have it for long. It is large enough all the same, or becomes the journal of a
-            // compaction: under this lock no process makes it smaller.
-            if let found = try? directory.presence(of: SpareSpace.fileName), found.byteCount >= needed {
+            // compaction: under this lock no process makes one smaller that has no holes.
+            if let found = try? directory.presence(of: SpareSpace.fileName), found.byteCount >= needed,
+                (try? SpareSpace.lacksSpace(found, in: directory.directory)) == false
+            {
                 return nil
             }
             return SharedCoreError(error)
