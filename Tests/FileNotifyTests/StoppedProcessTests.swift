@@ -43,6 +43,40 @@ struct StoppedProcessTests {
         await group.close()
     }
 
+    @Test("S10, S15: behind four processes that stand still in their compactions, a commit compacts beside them")
+    func compactsBehindFour() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let group = try await FileGroup.open(directory: path)
+        var peers: [PeerProcess] = []
+        for _ in 0..<4 { peers.append(try await PeerProcess.joining(path)) }
+        let next = try await PeerProcess.joining(path)
+        // Longer than what content waits for, with next to nothing in it.
+        try await peers[0].tell("fill large/ 3 1000000")
+        for (number, peer) in peers.enumerated() {
+            try await peer.tell("arm compaction.afterSnapshot:stop")
+            // It compacts when it has read how long the log is: the first one behind its commit, the others before theirs.
+            try await peer.tell("get key")
+            try peer.send(number == 0 ? "clear large" : "put key\(number) late")
+            try await peer.stopped()
+        }
+        #expect(try await group.get("large/0") == nil)
+        #expect(group.generation == 1, "no compaction has come further")
+        #expect(try await next.tell("get key") == "nothing")
+        try await next.tell("put key first")
+        #expect(try await group.text("key") == "first")
+        #expect(group.generation > 1, "the put waited for a compaction")
+        try await expectAgreement(in: path, key: "key", value: "first")
+
+        for peer in peers {
+            peer.signal(SIGCONT)
+            #expect(try await peer.answer().hasPrefix("ok"))
+        }
+        for number in 1..<4 { #expect(try await group.text(Key("key\(number)")) == "late") }
+        try await expectAgreement(in: path, key: "key", value: "first")
+        await group.close()
+    }
+
     @Test("S10, S15: a commit that waits for the spare file waits under no lock, and is not refused")
     func waitForSpareHoldsUpNobody() async throws {
         let directory = try TemporaryDirectory()

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Testing
 
-/// A wrong limit in the threat model is a promise that nothing keeps.
-@Suite("E2: the limits of the threat model are those of the code")
-struct SecurityLimitTests {
-    /// A number on the page and the one in the code that it tells of.
+/// A wrong limit in the threat model or in the contract is a promise that nothing keeps.
+@Suite("E2: the limits of the threat model and of the contract are those of the code")
+struct StatedLimitTests {
+    /// A number on a page and the one in the code that it tells of.
     struct Limit: Sendable, CustomTestStringConvertible {
-        /// Words of `Docs/Security.md`, with “#” for the number.
+        /// Words of the page, with “#” for the number.
         let words: String
         /// The file below Sources.
         let file: String
@@ -14,11 +14,34 @@ struct SecurityLimitTests {
         let code: String
         /// What stands in the hub's network code in front of the interval that the number is of; the page's is that of a second.
         let interval: String?
+        let page: String
 
         var testDescription: String { words }
 
-        init(_ words: String, _ file: String, _ code: String, in interval: String? = nil) {
-            (self.words, self.file, self.code, self.interval) = (words, file, code, interval)
+        init(
+            _ words: String, _ file: String, _ code: String, in interval: String? = nil,
+            page: String = "Docs/Security.md"
+        ) {
+            (self.words, self.file, self.code, self.interval, self.page) = (words, file, code, interval, page)
+        }
+
+        /// A number of the contract.
+        init(contract words: String, _ file: String, _ code: String) {
+            self.init(words, file, code, page: "Docs/Contract.md")
+        }
+
+        /// The number on the page, in bytes or milliseconds.
+        func told() throws -> Double {
+            let page = try Repository.text(page).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            let parts = words.components(separatedBy: "#")
+            try #require(parts.count == 2)
+            let pattern =
+                NSRegularExpression.escapedPattern(for: parts[0])
+                + "((?:[0-9][0-9,.]*|five)(?: (?:KiB|MiB|ms|s)\\b)?)"
+                + NSRegularExpression.escapedPattern(for: parts[1])
+            let found = page.matches(of: try Regex(pattern))
+            try #require(found.count == 1, "found \(found.count) times on the page")
+            return try #require(found[0][1].substring.flatMap { StatedLimitTests.number(onPage: $0) })
         }
     }
 
@@ -26,6 +49,13 @@ struct SecurityLimitTests {
     private static let hub = "Backends/ZMQ/Hub/"
     private static let wire = "Backends/ZMQ/Wire/Wire.swift"
     private static let mail = "Cores/Maildir/Mail/"
+    private static let local = "Backends/FileNotify/Local/"
+    private static let compaction = local + "LocalGroup+Compaction.swift"
+
+    private static let compactionWait = Limit(
+        contract: "such a commit waits # for it, then", compaction, "compactionPatience = ")
+    private static let frozenCompactors = Limit(
+        contract: "At most # processes that compact one journal", compaction, "Journal.compactionLockByte + ")
 
     static let limits = [
         Limit("says first (# bytes) |", network + "Lobby.swift", "clientByteCount = "),
@@ -93,22 +123,26 @@ struct SecurityLimitTests {
         Limit("shut it out: within # of the change", "Host/Hub/ClientListWatch.swift", "unwatchedPause = "),
         Limit("into a container, it takes # at most", "Host/Hub/ClientListWatch.swift", "longestPause = "),
         Limit("each for # until its request", "Host/Metrics/MetricsServer.swift", "patience = "),
+        compactionWait,
+        frozenCompactors,
+        Limit(contract: "at once, then after #, doubling", local + "LocalGroup+Trust.swift", "first = "),
+        Limit(contract: "50 ms, doubling to #. When", local + "LocalGroup+Trust.swift", "longest = "),
+        Limit(contract: "twice the content and longer than #; -", compaction, "longestByteCount = "),
+        Limit(contract: "where it gives back # and", compaction, "regainedByteCount = "),
+        Limit(contract: "is seen to run, # at most", local + "LocalGroup+Queue.swift", "limit = "),
     ]
 
     @Test("A number of the page is that of the code", arguments: limits)
     func limit(_ limit: Limit) throws {
-        let page = try Repository.text("Docs/Security.md").split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        let parts = limit.words.components(separatedBy: "#")
-        try #require(parts.count == 2)
-        let pattern =
-            NSRegularExpression.escapedPattern(for: parts[0]) + "((?:[0-9][0-9,.]*|five)(?: (?:KiB|MiB|s)\\b)?)"
-            + NSRegularExpression.escapedPattern(for: parts[1])
-        let found = page.matches(of: try Regex(pattern))
-        try #require(found.count == 1, "found \(found.count) times on the page")
-        let told = try #require(found[0][1].substring.flatMap { Self.number(onPage: $0) })
         let interval = try limit.interval.map { try Self.number(behind: $0, in: Self.network + "RelayThread.swift") }
         let number = try Self.number(behind: limit.code, in: limit.file) * (interval.map { 1_000 / $0 } ?? 1)
-        #expect(told == number, "\(limit.file): \(limit.code)")
+        #expect(try limit.told() == number, "\(limit.file): \(limit.code)")
+    }
+
+    @Test("S15: processes that stand still in a compaction delay a commit by the sum of the waits for each")
+    func sumOfWaits() throws {
+        let sum = Limit(contract: "so the delay is # at most", Self.compaction, "")
+        #expect(try sum.told() == Self.frozenCompactors.told() * Self.compactionWait.told())
     }
 
     @Test("Tokens and nonces are compared by isSame(as:) alone, which does not end at the first difference")
@@ -128,7 +162,7 @@ struct SecurityLimitTests {
     /// A number with its unit, in bytes or milliseconds.
     private static func number(onPage text: Substring) -> Double? {
         let words = text.split(separator: " ")
-        let scales: [Substring: Double] = ["KiB": 1_024, "MiB": 1_048_576, "s": 1_000]
+        let scales: [Substring: Double] = ["KiB": 1_024, "MiB": 1_048_576, "ms": 1, "s": 1_000]
         let scale = words.count > 1 ? scales[words[1]] ?? 1 : 1
         let number = words[0] == "five" ? 5 : Double(words[0].replacing(",", with: ""))
         return number.map { $0 * scale }
