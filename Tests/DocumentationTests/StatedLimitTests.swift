@@ -8,21 +8,30 @@ struct StatedLimitTests {
     struct Limit: Sendable, CustomTestStringConvertible {
         /// Words of the page, with “#” for the number.
         let words: String
-        /// The file below Sources.
+        /// The file below Sources, or one of Scripts.
         let file: String
         /// What stands in the file in front of the number.
         let code: String
-        /// What stands in the hub's network code in front of the interval that the number is of; the page's is that of a second.
-        let interval: String?
+        /// How the number of the code becomes that of the page.
+        let scale: Scale
         let page: String
 
         var testDescription: String { words }
 
+        /// The intervals in which the hub looks at its connections are those of ``RelayThread/lookInterval``.
+        enum Scale: Sendable {
+            case none
+            /// The code has what happens in an interval, the page what happens in a second.
+            case second
+            /// The code has a count of intervals, the page their time.
+            case time
+        }
+
         init(
-            _ words: String, _ file: String, _ code: String, in interval: String? = nil,
+            _ words: String, _ file: String, _ code: String, per scale: Scale = .none,
             page: String = "Docs/Security.md"
         ) {
-            (self.words, self.file, self.code, self.interval, self.page) = (words, file, code, interval, page)
+            (self.words, self.file, self.code, self.scale, self.page) = (words, file, code, scale, page)
         }
 
         /// A number of the contract.
@@ -73,11 +82,28 @@ struct StatedLimitTests {
         Limit(
             "places of its own, # of all such addresses are let in in that time", network + "Admission.swift",
             "let known = Share(addressLimit: 128, count: "),
+        Limit(
+            "at least 1/(k+1) of the #: half", network + "Admission.swift",
+            "unknown = Share(addressLimit: 16, count: "),
+        Limit("is forgotten every #. From", network + "Admission.swift", "forgivingInterval = ", per: .time),
+        Limit(
+            "not hold, # connections a second", network + "Admission.swift",
+            "let known = Share(addressLimit: 128, count: ", per: .second),
+        Limit("for a second, so # a second", network + "Admission.swift", "let known = Share(addressLimit: "),
+        Limit("a second have it, else #: of", network + "Admission.swift", "unknown = Share(addressLimit: "),
+        Limit("about #/n of the tries", network + "Admission.swift", "let known = Share(addressLimit: "),
         Limit("until a hello was accepted | # |", network + "ConnectionTimes.swift", "var hello = "),
         Limit("bytes sent before that | #; then", network + "RelayThread.swift", "strangerByteLimit = "),
         Limit("connection of the stream | #, and", network + "RelayThread.swift", "streamFirstByteCount = "),
         Limit("2 KiB, and # for each second", network + "RelayThread.swift", "streamByteRate = "),
         Limit("(`zmq.clientMemory`) | 54 MiB: # for requests", hub + "ClientMemory.swift", "requestByteCount = "),
+        Limit("(`zmq.clientMemory`) | #: 18 MiB", hub + "ClientMemory.swift", "static let standard = "),
+        Limit("answers and news. At least # |", hub + "ClientMemory.swift", "static let least = "),
+        Limit("18 MiB for requests, # for subscriptions", hub + "ClientMemory.swift", "subscriptionByteCount = "),
+        // Measured: the code has no more than the figure.
+        Limit(
+            "of which a byte takes # at most (measured)", hub + "ClientMemory.swift",
+            "measured, a byte of a connection of the stream takes "),
         Limit("not done with | # on the wire", hub + "ClientMemory.swift", "requestByteCount = "),
         Limit("of the memory for a client, #; then", hub + "ClientMemory.swift", "standardPart = "),
         Limit("one of # for as many as", hub + "HubService.swift", "streamByteLimit = "),
@@ -130,12 +156,22 @@ struct StatedLimitTests {
         Limit(contract: "twice the content and longer than #; -", compaction, "longestByteCount = "),
         Limit(contract: "where it gives back # and", compaction, "regainedByteCount = "),
         Limit(contract: "is seen to run, # at most", local + "LocalGroup+Queue.swift", "limit = "),
+        Limit("puts take at most # times as long", "Scripts/bench-report", flood),
+        Limit("`make bench-brief`, is # times", "Scripts/bench-report", flood + "3.0, "),
     ]
+
+    private static let flood = "\"flood.put\", \"with the flood at another hub\", "
 
     @Test("A number of the page is that of the code", arguments: limits)
     func limit(_ limit: Limit) throws {
-        let interval = try limit.interval.map { try Self.number(behind: $0, in: Self.network + "RelayThread.swift") }
-        let number = try Self.number(behind: limit.code, in: limit.file) * (interval.map { 1_000 / $0 } ?? 1)
+        let interval = try Self.number(behind: "lookInterval = ", in: Self.network + "RelayThread.swift")
+        let factor =
+            switch limit.scale {
+            case .none: 1.0
+            case .second: 1_000 / interval
+            case .time: interval
+            }
+        let number = try Self.number(behind: limit.code, in: limit.file) * factor
         #expect(try limit.told() == number, "\(limit.file): \(limit.code)")
     }
 
@@ -143,6 +179,30 @@ struct StatedLimitTests {
     func sumOfWaits() throws {
         let sum = Limit(contract: "so the delay is # at most", Self.compaction, "")
         #expect(try sum.told() == Self.frozenCompactors.told() * Self.compactionWait.told())
+    }
+
+    @Test("The nonce of a connection has as many bytes as the page says")
+    func nonce() throws {
+        let source = try Repository.text("Sources/" + Self.wire)
+        let nonce = #/struct ConnectionNonce[^{]*\{(?<words>(?:\s*let \w+: UInt64)+)/#
+        let words = try #require(source.firstMatch(of: nonce)).words
+        let count = words.ranges(of: "UInt64").count * MemoryLayout<UInt64>.size
+        #expect(try Limit("it carries the # random bytes", Self.wire, "").told() == Double(count))
+    }
+
+    @Test("Each secret key, that of etcd.tls.key too, is read from a file whose mode gives others nothing")
+    func secretKeys() throws {
+        var readers: [String] = []
+        for file in try Repository.files(below: "Sources", ending: ".swift") {
+            for reading in try Repository.text(file).matches(of: #/forbidding: (0o[0-7]+), "A secret key"/#) {
+                #expect(reading.1 == "0o077", "\(file)")
+                readers.append(file)
+            }
+        }
+        #expect(readers == ["Sources/Backends/Etcd/EtcdCluster.swift", "Sources/Backends/ZMQ/Security/KeyFile.swift"])
+        // Before there is a connection that would show the key.
+        let cluster = try Repository.text("Sources/Backends/Etcd/Client/Cluster.swift")
+        #expect(cluster.contains("try place.security?.requireOwnKey()"))
     }
 
     @Test("Tokens and nonces are compared by isSame(as:) alone, which does not end at the first difference")
@@ -168,27 +228,30 @@ struct StatedLimitTests {
         return number.map { $0 * scale }
     }
 
-    /// The value of an expression of the code: a sum of numbers, shifted ones, durations and constants.
+    /// The value of an expression of the code: a sum of products of numbers, shifted ones, durations and constants.
     private static func number(behind code: String, in file: String) throws -> Double {
-        let source = try Repository.text("Sources/" + file)
+        let source = try Repository.text(file.hasPrefix("Scripts/") ? file : "Sources/" + file)
         let places = source.ranges(of: code).filter { !(source[..<$0.lowerBound].last?.isLetter ?? false) }
         let start = try #require(places.first, "\(file) has no “\(code)”").upperBound
         let line = source[start...].prefix { $0 != "\n" }
         let number =
             #/(?:Duration)?\.(?<unit>seconds|milliseconds)\((?<time>[0-9_.]+)\)|\(?(?<left>[0-9_]+)(?: << (?<shift>[0-9]+))?\)?/#
+        func value(of factor: String) throws -> Double {
+            if let match = factor.prefixMatch(of: number) {
+                if let time = match.time, let value = Double(time.filter { $0 != "_" }) {
+                    return match.unit == "seconds" ? value * 1_000 : value
+                }
+                let value = try #require(match.left.flatMap { Int($0.filter { $0 != "_" }) })
+                return Double(value << (match.shift.flatMap { Int($0) } ?? 0))
+            }
+            let name = factor.split(separator: ".")
+            let places = ["Wire": wire, "RelayThread": network + "RelayThread.swift"]
+            let place = name.count > 1 ? try #require(places[String(name[0])]) : file
+            return try Self.number(behind: "static let \(name.last ?? "") = ", in: place)
+        }
         var sum = 0.0
         for term in line.components(separatedBy: " + ") {
-            if let match = term.prefixMatch(of: number) {
-                if let time = match.time, let value = Double(time.filter { $0 != "_" }) {
-                    sum += match.unit == "seconds" ? value * 1_000 : value
-                } else if let left = match.left, let value = Int(left.filter { $0 != "_" }) {
-                    sum += Double(value << (match.shift.flatMap { Int($0) } ?? 0))
-                }
-            } else {
-                let name = term.split(separator: ".")
-                sum += try Self.number(
-                    behind: "static let \(name.last ?? "") = ", in: name.count > 1 ? wire : file)
-            }
+            sum += try term.components(separatedBy: " * ").reduce(1.0) { try $0 * value(of: $1) }
         }
         return sum
     }

@@ -205,17 +205,20 @@ extension ZMQTests {
                 return strangers.count { !$0.isTakenIn && !$0.isClosed }
             }
             try await eventually("the first are taken in") { waitingCount() < strangers.count }
+            // Nothing is asked of the hub meanwhile. What other work takes of the machine makes the share smaller.
             let (begin, time) = (ContinuousClock.now, try ProcessUse.processorTime(of: hub.process.pid))
-            var puts: UInt8 = 0
-            while ContinuousClock.now - begin < .seconds(5) {
-                puts += 1
-                #expect(try await client.put("k", [puts]).changed)
-                try await Task.sleep(for: .milliseconds(250))
-            }
+            try await Task.sleep(for: .seconds(5))
             let share = (try ProcessUse.processorTime(of: hub.process.pid) - time) / (ContinuousClock.now - begin)
             #expect(waitingCount() > 0, "connections wait for a descriptor at the end")
-            // Measured: 0.1 %, in a build for debugging, beside what the puts take. A loop takes what a processor has.
-            #expect(share < 0.2, "the share of a processor")
+            // Measured, in a build for debugging: 0.1 %, and 0.6 % with twelve busy threads on two processors. A loop takes what
+            // a processor has, 27 % beside those threads.
+            #expect(share < 0.05, "the share of a processor")
+            var puts: UInt8 = 0
+            while puts < 8 {
+                puts += 1
+                #expect(try await client.put("k", [puts]).changed)
+            }
+            #expect(waitingCount() > 0, "connections wait for a descriptor also behind the puts")
             #expect(try await client.sessions().count == 1 + members.count)
             for member in members {
                 #expect(try await member.get("k")?.value == [puts])
@@ -630,8 +633,15 @@ extension ZMQTests {
             }
             try await removed.put("k", [1], lifetime: .session)
             #expect(try await kept.get("k")?.value == [1])
+            let former = await hub.service.clientAddresses
+            #expect(former.count == 2)
             try await hub.allow([stage.keys.client.publicKey: .participate])
-            // It may be on its way when the connection is cut, and has no effect.
+            // The relay cuts in its next turn. A client that joins now is served in later turns, so that no time has to pass
+            // before this check.
+            let next = try await stage.client(at: endpoint)
+            #expect(await hub.service.clientAddresses.isDisjoint(with: former))
+            await next.close()
+            // The client may have noticed the cut already, or notices it now.
             let error = await #expect(throws: SharedCoreError.self) { try await removed.put("k", [2]) }
             #expect(error?.code == .forbidden || error?.code == .outcomeUnknown, "\(String(describing: error))")
             try await expect(.forbidden, from: "what is asked after that") { try await removed.sync() }
@@ -810,4 +820,6 @@ extension ZMQTests {
 
 extension HubService {
     fileprivate var addressCount: Int { addresses.count }
+    /// The connections over which clients have said hello.
+    fileprivate var clientAddresses: Set<HubAddress> { Set(addresses.keys) }
 }
