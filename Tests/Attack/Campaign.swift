@@ -37,7 +37,7 @@ struct Campaign {
         self.options = options
         directory = try Directory.makeTemporary("sharedcore-attack", in: getenv("TMPDIR").map { String(cString: $0) })
         // A case that is repeated alone takes as long as it takes.
-        let isUnlimited = options.only != nil || options.form == .whole
+        let isUnlimited = !options.only.isEmpty || options.form == .whole
         // The two parts of an attack, on an optimized build and on one with fail points, take together what one takes on all.
         let (short, long) =
             switch options.usesFailPoints {

@@ -23,8 +23,8 @@ struct Options: Sendable {
     private(set) var isListing = false
     /// Whether only cases run that need a build with fail points, or only those that need none; nil for all.
     private(set) var usesFailPoints: Bool?
-    /// How the names begin of what is to run, such as `sync` or `faults-commit.fdatasync.1.EIO`.
-    private(set) var only: String?
+    /// How the names begin of what is to run, such as `sync` or `faults-commit.fdatasync.1.EIO`; all of it where none is given.
+    private(set) var only: [String] = []
     private(set) var seed: UInt64?
     /// The program that is attacked.
     private(set) var program: String
@@ -44,7 +44,7 @@ struct Options: Sendable {
             case "--list": isListing = true
             case "--with-fail-points": usesFailPoints = true
             case "--without-fail-points": usesFailPoints = false
-            case "--only": only = try value(of: word)
+            case "--only": only.append(try value(of: word))
             case "--program": program = try value(of: word)
             case "--seed":
                 guard let number = UInt64(try value(of: word)) else { throw Problem(text: "--seed is a number.") }
@@ -56,7 +56,7 @@ struct Options: Sendable {
                 )
             }
         }
-        for name in allowedMissing + [only].compactMap({ $0 })
+        for name in allowedMissing + only
         where !Scenario.all.contains(where: { Self.selects(name, $0.name) }) {
             throw Problem(text: "No scenario is named “\(name)”. --list names them.")
         }
@@ -64,7 +64,7 @@ struct Options: Sendable {
 
     /// Whether a case, or any case of a scenario, is to run.
     func selects(_ name: String) -> Bool {
-        only.map { Self.selects($0, name) } ?? true
+        only.isEmpty || only.contains { Self.selects($0, name) }
     }
 
     /// Whether a case that cannot run here is none that has to.
