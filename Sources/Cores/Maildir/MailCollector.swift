@@ -282,11 +282,7 @@ struct MailCollector {
     /// How many messages may be taken now that no participant waits for. A Main shows its own.
     private func unawaitedRoom() async throws(SharedCoreError) -> Int {
         guard context.role == .executor else { return .max }
-        let awaited = try await awaitedItems()
-        let unawaited = try await Inbox(context.store).unacknowledged().count {
-            !$0.isTaken && !awaited.contains(ItemName($0.callID.text))
-        }
-        return MailRoom.unawaitedCount - unawaited
+        return try await MailRoom.unawaitedCount - Inbox(context.store).unacknowledged().count
     }
 
     private func isBeyondRoom() async throws(SharedCoreError) -> Bool {

@@ -42,6 +42,20 @@ extension CommandContext {
         return FileGroup.isPresent(in: directory) ? directory : nil
     }
 
+    /// Whether a hub has the configured group's files open.
+    var hasServingHub: Bool {
+        get throws(CommandFailure) {
+            #if ZMQ
+                if try resolution.value(Settings.backend) == "zmq", case .ipc(let socket) = try resolution.hubEndpoint()
+                {
+                    let seat = try? HubSeat.ofSocket(socket)
+                    return seat != nil && seat != .free && seat != .abandoned
+                }
+            #endif
+            return false
+        }
+    }
+
     #if ZMQ
         private static func isOnMemory(at socket: String) throws(CommandFailure) -> Bool {
             do throws(SharedCoreError) {

@@ -63,7 +63,8 @@ package final class ChildProcess: Sendable {
     /// `SOCK_CLOEXEC`, which is an enumerator that Swift does not see.
     private static let closeOnExec: Int32 = 0o2000000
 
-    /// Starts a program in the working directory of this process.
+    /// Starts a program in the working directory of this process. Blocks until the child has become it,
+    /// ``StartedProgram/startTimeout`` at most, so in a program it is for a thread of its own.
     ///
     /// - Parameters:
     ///   - program: Its path, or a name that is looked up in `PATH`.
