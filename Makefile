@@ -63,8 +63,7 @@ check-all: lint docs at-length attack-whole bench-brief without-zmq etcd example
 # The tests three times over, the suite with the optimized build, the demo again and again.
 at-length: check release
 	SWIFT="$(SWIFT)" Scripts/test --check
-	SWIFT="$(SWIFT)" SHAREDCORE_TEST_JOINS=10000 SHAREDCORE_TEST_FLAVOURS=all SHAREDCORE_TEST_BURST=1000 \
-	    SHAREDCORE_TEST_KILL_MINUTES=3 Scripts/test --check
+	SWIFT="$(SWIFT)" Scripts/test --at-length
 	for backend in memory file zmq; do \
 	    "$$($(SWIFT) build -c release --show-bin-path)/sharedcore" --backend $$backend conformance || exit 1; \
 	done

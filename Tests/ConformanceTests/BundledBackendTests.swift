@@ -1,6 +1,5 @@
 import CoreAPITesting
 import CoreAPITestingAdapters
-import Glibc
 import TestSupport
 import Testing
 
@@ -71,11 +70,10 @@ struct BundledBackendTests {
         static let ofHubs = areOfAllFlavours ? all : all.filter { $0.id != "N8a" }
 
         /// The others are tried on the long cases, and the last three of hubs at all, only where
-        /// `SHAREDCORE_TEST_FLAVOURS` is `all`, as in `make check-all`: transports and stores are each tried above.
+        /// tests run at length: transports and stores are each tried above.
         static let ofOtherFlavours = areOfAllFlavours ? all : all.filter { !TestScope.longCases.contains($0.id) }
 
-        static let areOfAllFlavours =
-            TestScope.chosenCases != nil || getenv("SHAREDCORE_TEST_FLAVOURS").map { String(cString: $0) } == "all"
+        static let areOfAllFlavours = TestScope.chosenCases != nil || TestScope.isAtLength
     }
 
     private static func judge(_ conformanceCase: ConformanceCase, on backend: BundledBackend) async throws {

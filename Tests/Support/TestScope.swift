@@ -4,8 +4,13 @@ internal import Glibc
 /// How much of the tests is run. `make test` leaves out what takes long; `make check` runs all that every change must pass.
 /// `Docs/Testing.md` lists what is left out, and a test of the documentation compares the list with the code.
 package enum TestScope {
-    /// Whether `TEST_SCOPE` is `check`.
-    package static let isCheck = getenv("TEST_SCOPE").map { String(cString: $0) } == "check"
+    private static let scope = getenv("TEST_SCOPE").map { String(cString: $0) }
+
+    /// Whether `TEST_SCOPE` is `length`: what takes too long for every change, as in `make at-length`.
+    package static let isAtLength = scope == "length"
+
+    /// Whether `TEST_SCOPE` is `check` or `length`.
+    package static let isCheck = scope == "check" || isAtLength
 
     /// The cases of the conformance suite that take long, and `make test` leaves out.
     package static let longCases: Set = ["S6d", "W3a", "W3c", "W4a", "N6g", "N8a", "C9f", "M6f"]
@@ -24,11 +29,11 @@ package enum TestScope {
         chosenCases ?? ConformanceSuite.cases.filter { isCheck || !longCases.contains($0.id) }
 }
 
-/// How long processes are killed at random. In a test of every change a moment; the environment variable
-/// `SHAREDCORE_TEST_KILL_MINUTES` says how many minutes otherwise.
+/// How long processes are killed at random. In a test of every change a moment, three minutes where tests run at length, or as
+/// many as the environment variable `SHAREDCORE_TEST_KILL_MINUTES` says.
 package enum KillLoopTime {
     package static var minutes: Int? {
-        getenv("SHAREDCORE_TEST_KILL_MINUTES").flatMap { Int(String(cString: $0)) }
+        getenv("SHAREDCORE_TEST_KILL_MINUTES").flatMap { Int(String(cString: $0)) } ?? (TestScope.isAtLength ? 3 : nil)
     }
 
     package static func duration(or short: Duration) -> Duration {

@@ -75,9 +75,8 @@ extension ZMQTests {
             await close([writer, listener], hub)
         }
 
-        /// How many join. `make check-all` asks for 10,000.
-        private static let joinCount =
-            getenv("SHAREDCORE_TEST_JOINS").flatMap { UInt64(String(cString: $0)) } ?? 100
+        /// How many join.
+        private static let joinCount: UInt64 = TestScope.isAtLength ? 10_000 : 100
 
         @Test("N2: who joins among writers misses nothing that is posted after it is there")
         func joins() async throws {

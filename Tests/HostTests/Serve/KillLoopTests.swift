@@ -109,10 +109,10 @@ struct KillLoopTests {
 
     private var maildir: String { program.directory.path(of: "state/sharedcore/default/Maildir") }
 
-    /// In a test of every change a small burst; `SHAREDCORE_TEST_BURST` is the size of another one.
+    /// In a test of every change a small burst.
     @Test("A burst of pushes starts few cores and loses none")
     func burst() async throws {
-        let size = ProcessInfo.processInfo.environment["SHAREDCORE_TEST_BURST"].flatMap { Int($0) } ?? 40
+        let size = TestScope.isAtLength ? 1_000 : 40
         let group = try await open()
         let queue = try PushQueue(of: group)
         for number in 0..<size {
