@@ -30,6 +30,14 @@ public struct BootID: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
+    /// What ``description`` gives.
+    package init?(hexadecimal text: some StringProtocol) {
+        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
+            let low = UInt64(text.dropFirst(16), radix: 16)
+        else { return nil }
+        self.init(high: high, low: low)
+    }
+
     public var description: String { high.hexadecimal + low.hexadecimal }
 }
 

@@ -42,19 +42,7 @@ package enum StandardStream: Int32 {
 
     /// Reads to the end, but at most `count` bytes.
     package func read(upTo count: Int) throws(SystemCallError) -> [UInt8] {
-        var content: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while content.count < count {
-            let received = Glibc.read(rawValue, &buffer, min(buffer.count, count - content.count))
-            if received < 0 {
-                let number = errno
-                if number == EINTR { continue }
-                throw SystemCallError("read", number: number, at: description)
-            }
-            if received == 0 { break }
-            content += buffer[..<received]
-        }
-        return content
+        try OpenFile.read(from: rawValue, upTo: count, at: description)
     }
 
     /// The stream's name for messages.

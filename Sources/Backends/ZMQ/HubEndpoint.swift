@@ -135,7 +135,7 @@ extension HubEndpoint {
     ///   to others, or when a socket is another user's.
     func requireTrusted() throws(SharedCoreError) {
         guard case .ipc(let path) = self else { return }
-        let (directory, name) = HubLock.parts(ofSocket: path)
+        let (directory, name) = Directory.parts(of: path)
         try PrivateDirectory.requireTrusted(directory, [name, name + Self.streamSuffix])
         guard let owner = (try? FileStatus(ofPath: path))?.owner, owner != FileStatus.currentUser else { return }
         throw SharedCoreError(.forbidden, "The hub is the user \(owner)'s, and lets in no other user.", at: path)

@@ -108,19 +108,6 @@ enum SmallFile {
 
     /// The first bytes of a file that was opened just now, at most `count`.
     static func read(_ file: OpenFile, upTo count: Int) throws(SystemCallError) -> [UInt8] {
-        var content: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        while content.count < count {
-            let wanted = min(buffer.count, count - content.count)
-            let received = Glibc.read(file.descriptor, &buffer, wanted)
-            if received < 0 {
-                let number = errno
-                if number == EINTR { continue }
-                throw SystemCallError("read", number: number, at: file.path)
-            }
-            if received == 0 { break }
-            content += buffer[..<received]
-        }
-        return content
+        try OpenFile.read(from: file.descriptor, upTo: count, at: file.path)
     }
 }

@@ -116,13 +116,3 @@ struct SavedLine: Decodable {
         return try needed(OwnerState.allCases.first { $0.description == text }, field)
     }
 }
-
-extension BootID {
-    /// What ``description`` gives.
-    fileprivate init?(hexadecimal text: String) {
-        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
-            let low = UInt64(text.dropFirst(16), radix: 16)
-        else { return nil }
-        self.init(high: high, low: low)
-    }
-}

@@ -34,8 +34,7 @@
             let (changes, source) = AsyncStream.makeStream(
                 of: [String: ClientRights].self, bufferingPolicy: .bufferingNewest(1))
             self.changes = changes
-            let slash = path.lastIndex(of: "/") ?? path.startIndex
-            let place = slash > path.startIndex ? String(path[..<slash]) : "/"
+            let place = Directory.parts(of: path).directory
             let directory = Self.isBehindLink(place) ? nil : try? Directory(path: place)
             let instance = try? FileEvents()
             let events = directory.flatMap { try? instance?.watchCompletions(in: $0) } == nil ? nil : instance

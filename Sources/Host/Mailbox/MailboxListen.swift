@@ -49,7 +49,7 @@ struct MailboxListen: HostCommand {
                 ? try await wormhole.listen(to: QueueID(id, codec: JSONText.codec), replay: replay)
                 : try await wormhole.listen(to: MailboxID(id, codec: JSONText.codec), replay: replay)
             context.logger.info("listening")
-            var limit = LineLimit(count: count, timeout: timeout) { events.cancel() }
+            var limit = LineLimit(count: count.map { UInt64($0) }, timeout: timeout) { events.cancel() }
             defer { limit.end() }
             for try await event in events {
                 let line = MailboxLine(id, event)

@@ -48,7 +48,7 @@ struct MailboxTake: HostCommand {
             }
             let messages = try await wormhole.consume(queue)
             context.logger.info("waiting")
-            var limit = LineLimit(count: count, timeout: timeout) { messages.cancel() }
+            var limit = LineLimit(count: UInt64(count), timeout: timeout) { messages.cancel() }
             defer { limit.end() }
             for try await message in messages {
                 try await print(message, to: context.output)

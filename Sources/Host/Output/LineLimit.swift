@@ -1,15 +1,19 @@
 internal import ProgramOutput
 
-/// When a command that prints what comes has printed enough: after a number of lines, or a time.
+/// When a command that prints what comes has printed enough: after a number of lines or posts, or a time.
 struct LineLimit {
-    private let count: Int?
+    private let count: UInt64?
+    private let unit: String
     private let deadline: ContinuousClock.Instant?
     private let timer: Task<Void, any Error>?
-    private var printed = 0
+    private var printed: UInt64 = 0
 
-    /// - Parameter stop: Is called when the time is over, and ends what comes.
-    init(count: Int?, timeout: Duration?, stop: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - unit: What is counted, for messages.
+    ///   - stop: Is called when the time is over, and ends what comes.
+    init(count: UInt64?, of unit: String = "lines", timeout: Duration?, stop: @escaping @Sendable () -> Void) {
         self.count = count
+        self.unit = unit
         let deadline = timeout.map { ContinuousClock.now + $0 }
         self.deadline = deadline
         timer = deadline.map { deadline in
@@ -20,9 +24,9 @@ struct LineLimit {
         }
     }
 
-    /// Counts a line, and tells whether it was the last that is wanted.
-    mutating func isReached() -> Bool {
-        printed += 1
+    /// Counts what was printed, and tells whether that is all that is wanted.
+    mutating func isReached(with more: UInt64 = 1) -> Bool {
+        printed += more
         return count.map { printed >= $0 } ?? false
     }
 
@@ -35,9 +39,9 @@ struct LineLimit {
     /// - Throws: With status 1 when less has come than was wanted.
     func judge() throws(CommandFailure) {
         if let deadline, ContinuousClock.now >= deadline {
-            guard count == nil, printed > 0 else { throw CommandFailure(.no, "timed out after \(printed) lines") }
+            guard count == nil, printed > 0 else { throw CommandFailure(.no, "timed out after \(printed) \(unit)") }
         } else if let count {
-            throw CommandFailure(.no, "interrupted after \(printed) of \(count) lines")
+            throw CommandFailure(.no, "interrupted after \(printed) of \(count) \(unit)")
         }
     }
 }

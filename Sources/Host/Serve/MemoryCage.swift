@@ -31,10 +31,10 @@ final class MemoryCage: Sendable {
     init?(at path: String, process: Int32, limiting resource: Resource = .memory) {
         self.path = path
         self.resource = resource
-        let words = Self.read(path + "/cgroup.controllers")?.split(whereSeparator: \.isWhitespace) ?? []
+        let words = OpenFile.text(of: path + "/cgroup.controllers")?.split(whereSeparator: \.isWhitespace) ?? []
         guard words.contains(where: { $0 == resource.controller }), access(path + "/cgroup.subtree_control", W_OK) == 0,
             // Shared with others, such as the shell that started this, it was not given to this process.
-            Self.read(path + "/cgroup.procs")?.split(whereSeparator: \.isWhitespace) == ["\(process)"]
+            OpenFile.text(of: path + "/cgroup.procs")?.split(whereSeparator: \.isWhitespace) == ["\(process)"]
         else { return nil }
         guard Self.isDelegated(path) else { return nil }
         for name in (try? Directory(path: path).names()) ?? [] where name.hasPrefix("executor-") {
@@ -57,8 +57,8 @@ final class MemoryCage: Sendable {
 
     /// The cgroup of this process, where it is one of version 2; nil where it is not.
     static func ownPath() -> String? {
-        guard let own = read("/proc/self/cgroup")?.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }),
-            let mounts = read("/proc/self/mounts")
+        guard let own = OpenFile.text(of: "/proc/self/cgroup")?.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }),
+            let mounts = OpenFile.text(of: "/proc/self/mounts", upTo: 1 << 20)
         else { return nil }
         for line in mounts.split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -104,7 +104,7 @@ final class MemoryCage: Sendable {
         ///
         /// Source: https://docs.kernel.org/admin-guide/cgroup-v2.html, “memory.events”.
         func hasKilled() -> Bool {
-            let lines = MemoryCage.read(path + "/memory.events")?.split(separator: "\n") ?? []
+            let lines = OpenFile.text(of: path + "/memory.events")?.split(separator: "\n") ?? []
             return lines.contains { line in
                 let words = line.split(separator: " ")
                 return words.count == 2 && words[0] == "oom_kill" && words[1] != "0"
@@ -124,13 +124,6 @@ final class MemoryCage: Sendable {
                 usleep(Self.pause)
             }
         }
-    }
-
-    private static func read(_ path: String) -> String? {
-        guard let file = try? OpenFile(path: path, .read), let bytes = try? file.read(count: 256 << 10, at: 0) else {
-            return nil
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Not through a file that is open for reading as well: some can only be written.

@@ -63,25 +63,13 @@ struct NotifyObserve: HostCommand {
         try await context.withGroup(for: "notify observe") { group in
             let observation = try await group.observe(name)
             context.logger.info("observing")
-            let deadline = timeout.map { ContinuousClock.now + $0 }
-            let timer = deadline.map { deadline in
-                Task {
-                    try await Task.sleep(until: deadline, clock: .continuous)
-                    observation.cancel()
-                }
-            }
-            defer { timer?.cancel() }
-            var seen: UInt64 = 0
+            var limit = LineLimit(count: count, of: "posts", timeout: timeout) { observation.cancel() }
+            defer { limit.end() }
             while let delivery = try await observation.next() {
-                seen += delivery.count
                 try await print(delivery, to: context.output)
-                if let count, seen >= count { return }
+                if limit.isReached(with: delivery.count) { return }
             }
-            if let deadline, ContinuousClock.now >= deadline {
-                guard count == nil, seen > 0 else { throw CommandFailure(.no, "timed out after \(seen) posts") }
-            } else if let count {
-                throw CommandFailure(.no, "interrupted after \(seen) of \(count) posts")
-            }
+            try limit.judge()
         }
     }
 

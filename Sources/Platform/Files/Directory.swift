@@ -9,6 +9,12 @@ package final class Directory: Sendable {
     /// The system's number for it, valid as long as this object.
     package let descriptor: Int32
 
+    /// The path of a file's directory, and the file's name in it.
+    package static func parts(of path: String) -> (directory: String, name: String) {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        return (slash > path.startIndex ? String(path[..<slash]) : "/", String(path[path.index(after: slash)...]))
+    }
+
     /// Opens a directory. A symbolic link in the place of its last part is refused.
     package init(path: String) throws(SystemCallError) {
         descriptor = try SystemCall.run("open", at: path) {

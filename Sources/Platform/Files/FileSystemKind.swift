@@ -118,16 +118,12 @@ extension Directory {
 
     /// The type of the mount that the directory is on, by the table of mounts; nil where that does not tell.
     private var mountType: String? {
-        func text(_ path: String) -> String? {
-            // The system makes the content as it is read, and tells no size.
-            (try? OpenFile(path: path, .read).read(count: 1 << 20, at: 0)).map { String(decoding: $0, as: UTF8.self) }
-        }
         guard
-            let line = text("/proc/self/fdinfo/\(descriptor)")?.split(separator: "\n").first(where: {
+            let line = OpenFile.text(of: "/proc/self/fdinfo/\(descriptor)")?.split(separator: "\n").first(where: {
                 $0.hasPrefix("mnt_id:")
             }),
             let mount = line.split(whereSeparator: \.isWhitespace).last.flatMap({ Int($0) }),
-            let table = text("/proc/self/mountinfo")
+            let table = OpenFile.text(of: "/proc/self/mountinfo", upTo: 1 << 20)
         else { return nil }
         return FileSystemKind.mountType(of: mount, inTable: table)
     }

@@ -32,6 +32,29 @@ extension OpenFile {
         return bytes
     }
 
+    /// The start of a file as text; nil when it cannot be read. For files that the system makes as they are read, such as those of
+    /// `/proc`, which tell no size.
+    package static func text(of path: String, upTo count: Int = 64 << 10) -> String? {
+        (try? OpenFile(path: path, .read).read(count: count, at: 0)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Reads what comes from a descriptor, which may be a pipe, to its end, but at most `count` bytes.
+    ///
+    /// - Parameter place: What errors name.
+    package static func read(
+        from descriptor: Int32, upTo count: Int, at place: String
+    ) throws(SystemCallError) -> [UInt8] {
+        var content: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while content.count < count {
+            let wanted = min(buffer.count, count - content.count)
+            let received = try SystemCall.run("read", at: place) { Glibc.read(descriptor, &buffer, wanted) }
+            if received == 0 { break }
+            content += buffer[..<received]
+        }
+        return content
+    }
+
     /// Reads the 8 bytes at an offset as a little-endian word; 0 where the file ends before them.
     package func readWord(at offset: Int) throws(SystemCallError) -> UInt64 {
         var word: UInt64 = 0

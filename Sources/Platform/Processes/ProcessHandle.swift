@@ -44,8 +44,7 @@ package final class ProcessHandle: Sendable {
     /// cannot be seen.
     package var user: UInt32? {
         guard
-            let status = try? OpenFile(path: "/proc/\(identity.pid)/status", .read).read(count: 4096, at: 0),
-            let line = String(decoding: status, as: UTF8.self).split(separator: "\n")
+            let line = OpenFile.text(of: "/proc/\(identity.pid)/status")?.split(separator: "\n")
                 .first(where: { $0.hasPrefix("Uid:") })
         else { return nil }
         return line.split(separator: "\t").dropFirst().first.flatMap { UInt32($0) }

@@ -20,7 +20,7 @@ package enum ProcessMemory {
 
     private static func ownByteCount(of pid: Int32) -> UInt64? {
         var total: UInt64?
-        for line in text(of: "/proc/\(pid)/status").split(separator: "\n") {
+        for line in (OpenFile.text(of: "/proc/\(pid)/status") ?? "").split(separator: "\n") {
             let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
             guard words.count == 3, words[0] == "RssAnon:" || words[0] == "VmSwap:", let count = UInt64(words[1]) else {
                 continue
@@ -32,11 +32,6 @@ package enum ProcessMemory {
 
     /// Those that its first thread has started; none where the kernel does not tell.
     private static func children(of pid: Int32) -> [Int32] {
-        text(of: "/proc/\(pid)/task/\(pid)/children").split(separator: " ").compactMap { Int32($0) }
-    }
-
-    private static func text(of path: String) -> String {
-        let bytes = (try? OpenFile(path: path, .read).read(count: 64 << 10, at: 0)) ?? []
-        return String(decoding: bytes, as: UTF8.self)
+        (OpenFile.text(of: "/proc/\(pid)/task/\(pid)/children") ?? "").split(separator: " ").compactMap { Int32($0) }
     }
 }

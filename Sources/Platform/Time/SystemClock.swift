@@ -46,14 +46,8 @@ public struct SystemClock: TimeSource {
 
     /// All zeros where the kernel does not tell, as in a container without /proc.
     static let currentBootID: BootID = {
-        let path = "/proc/sys/kernel/random/boot_id"
-        let bytes = (try? OpenFile(path: path, .read).read(count: 64, at: 0)) ?? []
-        let digits = bytes.filter { $0 != UInt8(ascii: "-") }
-        let text = String(decoding: digits.prefix(32), as: UTF8.self)
-        guard let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.dropFirst(16), radix: 16) else {
-            return BootID(high: 0, low: 0)
-        }
-        return BootID(high: high, low: low)
+        let text = OpenFile.text(of: "/proc/sys/kernel/random/boot_id")?.filter(\.isHexDigit)
+        return text.flatMap { BootID(hexadecimal: $0) } ?? BootID(high: 0, low: 0)
     }()
 }
 

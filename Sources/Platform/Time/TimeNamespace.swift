@@ -17,7 +17,7 @@ package struct TimeNamespace: Hashable, Sendable {
     /// The namespace of this process; nil where the offset cannot be known.
     static let current: TimeNamespace? = {
         // A kernel without time namespaces has no such file.
-        guard let text = content(of: "/proc/self/timens_offsets") else { return TimeNamespace(offset: 0) }
+        guard let text = OpenFile.text(of: "/proc/self/timens_offsets") else { return TimeNamespace(offset: 0) }
         // The file tells the offsets that the children of this process get. They are its own but for a process that has
         // made a namespace and was not started in it.
         guard identity(of: "time") == identity(of: "time_for_children") else { return nil }
@@ -65,9 +65,5 @@ package struct TimeNamespace: Hashable, Sendable {
     private static func identity(of name: String) -> UInt64? {
         var status = stat()
         return stat("/proc/self/ns/\(name)", &status) == 0 ? UInt64(status.st_ino) : nil
-    }
-
-    private static func content(of path: String) -> String? {
-        (try? OpenFile(path: path, .read).read(count: 4096, at: 0)).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -25,7 +25,7 @@ package enum HubEnding {
     ) async throws(SharedCoreError) -> ProcessIdentity? {
         let lock =
             if case .ipc(let path) = endpoint { HubLock.path(ofSocket: path) } else { HubLock.path(ofGroup: directory) }
-        let place = HubLock.parts(ofSocket: lock)
+        let place = Directory.parts(of: lock)
         let look = { () throws(SharedCoreError) in
             try PrivateDirectory.requireTrusted(place.directory, [place.name])
             return try HubSeat.ofLock(lock)

@@ -48,23 +48,16 @@ final class HubLock: Sendable {
             throw SharedCoreError(
                 .invalidArgument, "Something else than a socket stands where the hub is to listen.", at: path)
         }
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let parts = Directory.parts(of: path)
         try SharedCoreError.wrapping { () throws(SystemCallError) in
-            let directory = try Directory(path: slash > path.startIndex ? String(path[..<slash]) : "/")
-            try directory.remove(String(path[path.index(after: slash)...]))
+            try Directory(path: parts.directory).remove(parts.name)
         }
     }
 
     /// The directory of a socket, which is made when it is not there, and the socket's name in it.
     static func place(ofSocket path: String) throws(SharedCoreError) -> (Directory, name: String) {
-        let parts = parts(ofSocket: path)
+        let parts = Directory.parts(of: path)
         return (try PrivateDirectory.open(parts.directory), parts.name)
-    }
-
-    /// The path of a file's directory, and the file's name in it.
-    static func parts(ofSocket path: String) -> (directory: String, name: String) {
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
-        return (slash > path.startIndex ? String(path[..<slash]) : "/", String(path[path.index(after: slash)...]))
     }
 
     /// Whether a process has the lock of a file. What the file says proves nothing.

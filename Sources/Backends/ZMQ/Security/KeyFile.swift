@@ -129,10 +129,9 @@ public enum KeyFile {
     ///
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when something has that name already.
     public static func write(secretKeyOf pair: CurveKeyPair, to path: String) throws(SharedCoreError) {
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let (place, name) = Directory.parts(of: path)
         do throws(SystemCallError) {
-            let directory = try Directory(path: slash > path.startIndex ? String(path[..<slash]) : "/")
-            let name = String(path[path.index(after: slash)...])
+            let directory = try Directory(path: place)
             let file = try OpenFile(name, in: directory, .createNew)
             do throws(SystemCallError) {
                 try file.write(Array((pair.secretKey + "\n").utf8), at: 0)
