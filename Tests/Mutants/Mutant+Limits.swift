@@ -26,6 +26,19 @@ extension Mutant {
                 return limits
             }
         },
+        Mutant("leaves participants no room in a full store", caughtBy: "S10") { damage in
+            damage.commit = { group, transaction throws(SharedCoreError) in
+                let limits = group.capabilities.limits
+                if let usage = try await group.usage(),
+                    usage.byteCount >= limits.storeByteCount || usage.entryCount >= limits.entryCount,
+                    transaction.operations.contains(where: { if case .put(_, _, .session) = $0 { true } else { false } }
+                    )
+                {
+                    throw SharedCoreError(.limitExceeded, "The store is full.", at: "store")
+                }
+                return try await group.commit(transaction)
+            }
+        },
         Mutant("counts what has left the store", caughtBy: "S10") { damage in
             let total = Box(0)
             damage.beginning { total.update { $0 = 0 } }

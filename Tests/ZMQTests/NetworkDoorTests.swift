@@ -698,6 +698,33 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test("a key that may only post makes no new name in a group with 1,024")
+        func namesOfPosters() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
+            try await hub.allow([stage.keys.client.publicKey: .post])
+            let local = try await stage.client()
+            let client = try await stage.client(at: hub.endpoints[0])
+            func post(_ numbers: Range<Int>, by group: ZMQGroup) async throws(SharedCoreError) {
+                var transaction = Transaction()
+                for number in numbers {
+                    transaction.post(NotificationName(stringLiteral: "n\(number)"), state: 1)
+                }
+                _ = try await group.commit(transaction)
+            }
+            try await post(0..<1_000, by: client)
+            try await expect(.forbidden, from: "25 names more") { try await post(1_000..<1_025, by: client) }
+            try await post(1_000..<1_024, by: client)
+            try await expect(.forbidden, from: "one more") { try await post(1_024..<1_025, by: client) }
+            try await post(1_020..<1_024, by: client)
+            try await post(1_024..<2_000, by: local)
+            try await post(1_500..<1_501, by: client)
+            #expect(try await local.usage()?.nameCount == 2_000)
+            await client.close()
+            await local.close()
+            await hub.stop()
+        }
+
         @Test("the list of clients names the rights of a key, and is refused when it names others")
         func rightsInList() throws {
             let directory = try TemporaryDirectory()

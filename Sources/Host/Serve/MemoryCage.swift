@@ -57,7 +57,8 @@ final class MemoryCage: Sendable {
 
     /// The cgroup of this process, where it is one of version 2; nil where it is not.
     static func ownPath() -> String? {
-        guard let own = OpenFile.text(of: "/proc/self/cgroup")?.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }),
+        let groups = OpenFile.text(of: "/proc/self/cgroup")?.split(separator: "\n")
+        guard let own = groups?.first(where: { $0.hasPrefix("0::/") }),
             let mounts = OpenFile.text(of: "/proc/self/mounts", upTo: 1 << 20)
         else { return nil }
         for line in mounts.split(separator: "\n") {

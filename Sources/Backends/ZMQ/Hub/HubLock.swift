@@ -50,7 +50,8 @@ final class HubLock: Sendable {
         }
         let parts = Directory.parts(of: path)
         try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try Directory(path: parts.directory).remove(parts.name)
+            let directory = try Directory(path: parts.directory)
+            try directory.remove(parts.name)
         }
     }
 

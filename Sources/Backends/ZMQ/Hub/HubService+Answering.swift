@@ -52,6 +52,7 @@ extension HubService {
         case .hello, .keepAlive: break
         case .commit(let transaction, let known):
             try client.rights.require(for: transaction)
+            if client.rights == .post { try requireFewNames(for: transaction) }
             let room = FailPoint.fails("hub.room") ? nil : order.room(for: transaction)
             if let room, room.make != nil {
                 return try commitLater(
@@ -81,6 +82,23 @@ extension HubService {
             try await finish(client)
             send(Reply(number: request.number, body: .done), to: address)
         }
+    }
+
+    /// How many notification names a group may have where a client that may only post makes another. Names with a state word stay
+    /// for good, so such clients would take the names of all others.
+    private static let postedNameLimit = 1_024
+
+    private func requireFewNames(for transaction: Transaction) throws(SharedCoreError) {
+        let names = transaction.operations.compactMap { if case .post(let name, _) = $0 { name } else { nil } }
+        let isTooMany = order.replica.read { state in
+            let newNames = Set(names).filter { state.topic($0).count == 0 }
+            return !newNames.isEmpty && state.usage.nameCount + newNames.count > Self.postedNameLimit
+        }
+        guard isTooMany else { return }
+        throw SharedCoreError(
+            .forbidden,
+            "The rights of this client's key are “post”, by which no new name is made in a group that has "
+                + "\(Self.postedNameLimit) notification names.", at: "notifications")
     }
 
     /// How many bytes of requests may wait for room, of all clients, and what each takes beside its message.

@@ -6,7 +6,7 @@ enum LimitCases {
         valuesAreBounded, transactionsAreBounded, stepsAreBounded, namesAreBounded, storesAreBounded, endsMakeRoom,
     ]
 
-    static let entries = [entriesAreBounded]
+    static let entries = [entriesAreBounded, participantsHaveRoom]
 
     static let valuesAreBounded = ConformanceCase(
         "S10a", "a value of the limit is accepted, one byte more is refused and nothing is written (S2)"
@@ -192,6 +192,45 @@ enum LimitCases {
             _ = try await store.commit(Transaction(operations: [.delete("0/0"), .put("more", [], .persistent)]))
             _ = try await store.commit(Transaction(operations: [.deletePrefix("1"), .put("1/new", [], .persistent)]))
             try expect(try await store.list().entries.count, is: 21, "what stands after a deletion by prefix")
+        }
+    }
+
+    static let participantsHaveRoom = ConformanceCase(
+        "S10k", "a full store can still be owned, waited in and taken from: what lives with a session has room"
+    ) { context in
+        let sizes = Limits(valueByteCount: 20_000, transactionByteCount: 50_000, storeByteCount: 100_000)
+        for limits in [sizes, Limits(entryCount: 10)] {
+            try await context.withGroup(GroupSettings(limits: limits)) { group in
+                let store = try await group.open()
+                for number in 0..<10 { try await store.put(Key("k\(number)"), [UInt8](repeating: 1, count: 9998)) }
+                func refuses(_ what: String, _ operations: Transaction.Operation...) async throws {
+                    try await expect(.limitExceeded, from: what) {
+                        try await store.commit(Transaction(operations: operations))
+                    }
+                }
+                try await refuses("one key more", .put("more", [], .persistent))
+                let owner = Transaction.Operation.put("owner", [1], .session)
+                _ = try await store.commit(
+                    Transaction(operations: [owner, .put("told/1", [UInt8](repeating: 2, count: 200), .persistent)]))
+                try await refuses(
+                    "what lives with a session but is large", .put("o", [UInt8](repeating: 3, count: 4096), .session))
+                // As a release: what is told goes with the deletion.
+                _ = try await store.commit(
+                    Transaction(operations: [
+                        .delete("owner"), .put("told/2", [UInt8](repeating: 2, count: 200), .persistent),
+                    ]))
+                try await refuses(
+                    "a key with a deletion of what is not there", .delete("owner"), .put("more", [], .persistent))
+                try await refuses(
+                    "a key with a deletion of what stays", .delete("told/1"), .put("more", [4], .persistent),
+                    .put("m", [UInt8](repeating: 4, count: 300), .persistent))
+                let guest = try await group.open()
+                try await guest.put("guest", [5], lifetime: .session)
+                await guest.close()
+                try expect(
+                    try await store.list().entries.map(\.key).suffix(2), is: ["told/1", "told/2"],
+                    "the last keys that stand")
+            }
         }
     }
 
