@@ -162,8 +162,8 @@ struct ChildProcessTests {
     func stoppedBeforeItsProgram() async throws {
         // A name of its own, so that no other test's program is meant.
         let path = "/bin/../bin/./sleep"
-        FailPoint.arm("start.beforeExec/\(path):fail")
-        defer { FailPoint.arm("") }
+        let armed = FailPoint.arm("start.beforeExec/\(path):fail")
+        defer { armed.disarm() }
         let child = try ChildProcess(path, ["1000"], ownSession: true)
         try await eventually("it has stopped") { child.isStopped }
         #expect(!child.hasEnded)

@@ -38,11 +38,14 @@ package enum FailPoint {
             /// How often it acts from then on.
             var count: Int
 
-            init?(_ text: String) {
+            init?(_ text: String, arming: Int) {
+                self.arming = arming
                 let counted = text.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)
                 count = counted.count == 2 ? Int(counted[1]) ?? .max : 1
                 let parts = counted[0].split(separator: "@", maxSplits: 1).map(String.init)
                 guard let first = parts.first, let colon = first.firstIndex(of: ":") else { return nil }
+            /// Which call has armed it, from 1; 0 for the environment.
+            let arming: Int
                 let words = first[first.index(after: colon)...].split(separator: "=").map(String.init)
                 switch words.first {
                 case "stop": action = .stop
@@ -58,18 +61,35 @@ package enum FailPoint {
         }
 
         private static let settings = Mutex(
-            getenv("SHAREDCORE_FAIL_POINT").map { settings(from: String(cString: $0)) } ?? [])
+            getenv("SHAREDCORE_FAIL_POINT").map { settings(from: String(cString: $0), arming: 0) } ?? [])
+        private static let armings = Atomic(0)
         private static let strikes = Mutex<[String: Int]>([:])
         /// Passing a place costs no more than this when none is active.
         private static let isArmed = Atomic(getenv("SHAREDCORE_FAIL_POINT") != nil)
 
-        private static func settings(from text: String) -> [Setting] {
-            text.split(separator: ",").compactMap { Setting(String($0)) }
+        private static func settings(from text: String, arming: Int) -> [Setting] {
+            text.split(separator: ",").compactMap { Setting(String($0), arming: arming) }
         }
 
-        /// Makes other places the active ones.
-        package static func arm(_ text: String) {
-            settings.withLock { $0 = settings(from: text) }
+        /// The places that one call of ``FailPoint/arm(_:)`` has made active.
+        package struct Arming: Sendable {
+            fileprivate let number: Int
+
+            /// Makes those inactive again that have not acted as often as they were to. Has no effect a second time.
+            package func disarm() {
+                settings.withLock { $0.removeAll { $0.arming == number } }
+            }
+        }
+
+        /// Makes places active beside those that are: suites of one process arm theirs at the same time.
+        ///
+        /// ```swift
+        /// let armed = FailPoint.arm("hub.echo:fail")
+        /// defer { armed.disarm() }
+        /// ```
+        package static func arm(_ text: String) -> Arming {
+            let number = armings.add(1, ordering: .relaxed).newValue
+            settings.withLock { $0 += settings(from: text, arming: number) }
             isArmed.store(true, ordering: .releasing)
         }
 
@@ -77,6 +97,13 @@ package enum FailPoint {
         package static func strikeCount(of name: String) -> Int { strikes.withLock { $0[name] ?? 0 } }
 
         /// Whether the place is active, for places that need preparation.
+            return Arming(number: number)
+        }
+
+        /// Makes places the only active ones, for a process that is told so and has one such task.
+        package static func armOnly(_ text: String) {
+            settings.withLock { $0 = [] }
+            _ = arm(text)
         package static func isActive(_ name: StaticString) -> Bool {
             isArmed.load(ordering: .acquiring)
                 && settings.withLock { settings in settings.contains { $0.name == name.description } }
