@@ -22,6 +22,12 @@ internal import Synchronization
 /// A system call is made to fail in `Platform`, under its own name, wherever the product makes it. A place with a name of its
 /// own stands only where no failing call leads: between two steps, or where a protection is switched off.
 package enum FailPoint {
+    /// Returns the path that each strike of a place looks for, so that a trace of the process's system calls shows the strike.
+    /// There is no such file.
+    ///
+    /// - Parameter name: The name that the place was armed with.
+    package static func mark(ofStrike name: String) -> String { "struck fail point: " + name }
+
     #if FAIL_POINTS
         private enum Action {
             case stop, kill
@@ -37,6 +43,8 @@ package enum FailPoint {
             var remaining: Int
             /// How often it acts from then on.
             var count: Int
+            /// Which call has armed it, from 1; 0 for the environment.
+            let arming: Int
 
             init?(_ text: String, arming: Int) {
                 self.arming = arming
@@ -44,8 +52,6 @@ package enum FailPoint {
                 count = counted.count == 2 ? Int(counted[1]) ?? .max : 1
                 let parts = counted[0].split(separator: "@", maxSplits: 1).map(String.init)
                 guard let first = parts.first, let colon = first.firstIndex(of: ":") else { return nil }
-            /// Which call has armed it, from 1; 0 for the environment.
-            let arming: Int
                 let words = first[first.index(after: colon)...].split(separator: "=").map(String.init)
                 switch words.first {
                 case "stop": action = .stop
@@ -91,12 +97,6 @@ package enum FailPoint {
             let number = armings.add(1, ordering: .relaxed).newValue
             settings.withLock { $0 += settings(from: text, arming: number) }
             isArmed.store(true, ordering: .releasing)
-        }
-
-        /// How often a place has acted in this process, by the name that it was armed with.
-        package static func strikeCount(of name: String) -> Int { strikes.withLock { $0[name] ?? 0 } }
-
-        /// Whether the place is active, for places that need preparation.
             return Arming(number: number)
         }
 
@@ -104,6 +104,12 @@ package enum FailPoint {
         package static func armOnly(_ text: String) {
             settings.withLock { $0 = [] }
             _ = arm(text)
+        }
+
+        /// How often a place has acted in this process, by the name that it was armed with.
+        package static func strikeCount(of name: String) -> Int { strikes.withLock { $0[name] ?? 0 } }
+
+        /// Whether the place is active, for places that need preparation.
         package static func isActive(_ name: StaticString) -> Bool {
             isArmed.load(ordering: .acquiring)
                 && settings.withLock { settings in settings.contains { $0.name == name.description } }
@@ -141,6 +147,7 @@ package enum FailPoint {
                 guard settings[index].remaining < 0 else { return nil }
                 settings[index].count -= 1
                 strikes.withLock { $0[settings[index].name, default: 0] += 1 }
+                _ = access(mark(ofStrike: settings[index].name), F_OK)
                 return settings[index].count > 0 ? settings[index].action : settings.remove(at: index).action
             }
             switch action {
