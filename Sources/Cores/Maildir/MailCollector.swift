@@ -279,7 +279,8 @@ struct MailCollector {
         unawaitedLeft > 0 && lastBeyondRoom.map { $0.advanced(by: MailRoom.pace) <= clock.now() } ?? true
     }
 
-    /// How many messages may be taken now that no participant waits for. A Main shows its own.
+    /// How many messages may be taken now that no participant waits for: those that are awaited and not acknowledged yet count
+    /// as well. A Main shows its own.
     private func unawaitedRoom() async throws(SharedCoreError) -> Int {
         guard context.role == .executor else { return .max }
         return try await MailRoom.unawaitedCount - Inbox(context.store).unacknowledged().count

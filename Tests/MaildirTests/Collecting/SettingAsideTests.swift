@@ -76,7 +76,7 @@ struct SettingAsideTests {
     }
 
     @Test(
-        "P11: of messages that no participant waits for a core of an Executor takes 32, a Main's all; none is lost",
+        "P11: a core of an Executor takes messages that no participant waits for up to 32, a Main's all; none is lost",
         arguments: [SessionRole.executor, .main])
     func unawaited(role: SessionRole) async throws {
         let maildir = try TestMaildir()
