@@ -119,10 +119,20 @@ struct MailCollector {
     private func waitForAwaited() async {
         let items = Set(held.values)
         let end = clock.now().advanced(by: pace.held)
-        while !Task.isCancelled, clock.now() < end {
-            try? await clock.sleep(until: clock.now().advanced(by: pace.awaited))
-            if let awaited = try? await awaitedItems(), !awaited.isDisjoint(with: items) { return }
+        if let watch = try? await context.store.watch(Expectation.path) {
+            let timer = Task { [clock] in
+                try? await clock.sleep(until: end)
+                watch.cancel()
+            }
+            defer { timer.cancel() }
+            while let event = try? await watch.next() {
+                if event.puts.contains(where: { Expectation.place(of: $0).map { items.contains($0.item) } ?? false }) {
+                    return
+                }
+            }
         }
+        // Also where the store cannot be watched now.
+        try? await clock.sleep(until: end)
     }
 
     /// One round over the folder.
@@ -431,6 +441,16 @@ struct MailCollector {
     private mutating func report(_ others: [FileName], in maildir: Maildir) async {
         for name in others where reportedOthers.count < 100 && reportedOthers.insert(name).inserted {
             await context.report("\(maildir.location(of: name)) is not a file. It was passed over.")
+        }
+    }
+}
+
+extension WatchEvent {
+    /// The keys of what stands, or was put.
+    fileprivate var puts: [Key] {
+        switch self {
+        case .snapshot(let snapshot), .lagged(let snapshot): snapshot.entries.map(\.key)
+        case .changes(let set): set.changes.filter { $0.kind == .put }.map(\.key)
         }
     }
 }

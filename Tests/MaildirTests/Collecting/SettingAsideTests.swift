@@ -109,6 +109,37 @@ struct SettingAsideTests {
         }
     }
 
+    @Test("P11: while messages wait for room, the core is told what participants wait for, and asks once in each round")
+    func rounds() async throws {
+        let maildir = try TestMaildir()
+        let group = Box<(any SharedStore)?>(nil)
+        let (rounds, questions) = (Box(0), Box(0))
+        let inbox = try await TestInbox(
+            role: .executor,
+            beforeReturning: { message in
+                if let store = group.value { _ = try? await Inbox(store).store(message) }
+            },
+            through: { store in
+                group.update { $0 = store }
+                return InterposedStore(
+                    store,
+                    afterList: { prefix, _ in
+                        if prefix == Expectation.path { questions.update { $0 += 1 } }
+                        if prefix.path.hasPrefix(Inbox.path) { rounds.update { $0 += 1 } }
+                    })
+            })
+        for number in 1_000..<1_040 { try maildir.deliver(id: "\(number)") }
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("so many are taken") { inbox.callIDs.count == MailRoom.unawaitedCount }
+            // By then all others have been read, and wait.
+            let first = rounds.value + 2
+            try await eventually("the next round has begun") { rounds.value > first }
+            let (begin, before) = (rounds.value, questions.value)
+            try await eventually("more rounds have begun") { rounds.value >= begin + 4 }
+            #expect(questions.value - before <= rounds.value - begin + 1)
+        }
+    }
+
     @Test("P11: of a folder that waits for room, a message is taken that is waited for before the rest is read")
     func awaitedMeanwhile() async throws {
         let maildir = try TestMaildir()
