@@ -17,7 +17,7 @@ extension FileHarness {
         let peer = ConformancePeer(
             arm: { place throws(SharedCoreError) in
                 #if FAIL_POINTS
-                    FailPoint.arm(place)
+                    FailPoint.armOnly(place)
                 #else
                     throw SharedCoreError(.unsupported, "Fail points exist in debug builds only.", at: place)
                 #endif

@@ -181,7 +181,8 @@
 
     extension ZMQHarness {
         /// Opens what an address names that begins with `zmq`: an endpoint, perhaps the client's secret and the hub's
-        /// public key, perhaps the milliseconds for which the opening waits.
+        /// public key, perhaps the path of a program that starts a hub where none is, perhaps the milliseconds for which the
+        /// opening waits.
         static func open(
             _ words: ArraySlice<String>, as description: SessionDescription
         ) async throws(SharedCoreError) -> any SharedGroup {
@@ -193,6 +194,10 @@
             }
             guard let first = words.first else {
                 throw SharedCoreError(.invalidArgument, "The address names no endpoint.", at: "address")
+            }
+            if let path = words.last, path.hasPrefix("/") {
+                options.launcher = HubLauncher(program: path, arguments: [])
+                words.removeLast()
             }
             if words.count == 3 {
                 options.keys = try CurveClientKeys(own: CurveKeyPair(secretKey: words[1]), hub: words[2])

@@ -90,6 +90,15 @@ extension Attempt {
         return child
     }
 
+    /// Whether a host of the group listens at its socket for pushes, which lies in a directory of the group's own below
+    /// the runtime directory.
+    var hasPushSocket: Bool {
+        let runtime = directory + "/sharedcore"
+        return TemporaryDirectory.names(in: runtime).contains {
+            TemporaryDirectory.names(in: "\(runtime)/\($0)").contains("push")
+        }
+    }
+
     /// Starts a writer that stands still inside its commit, with the journal's lock.
     func frozenWriter() async throws -> ChildProcess {
         let trace = newPath("trace")

@@ -30,6 +30,7 @@ final class Attempt: Sendable {
     private let program: String
     private let counter = Atomic(0)
     private let faults = Atomic(0)
+    private let missed = Atomic(false)
 
     init(program: String, directory: String, seed: UInt64) throws {
         self.program = program
@@ -46,9 +47,16 @@ final class Attempt: Sendable {
     var group: String { groups + "/default" }
     /// How many faults were injected.
     var faultCount: Int { faults.load(ordering: .relaxed) }
+    /// Whether the fault that was to be tried did not come.
+    var isMissed: Bool { missed.load(ordering: .relaxed) }
 
     func countFaults(_ count: Int = 1) {
         faults.add(count, ordering: .relaxed)
+    }
+
+    /// Says that the fault that was to be tried did not come.
+    func noteMissed() {
+        missed.store(true, ordering: .relaxed)
     }
 
     // MARK: - Running the program

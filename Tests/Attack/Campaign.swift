@@ -13,6 +13,8 @@ func say(_ line: String) {
 struct Campaign {
     private enum Outcome: Sendable {
         case held
+        /// Everything held, but no fault struck: the program did not come to the call this time.
+        case notStruck
         case failed
         /// It cannot run on this machine.
         case impossible(String)
@@ -25,13 +27,14 @@ struct Campaign {
         let outcome: Outcome
 
         var isFailed: Bool { if case .failed = outcome { true } else { false } }
+        var isNotStruck: Bool { if case .notStruck = outcome { true } else { false } }
         var limitation: String? { if case .impossible(let reason) = outcome { reason } else { nil } }
     }
 
     let options: Options
     private let directory: String
     private let end: ContinuousClock.Instant
-    private let wish: Scenario.Wish
+    private let seed: UInt64
 
     init(options: Options) throws {
         self.options = options
@@ -46,14 +49,19 @@ struct Campaign {
             case true?: (30, 150)
             }
         end = .now + .seconds(isUnlimited ? 24 * 3600 : options.form == .brief ? short : long)
-        wish = Scenario.Wish(
-            form: options.form, seed: options.seed ?? UInt64.random(in: 1...UInt64(UInt32.max)),
-            isSingle: options.seed != nil)
+        seed = options.seed ?? UInt64.random(in: 1...UInt64(UInt32.max))
+    }
+
+    private func wish(for name: String) -> Scenario.Wish {
+        Scenario.Wish(form: options.form, seed: seed, isSingle: options.seed != nil) { [options] item in
+            options.selects(Self.name(of: item, in: name))
+                && options.usesFailPoints.map { $0 == item.needsFailPoints } ?? true
+        }
     }
 
     /// - Returns: The exit status: 0 when everything held, and everything ran that has to.
     func run() async throws -> Int32 {
-        say("program \(options.program), seed \(wish.seed)")
+        say("program \(options.program), seed \(seed)")
         let scenarios = Scenario.all.filter { options.selects($0.name) }
         var isFailed = false
         if let reason = try await tracingLimitation() {
@@ -72,7 +80,7 @@ struct Campaign {
 
     /// Why the system lets strace trace no process, which most of the faults need; nil when it does.
     private func tracingLimitation() async throws -> String? {
-        let look = try attempt("look", seed: wish.seed)
+        let look = try attempt("look", seed: seed)
         defer { TemporaryDirectory.remove(look.directory) }
         do {
             try await look.tool("strace", "-o", "/dev/null", "true")
@@ -95,15 +103,13 @@ struct Campaign {
     /// - Returns: Whether anything has failed.
     private func run(_ scenario: Scenario, until deadline: ContinuousClock.Instant) async throws -> Bool {
         let start = ContinuousClock.now
-        let look = try attempt("\(scenario.name).look", seed: wish.seed)
+        let wish = wish(for: scenario.name)
+        let look = try attempt("\(scenario.name).look", seed: seed)
         defer { TemporaryDirectory.remove(look.directory) }
         var cases: [Scenario.Case]
         let possible: [Scenario.Case]
         do {
-            possible = try await scenario.cases(wish, look).filter { item in
-                options.selects(Self.name(scenario, item))
-                    && options.usesFailPoints.map { $0 == item.needsFailPoints } ?? true
-            }
+            possible = try await scenario.cases(wish, look).filter(wish.selects)
             cases = possible
             if wish.isBrief, let count = scenario.sampleCount { cases = Array(cases.prefix(count)) }
         } catch let limitation as HarnessLimitation {
@@ -119,19 +125,27 @@ struct Campaign {
         let results = await results(of: cases, in: scenario, until: deadline)
         let failureCount = results.count(where: \.isFailed)
         let limited = results.filter { $0.limitation != nil }
-        let word = failureCount > 0 ? "FAILED  " : limited.count == cases.count ? "not run " : "passed  "
+        let missedCount = results.count(where: \.isNotStruck)
+        // A call that depends on the time may not come. Where none came, nothing was tried.
+        let isUntried = missedCount > 0 && missedCount + limited.count == results.count
+        let hasFailed = failureCount > 0 || isUntried
+        let word = hasFailed ? "FAILED  " : limited.count == cases.count ? "not run " : "passed  "
         let kinds = Dictionary(grouping: possible, by: \.kind).mapValues(\.count).sorted { $0.key > $1.key }
-        let counts = kinds.map { kind, count in
-            "\(results.count { $0.item.kind == kind && $0.limitation == nil }) of \(count) \(kind)"
-        }
+        let tried = results.filter { $0.limitation == nil && !$0.isNotStruck }
+        let counts = kinds.map { kind, count in "\(tried.count { $0.item.kind == kind }) of \(count) \(kind)" }
         var line = "\(word) \(scenario.name): \(counts.joined(separator: " and "))"
         line += ", \(results.reduce(0) { $0 + $1.faultCount }) faults, \(failureCount) failed"
-        line += ", seed \(wish.seed), \(start.duration(to: .now).components.seconds) s"
+        if missedCount > 0 { line += ", no fault struck in \(missedCount) more" }
+        line += ", seed \(seed), \(start.duration(to: .now).components.seconds) s"
         if cases.count > results.count { line += "; out of time" }
         say(line)
-        var isFailed = failureCount > 0
+        for result in results where result.isNotStruck {
+            say("         no fault struck in \(Self.name(of: result.item, in: scenario.name))")
+        }
+        var isFailed = hasFailed
         for result in limited {
-            if let reason = result.limitation { isFailed = miss(Self.name(scenario, result.item), reason) || isFailed }
+            guard let reason = result.limitation else { continue }
+            isFailed = miss(Self.name(of: result.item, in: scenario.name), reason) || isFailed
         }
         return isFailed
     }
@@ -159,13 +173,14 @@ struct Campaign {
     }
 
     private func result(of item: Scenario.Case, in scenario: Scenario) async -> Result {
-        let name = Self.name(scenario, item)
+        let name = Self.name(of: item, in: scenario.name)
         do {
             let attempt = try attempt("\(name).\(item.seed)", seed: item.seed)
             do {
                 try await item.run(attempt)
                 TemporaryDirectory.remove(attempt.directory)
-                return Result(item: item, faultCount: attempt.faultCount, outcome: .held)
+                return Result(
+                    item: item, faultCount: attempt.faultCount, outcome: attempt.isMissed ? .notStruck : .held)
             } catch let limitation as HarnessLimitation {
                 TemporaryDirectory.remove(attempt.directory)
                 return Result(item: item, faultCount: 0, outcome: .impossible(limitation.reason))
@@ -190,7 +205,7 @@ struct Campaign {
         return try Attempt(program: options.program, directory: place, seed: seed)
     }
 
-    private static func name(_ scenario: Scenario, _ item: Scenario.Case) -> String {
-        item.name.isEmpty ? scenario.name : scenario.name + "." + item.name
+    private static func name(of item: Scenario.Case, in scenario: String) -> String {
+        item.name.isEmpty ? scenario : scenario + "." + item.name
     }
 }

@@ -1,5 +1,6 @@
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import TestSupport
 
 /// A fault in a system call of the program: an error that the kernel could give, or a kill, which strace injects. A
@@ -83,11 +84,15 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
         for faults: [Fault], output: String, in directories: [String] = [], beside failPoint: String? = nil
     ) -> [String] {
         let paths = faults.contains(where: \.isNamed) ? directories.flatMap(SystemCalls.paths) : []
-        let places = [failPoint].compactMap(\.self) + faults.compactMap { $0.failPoint(in: directories.first ?? "") }
+        let own = faults.compactMap { $0.failPoint(in: directories.first ?? "") }
+        let marks = own.flatMap(Self.marks)
         let injections = Dictionary(grouping: faults, by: \.call).values.compactMap(injection)
-        return SystemCalls.arguments(output: output, calls: Set(faults.map(\.call)).sorted())
-            + paths.flatMap { ["-P", $0] } + injections.flatMap { ["-e", $0] }
-            + environment(of: places)
+        let calls = Set(faults.map(\.call) + (marks.isEmpty ? [] : SystemCalls.marking)).sorted()
+        // Where some paths are named, strace sees no call on others.
+        let named = paths.isEmpty ? [] : paths + marks
+        return SystemCalls.arguments(output: output, calls: calls)
+            + named.flatMap { ["-P", $0] } + injections.flatMap { ["-e", $0] }
+            + environment(of: [failPoint].compactMap(\.self) + own)
     }
 
     /// The arguments of strace that make fail points active in what it runs.
@@ -135,14 +140,18 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// How many of them were injected, by what strace has written.
-    static func injectedCount(of faults: [Fault], trace path: String) -> Int {
-        let failPointCount = faults.count { fault in
-            guard fault.kind.needsFailPoints, let occurrence = fault.occurrence else { return false }
-            // The call that a fail point makes fail is not made.
-            return SystemCalls.callCount(of: fault.call, trace: path) >= occurrence - 1
-        }
-        return SystemCalls.injectedCount(trace: path) + failPointCount
+    /// The marks that the strikes of fail points leave in a trace.
+    private static func marks(of failPoints: String) -> [String] {
+        failPoints.split(separator: ",").compactMap { $0.split(separator: ":").first }
+            .map { FailPoint.mark(ofStrike: String($0)) }
+    }
+
+    /// How many of them have struck, by what strace has written.
+    ///
+    /// - Parameter directories: As for the arguments of strace.
+    static func struckCount(of faults: [Fault], trace path: String, in directories: [String]) -> Int {
+        let marks = faults.compactMap { $0.failPoint(in: directories.first ?? "") }.flatMap(Self.marks)
+        return SystemCalls.injectedCount(of: faults, trace: path) + SystemCalls.markCount(of: marks, trace: path)
     }
 
     /// The errors that each single call is failed with: that of a broken device, and that of a full one where a call
@@ -287,17 +296,23 @@ struct SystemCalls: Sendable {
         ["-f", "-y", "-qq", "-o", output, "-e", "trace=" + calls.map { "?" + $0 }.joined(separator: ",")]
     }
 
-    /// How many faults were injected, by what strace has written. A call at which the
-    /// process was killed has no result.
-    fileprivate static func injectedCount(trace path: String) -> Int {
-        lines(ofFile: path).count {
-            $0.contains("(INJECTED)") || $0.contains("(DELAYED)") || $0.hasSuffix("= ?") || $0.contains("--- SIGSTOP {")
+    /// Those by which a strike of a fail point shows in a trace. Machines differ in which of them there is.
+    static let marking = ["access", "faccessat"]
+
+    /// How many faults strace has injected. A call at which the process was killed has no result, like those in which its
+    /// other threads were, and those in which a thread is at the end of a process.
+    fileprivate static func injectedCount(of faults: [Fault], trace path: String) -> Int {
+        let killed = Set(faults.filter { $0.kind == .kill }.map(\.call))
+        return lines(ofFile: path).count { line in
+            line.contains("(INJECTED)") || line.contains("(DELAYED)") || line.contains("--- SIGSTOP {")
+                || line.hasSuffix("= ?")
+                    && killed.contains { line.contains(" \($0)(") || line.contains(" \($0) resumed>") }
         }
     }
 
-    /// How many calls of a kind there were.
-    fileprivate static func callCount(of call: String, trace path: String) -> Int {
-        lines(ofFile: path).count { !$0.contains("resumed>") && $0.contains(" \(call)(") }
+    /// How often fail points have struck, by the marks of their strikes.
+    fileprivate static func markCount(of marks: [String], trace path: String) -> Int {
+        lines(ofFile: path).count { line in marks.contains { line.contains("\"\($0)\"") } }
     }
 
     /// The processes that stood still, by a thread of each.

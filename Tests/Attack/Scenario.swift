@@ -33,6 +33,8 @@ struct Scenario: Sendable {
         let seed: UInt64
         /// Whether that seed alone is to be run.
         let isSingle: Bool
+        /// Whether a case of the scenario is among those that were asked for.
+        let selects: @Sendable (Case) -> Bool
 
         /// Whether this is the short form.
         var isBrief: Bool { form == .brief }

@@ -86,7 +86,7 @@ struct ChildProcessTests {
 
     @Test("One that is not there is said to be so, also where SIGCHLD is ignored")
     func absent() async throws {
-        let peer = try await peer(through: ["sh", "-c", "trap '' CHLD; exec \"$0\""])
+        let peer = try await peer(through: ["env", "--ignore-signal=CHLD"])
         try peer.send("absent")
         let answer = try await peer.answer()
         #expect(answer.contains("execve") && answer.contains("No such file"), "\(answer)")
@@ -162,8 +162,8 @@ struct ChildProcessTests {
     func stoppedBeforeItsProgram() async throws {
         // A name of its own, so that no other test's program is meant.
         let path = "/bin/../bin/./sleep"
-        FailPoint.arm("start.beforeExec/\(path):fail")
-        defer { FailPoint.arm("") }
+        let armed = FailPoint.arm("start.beforeExec/\(path):fail")
+        defer { armed.disarm() }
         let child = try ChildProcess(path, ["1000"], ownSession: true)
         try await eventually("it has stopped") { child.isStopped }
         #expect(!child.hasEnded)

@@ -21,14 +21,15 @@ struct ExpiryTests {
 
         // The system refuses what is written to this journal, and to no other.
         let refused = "pwrite\(path)/journal-1"
-        FailPoint.arm("\(refused):fail*")
+        let armed = FailPoint.arm("\(refused):fail*")
+        defer { armed.disarm() }
         clock.advance(by: .seconds(10))
         let next = clock.now().advanced(by: .milliseconds(250))
         try await eventually("the next try waits") { clock.nextWake == next }
         #expect(FailPoint.strikeCount(of: refused) > 0)
         let standing = group.local.position.offset
 
-        FailPoint.arm("")
+        armed.disarm()
         clock.advance(by: .milliseconds(250))
         try await eventually("it is recorded") { group.local.position.offset > standing }
         #expect(try await group.get("brief") == nil)

@@ -116,6 +116,18 @@ struct ScrubTests {
         #expect(error?.message.contains("journal-\(numbers[0]) is missing") == true, "\(String(describing: error))")
     }
 
+    @Test(
+        "S11: where the disk cannot be read past the cache, the records are read and the result says so",
+        arguments: ["", "openat(O_DIRECT)", "pread"])
+    func throughCache(refused: String) async throws {
+        try await group().close()
+        // A file system that has no such reads refuses to open for them, and one of larger blocks refuses the read.
+        let armed = FailPoint.arm(refused.isEmpty ? "" : "\(refused)\(path)/journal-:fail=22")
+        defer { armed.disarm() }
+        let scrub = try GroupScrub(of: path)
+        #expect(scrub.byteCount > 18_000 && scrub.isPastCache == refused.isEmpty)
+    }
+
     @Test("S11: while others write and compact, nothing is missed")
     func whileOthersWrite() async throws {
         let writer = try await PeerProcess.joining(path)

@@ -27,15 +27,15 @@
                         return error.code
                     }
                 }
-                FailPoint.arm("fdatasync/\(stage.files)/journal-:fail*")
-                defer { FailPoint.arm("none:fail") }
+                let armed = FailPoint.arm("fdatasync/\(stage.files)/journal-:fail*")
+                defer { armed.disarm() }
                 #expect(await put("first") == .outcomeUnknown)
                 // The guard fails by what the disk has not confirmed: to say so would be to say that it is stored.
                 let second = await put("second")
                 #expect(second == .unavailable || second == .outcomeUnknown)
                 let revision = try #require(try await client.get("key")).revision
                 await #expect(throws: SharedCoreError.self) { try await client.waitUntilDurable(through: revision) }
-                FailPoint.arm("none:fail")
+                armed.disarm()
                 try await eventually("the group is written anew") { await put("third") == .guardFailed }
                 try await client.waitUntilDurable(through: revision)
                 #expect(try await client.text("key") == "first")

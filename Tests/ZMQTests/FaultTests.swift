@@ -22,8 +22,8 @@ extension ZMQTests {
 
         @Test("a state that cannot be read ends the join, and the session", arguments: [true, false])
         func damagedState(isProtected: Bool) async throws {
-            if !isProtected { FailPoint.arm("link.giveUp:fail") }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(isProtected ? "" : "link.giveUp:fail")
+            defer { armed.disarm() }
             let link = try HubLink(
                 to: stage.endpoint, group: "group", as: SessionDescription(),
                 options: ZMQGroupOptions(openTimeout: TestTimeout.usual))
@@ -46,8 +46,8 @@ extension ZMQTests {
             let (question, _) = try await hub.nextCatchUp()
             hub.answer(question, .snapshot(hub.revision), records: try hub.state())
             let client = try await withTimeout(TestTimeout.usual, "the join ends") { try await opening.value }
-            if !isProtected { FailPoint.arm("link.giveUp:fail") }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(isProtected ? "" : "link.giveUp:fail")
+            defer { armed.disarm() }
             let reading = Task { try await client.get("k") }
             _ = try await hub.next()
             var news = News(after: hub.revision)
@@ -111,8 +111,8 @@ extension ZMQTests {
             let client = try await stage.client(at: endpoint)
             try await client.put("mine", [1], lifetime: .session)
             await first.stop()
-            FailPoint.arm("link.connect:fail*2")
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm("link.connect:fail*2")
+            defer { armed.disarm() }
             let second = try await stage.hub(at: [endpoint])
             #expect(try await client.get("mine")?.value == [1])
             #expect(!FailPoint.isActive("link.connect"))

@@ -22,8 +22,8 @@ extension ZMQTests {
         func ownNews() async throws {
             let stage = try HubStage()
             // Nobody looks by itself.
-            FailPoint.arm("look.idle:fail")
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm("look.idle:fail")
+            defer { armed.disarm() }
             let hub = try await stage.hub()
             let client = try await stage.client()
             let other = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
@@ -48,8 +48,8 @@ extension ZMQTests {
         func clientsEnd() async throws {
             let stage = try HubStage()
             // Nobody looks by itself.
-            FailPoint.arm("look.idle:fail")
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm("look.idle:fail")
+            defer { armed.disarm() }
             let hub = try await stage.hub()
             var options = FileGroupOptions(historyByteCount: 1 << 20)
             options.effectByteCount = 4 << 20
@@ -80,8 +80,8 @@ extension ZMQTests {
         func takesOver() async throws {
             let stage = try HubStage()
             // Nobody looks by itself.
-            FailPoint.arm("look.idle:fail")
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm("look.idle:fail")
+            defer { armed.disarm() }
             let former = try await stage.hubProcess()
             let client = try await stage.peer()
             try await client.tell("hold held here")
@@ -119,8 +119,8 @@ extension ZMQTests {
         @Test("what a process records that was the hub is heard by the next hub")
         func afterTheStop() async throws {
             let stage = try HubStage()
-            FailPoint.arm("look.idle:fail")
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm("look.idle:fail")
+            defer { armed.disarm() }
             let former = try await stage.hub()
             // Shares with the hub what this process has of the group.
             var options = FileGroupOptions(historyByteCount: 1 << 20)
@@ -149,8 +149,8 @@ extension ZMQTests {
             let hub = try await stage.hub()
             let client = try await stage.client()
             // Nobody looks by itself.
-            FailPoint.arm("look.idle:fail")
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm("look.idle:fail")
+            defer { armed.disarm() }
             // The first is long, so that the time of the second is news.
             try await client.put("long", [1], lifetime: .expiring(after: .seconds(3600)))
             try await client.put("short", [1], lifetime: .expiring(after: .milliseconds(300)))

@@ -51,6 +51,28 @@ extension ZMQTests {
             await group.close()
         }
 
+        @Test(
+            "Where a process ignores SIGCHLD, its hub is started, or the reason is told why it is not",
+            arguments: ["", "echo 'sharedcore: the disk is on fire' >&2; exit 69", "exit 69"])
+        func ignoredChildren(script: String) async throws {
+            let launcher = try launcher(script)
+            let peer = try Peer(
+                PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")),
+                through: ["env", "--ignore-signal=CHLD"])
+            _ = try await peer.answer()
+            try peer.send("open zmq \(stage.endpoint) \(launcher.program)")
+            try await eventually("the program has begun") { starts > 0 }
+            let hub = script.isEmpty ? try await stage.hub() : nil
+            try letGo()
+            let answer = try await peer.answer()
+            switch script {
+            case "": #expect(answer.hasPrefix("ok"), "\(answer)")
+            case "exit 69": #expect(answer.contains("its program ended, and no hub answers."), "\(answer)")
+            default: #expect(answer.contains("The hub could not be started: the disk is on fire"), "\(answer)")
+            }
+            await hub?.stop()
+        }
+
         /// How many have begun to wait.
         private final class Begun: Sendable {
             let count = Atomic(0)

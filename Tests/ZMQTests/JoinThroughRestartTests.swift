@@ -20,9 +20,9 @@ extension ZMQTests {
             let options = HubOptions(group: "group", storage: .memory(MemorySpace()), endpoints: [endpoint])
             let first = try HubService(order: order, options: options)
             _ = try await first.start()
-            defer { FailPoint.arm("") }
             // Also those that it asks for when it says hello again.
-            FailPoint.arm("hub.state:fail*")
+            let silence = FailPoint.arm("hub.state:fail*")
+            defer { silence.disarm() }
             let link = try HubLink(
                 to: endpoint, group: "group", as: SessionDescription(),
                 options: ZMQGroupOptions(openTimeout: TestTimeout.usual))
@@ -30,7 +30,9 @@ extension ZMQTests {
             try await eventually("the state is asked for") { await link.hasAsked }
             await first.stop()
 
-            FailPoint.arm("hub.echo:fail")
+            silence.disarm()
+            let deafness = FailPoint.arm("hub.echo:fail")
+            defer { deafness.disarm() }
             let second = try HubService(order: order, options: options)
             _ = try await second.start()
             try await eventually("the next hub has seen the subscription") { !FailPoint.isActive("hub.echo") }

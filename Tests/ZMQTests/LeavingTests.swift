@@ -18,8 +18,8 @@ extension ZMQTests {
             "of two groups of a process, one closes after its hub was killed: the next hub ends that session alone",
             arguments: [true, false])
         func closedWithoutHub(isProtected: Bool) async throws {
-            if !isProtected { FailPoint.arm(Self.goingAtOnce) }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(isProtected ? "" : Self.goingAtOnce)
+            defer { armed.disarm() }
             let stage = try HubStage()
             let first = try await stage.hubProcess()
             let (leaving, staying) = (try await stage.client(), try await stage.client())
@@ -40,8 +40,8 @@ extension ZMQTests {
             "a hub that stands still while a client closes, and is killed, is followed by one that hears of it",
             arguments: [true, false])
         func closedBeforeFrozenHub(isProtected: Bool) async throws {
-            if !isProtected { FailPoint.arm(Self.goingAtOnce) }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(isProtected ? "" : Self.goingAtOnce)
+            defer { armed.disarm() }
             let stage = try HubStage()
             let first = try await stage.hubProcess()
             let (leaving, staying) = (try await stage.client(), try await stage.client())
@@ -84,8 +84,8 @@ extension ZMQTests {
         private func expectDone(
             _ isProtected: Bool, after end: (ZMQGroup, ScriptedHub, Task<Commit, any Error>) async throws -> Void
         ) async throws {
-            if !isProtected { FailPoint.arm("link.heldAtEnd:fail") }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(isProtected ? "" : "link.heldAtEnd:fail")
+            defer { armed.disarm() }
             let stage = try HubStage()
             let hub = try ScriptedHub(at: stage.endpoint)
             let opening = Task { try await stage.client() }
@@ -128,8 +128,8 @@ extension ZMQTests {
             "a join that was given up before its welcome leaves no session to a hub that answers late",
             arguments: [true, false])
         func givenUpBeforeWelcome(isProtected: Bool) async throws {
-            if !isProtected { FailPoint.arm(Self.goingAtOnce) }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(isProtected ? "" : Self.goingAtOnce)
+            defer { armed.disarm() }
             let stage = try HubStage()
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
             let service = try stage.service(order)

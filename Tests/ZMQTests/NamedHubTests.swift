@@ -52,14 +52,14 @@ extension ZMQTests {
         func withoutHearing() async throws {
             let first = try await stage.hub(at: [endpoint])
             let client = try await stage.client(at: endpoint) { $0.requestTimeout = .milliseconds(500) }
-            FailPoint.arm(Self.deafness)
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(Self.deafness)
+            defer { armed.disarm() }
             await first.stop()
             let second = try await stage.hub(at: [endpoint])
             try await expect(.unavailable, from: "a read of a hub that is not heard of") {
                 _ = try await client.get("count")
             }
-            FailPoint.arm("")
+            armed.disarm()
             await client.close()
             await second.stop()
         }
@@ -69,8 +69,8 @@ extension ZMQTests {
         @Test("L1: whoever closes while there is no hub is ended by the next one", arguments: [true, false])
         func closedWithoutHub(isProtected: Bool) async throws {
             // Each time: a link that an earlier test has let go may be closing still.
-            if !isProtected { FailPoint.arm("link.stayBehind:fail*") }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(isProtected ? "" : "link.stayBehind:fail*")
+            defer { armed.disarm() }
             let first = try await stage.hub(at: [endpoint])
             let (leaving, staying) = (try await stage.client(at: endpoint), try await stage.client(at: endpoint))
             await first.stop()
@@ -101,8 +101,8 @@ extension ZMQTests {
 
         @Test("without hearing of a hub that comes, a client that waits for one is told that there is none")
         func deaf() async throws {
-            FailPoint.arm(Self.deafness)
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(Self.deafness)
+            defer { armed.disarm() }
             let link = try HubLink(
                 to: endpoint, group: "group", as: SessionDescription(),
                 options: ZMQGroupOptions(openTimeout: .seconds(2)))

@@ -38,8 +38,8 @@ extension ZMQTests {
             let client = try await stage.client()
             let stream = try await subscription(at: stage.endpoint)
             order.hold()
-            if !burst.isBatched { FailPoint.arm("hub.batch:fail*\(2 * count)") }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(burst.isBatched ? "" : "hub.batch:fail*\(2 * count)")
+            defer { armed.disarm() }
             let value = [UInt8](repeating: 1, count: valueByteCount)
             let commits = (0..<count).map { number in
                 Task { try await client.put(Key("k/\(number)"), value).revision }

@@ -18,7 +18,8 @@ extension ZMQTests {
             let writer = try await stage.client()
             let listener = try await stage.client()
             let observation = try await listener.observe("news")
-            FailPoint.arm("hub.publish:fail")
+            let armed = FailPoint.arm("hub.publish:fail")
+            defer { armed.disarm() }
             let revision = try await writer.post("news", state: 7)
             let delivery = try await withTimeout(TestTimeout.usual, "the post arrives") { try await observation.next() }
             #expect(delivery?.revision == revision)
@@ -33,8 +34,9 @@ extension ZMQTests {
             let writer = try await stage.client()
             let listener = try await stage.client()
             let observation = try await listener.observe("news")
-            FailPoint.arm(
+            let armed = FailPoint.arm(
                 "hub.publish:fail," + [String](repeating: "hub.beacon:fail", count: 200).joined(separator: ","))
+            defer { armed.disarm() }
             let revision = try await writer.post("news", state: 7)
             let arrived = Box(false)
             let waiting = Task {
@@ -49,7 +51,6 @@ extension ZMQTests {
             try await listener.sync()
             let delivery = try await withTimeout(TestTimeout.usual, "the post is found") { try await waiting.value }
             #expect(delivery?.revision == revision)
-            FailPoint.arm("")
             await close([writer, listener], hub)
         }
 
@@ -60,7 +61,8 @@ extension ZMQTests {
             let writer = try await stage.client()
             let listener = try await stage.client()
             let watch = try await listener.watch(.all, from: .now)
-            FailPoint.arm((0..<10).map { "hub.publish:fail@\(1 + 7 * $0)" }.joined(separator: ","))
+            let armed = FailPoint.arm((0..<10).map { "hub.publish:fail@\(1 + 7 * $0)" }.joined(separator: ","))
+            defer { armed.disarm() }
             var written: [Revision] = []
             for number in 0..<200 as Range<UInt64> {
                 written.append(try await writer.put("k", Counted.bytes(number)).revision)
@@ -71,7 +73,6 @@ extension ZMQTests {
                 seen.append(try #require(event).revision)
             }
             #expect(seen == written)
-            FailPoint.arm("")
             await close([writer, listener], hub)
         }
 

@@ -38,8 +38,8 @@ extension ZMQTests {
             let starting = Task { try await main.start() }
             try await hub.serve(until: "its core runs") { await main.epoch != nil && core.isRunning.isRaised }
             try await hub.serve(until: "the start has returned") { await main.coreStarts == 1 }
-            if !isProtected { FailPoint.arm("link.faultCloses:fail") }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(isProtected ? "" : "link.faultCloses:fail")
+            defer { armed.disarm() }
             var news = News(after: hub.revision)
             news.effects = [[0xFF]]
             hub.publish(news)

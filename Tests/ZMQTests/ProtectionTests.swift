@@ -22,8 +22,8 @@ extension ZMQTests {
             // Each answer tells the writer what it did, so only the listener depends on the stream. Without protection
             // both of them pass over their gaps.
             let damage = isProtected ? "" : ",link.gap:fail,link.gap:fail"
-            FailPoint.arm("hub.publish:fail," + Self.silence + damage)
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm("hub.publish:fail," + Self.silence + damage)
+            defer { armed.disarm() }
             try await writer.post("first", state: 1)
             let revision = try await writer.post("second", state: 2)
             let arrived = Task { try await observation.next()?.revision }
@@ -45,8 +45,8 @@ extension ZMQTests {
         func armed(isProtected: Bool) async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()
-            FailPoint.arm("hub.echo:fail" + (isProtected ? "" : ",link.armed:fail"))
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm("hub.echo:fail" + (isProtected ? "" : ",link.armed:fail"))
+            defer { armed.disarm() }
             if isProtected {
                 try await expect(.unavailable, from: "joining without the stream's echo") {
                     _ = try await stage.client { $0.openTimeout = .milliseconds(500) }
@@ -62,8 +62,8 @@ extension ZMQTests {
             let stage = try HubStage()
             let hub = try await stage.hub()
             let client = try await stage.client()
-            if !isProtected { FailPoint.arm("hub.token:fail") }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(isProtected ? "" : "hub.token:fail")
+            defer { armed.disarm() }
             let thief = try Socket(.dealer, for: stage.endpoint.description)
             defer { thief.close() }
             try thief.connect()
@@ -110,8 +110,8 @@ extension ZMQTests {
                 return
             }
             victim = nil
-            if !isProtected { FailPoint.arm("hub.nonce:fail") }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(isProtected ? "" : "hub.nonce:fail")
+            defer { armed.disarm() }
             transaction.put("k", [2])
             let bytes = try Request(number: 1, body: .commit(transaction, known: .zero)).bytes()
             // As long as the library holds the former connection, it hears no other one of that name.
@@ -128,7 +128,7 @@ extension ZMQTests {
             #expect((answer?.body == .unknown) == isProtected, "\(String(describing: answer))")
             #expect(try await client.get("k")?.value == [isProtected ? 1 : 2])
             // The session goes on over a connection that proves itself, and its former nonce is worth nothing.
-            FailPoint.arm("")
+            armed.disarm()
             var again = hello
             again.resumed = welcome.session.id
             let second = try RawClient(at: stage.endpoint)

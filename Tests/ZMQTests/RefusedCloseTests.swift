@@ -33,8 +33,8 @@ extension ZMQTests {
                 to: stage.endpoint, group: "group", as: SessionDescription(),
                 options: ZMQGroupOptions(openTimeout: TestTimeout.usual))
             let session = try await link.join().0.session.id
-            FailPoint.arm(Self.fullDisk + (isProtected ? "" : ",\(protectionTakenOut):fail"))
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(Self.fullDisk + (isProtected ? "" : ",\(protectionTakenOut):fail"))
+            defer { armed.disarm() }
             await link.close()
             if isProtected {
                 try await eventually("the hub is asked again") { await link.hasComeBack }
@@ -44,7 +44,7 @@ extension ZMQTests {
             await first.stop()
             // Behind whatever the hub had still to do.
             #expect(await first.isStopped)
-            FailPoint.arm("")
+            armed.disarm()
             #expect(order.replica.read { $0.sessions[session] } != nil)
             let second = try await hub()
             if isProtected {
@@ -70,13 +70,13 @@ extension ZMQTests {
                 Issue.record("no welcome")
                 return
             }
-            FailPoint.arm(Self.fullDisk)
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(Self.fullDisk)
+            defer { armed.disarm() }
             #expect(try await refusal(of: .close, raw) == .storageFull)
             hello.resumed = welcome.session.id
             #expect(try await refusal(of: .hello(hello), raw) == .unavailable)
             #expect(order.replica.read { $0.sessions.count } == 1)
-            FailPoint.arm("")
+            armed.disarm()
             try await eventually("the end is recorded") {
                 let code = try await refusal(of: .hello(hello), raw)
                 let isRecorded = order.replica.read { $0.sessions.isEmpty }

@@ -29,14 +29,10 @@ extension ZMQTests {
             try await withTimeout(TestTimeout.usual, "the join ends") { try await joining.value }
         }
 
-        private func arm(_ name: String) {
-            FailPoint.arm("\(name):fail*")
-        }
-
         @Test("while the end of its session is being recorded, it asks again soon", arguments: [true, false])
         func asksAgainSoon(isProtected: Bool) async throws {
-            if !isProtected { arm("link.refusedPause") }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(isProtected ? "" : "link.refusedPause:fail*")
+            defer { armed.disarm() }
             let reading = Task { [link] in try await link.ask(.read) }
             let question = try await hub.next()
             hub.refusal = SharedCoreError(.unavailable, "Its end could not be recorded yet.", at: "hub")
@@ -57,8 +53,8 @@ extension ZMQTests {
             "one that is there to close and is not let in ends, and does not ask for ever",
             arguments: [SharedCoreError.Code.forbidden, .incompatible], [true, false])
         func endsWhenForbidden(code: SharedCoreError.Code, isProtected: Bool) async throws {
-            if !isProtected { arm("link.refusedLeaving") }
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm(isProtected ? "" : "link.refusedLeaving:fail*")
+            defer { armed.disarm() }
             let closing = Task { [link] in await link.close() }
             let question = try await hub.nextClose()
             hub.refusal = SharedCoreError(code, "Not here.", at: "hub")

@@ -93,8 +93,8 @@ extension ZMQTests {
             let stage = try HubStage()
             let hub = try await stage.hub()
             let client = try await stage.client()
-            FailPoint.arm("hub.echo:fail")
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm("hub.echo:fail")
+            defer { armed.disarm() }
             try await expect(.unavailable, from: "joining without the stream's echo") {
                 _ = try await stage.client { $0.openTimeout = .milliseconds(500) }
             }
@@ -207,8 +207,8 @@ extension ZMQTests {
             let client = try await stage.client()
             let peer = try await stage.peer(at: hub.endpoints[0])
             try await peer.tell("hold mine here")
-            FailPoint.arm("hub.ending:fail,hub.ending:fail")
-            defer { FailPoint.arm("") }
+            let armed = FailPoint.arm("hub.ending:fail,hub.ending:fail")
+            defer { armed.disarm() }
             await peer.killNow()
             try await eventually("the session is ended at last") {
                 try await client.get("mine", consistency: .causal) == nil

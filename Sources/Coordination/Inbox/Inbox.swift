@@ -42,8 +42,10 @@ public struct Inbox: Sendable {
         try await find(callID, consistency: consistency).state
     }
 
-    /// What there is for a call-id, which session stored what was received, nil where that is not known any more, and at which
-    /// revision.
+    /// Returns what there is for a call-id, and which session stored that at which revision: the message, or the mark of one
+    /// that has nothing to show.
+    ///
+    /// - Returns: Where the message is not there, as yet or since it was acknowledged, the author is nil and the revision zero.
     package func find(
         _ callID: CallID, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> (state: InboxState, author: SessionID?, revision: Revision) {

@@ -9,8 +9,6 @@ struct CollectionPace: Sendable {
     let unwatched = Duration.milliseconds(250)
     /// While messages wait because the group has much content.
     let held = Duration.milliseconds(250)
-    /// How soon, meanwhile, is taken what a participant begins to wait for.
-    let awaited = Duration.milliseconds(25)
 
     init(role: SessionRole) {
         idle = role == .executor ? .milliseconds(250) : .seconds(10)

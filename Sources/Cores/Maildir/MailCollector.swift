@@ -119,10 +119,20 @@ struct MailCollector {
     private func waitForAwaited() async {
         let items = Set(held.values)
         let end = clock.now().advanced(by: pace.held)
-        while !Task.isCancelled, clock.now() < end {
-            try? await clock.sleep(until: clock.now().advanced(by: pace.awaited))
-            if let awaited = try? await awaitedItems(), !awaited.isDisjoint(with: items) { return }
+        if let watch = try? await context.store.watch(Expectation.path) {
+            let timer = Task { [clock] in
+                try? await clock.sleep(until: end)
+                watch.cancel()
+            }
+            defer { timer.cancel() }
+            while let event = try? await watch.next() {
+                if event.puts.contains(where: { Expectation.place(of: $0).map { items.contains($0.item) } ?? false }) {
+                    return
+                }
+            }
         }
+        // Also where the store cannot be watched now.
+        try? await clock.sleep(until: end)
     }
 
     /// One round over the folder.
@@ -279,7 +289,8 @@ struct MailCollector {
         unawaitedLeft > 0 && lastBeyondRoom.map { $0.advanced(by: MailRoom.pace) <= clock.now() } ?? true
     }
 
-    /// How many messages may be taken now that no participant waits for. A Main shows its own.
+    /// How many messages may be taken now that no participant waits for: those that are awaited and not acknowledged yet count
+    /// as well. A Main shows its own.
     private func unawaitedRoom() async throws(SharedCoreError) -> Int {
         guard context.role == .executor else { return .max }
         return try await MailRoom.unawaitedCount - Inbox(context.store).unacknowledged().count
@@ -430,6 +441,16 @@ struct MailCollector {
     private mutating func report(_ others: [FileName], in maildir: Maildir) async {
         for name in others where reportedOthers.count < 100 && reportedOthers.insert(name).inserted {
             await context.report("\(maildir.location(of: name)) is not a file. It was passed over.")
+        }
+    }
+}
+
+extension WatchEvent {
+    /// The keys of what stands, or was put.
+    fileprivate var puts: [Key] {
+        switch self {
+        case .snapshot(let snapshot), .lagged(let snapshot): snapshot.entries.map(\.key)
+        case .changes(let set): set.changes.filter { $0.kind == .put }.map(\.key)
         }
     }
 }

@@ -11,8 +11,9 @@ package enum MailRoom {
     /// The time between two of those. So a group that is large for another reason still gets its mail.
     package static let pace = Duration.seconds(1)
 
-    /// How many messages that no participant waits for a core of an Executor has in the inbox at most. It keeps them for a
-    /// limited time (`inbox.lifetime`), in which Executors get to so many also when each takes all of its budget.
+    /// From how many messages on, awaited or not, that are in the inbox and not acknowledged a core of an Executor takes none
+    /// that no participant waits for. The inbox keeps a message for a limited time (`inbox.lifetime`), in which Executors get to
+    /// so many also when each takes all of its budget.
     package static let unawaitedCount = 32
 
     /// Measured: what an entry takes beside its key and its value.

@@ -48,10 +48,12 @@ struct CheckCommand: HostCommand {
         let scrub = try await context.onFiles { () throws(SharedCoreError) in try GroupScrub(of: directory) }
         try await context.output.emit(
             text:
-                "files: \(scrub.byteCount.counting("byte")) in \(scrub.journalCount.counting("journal")), all as written",
+                "files: \(scrub.byteCount.counting("byte")) in \(scrub.journalCount.counting("journal")), all as written"
+                + (scrub.isPastCache
+                    ? "" : " in the system's cache: the file system does not let the disk be read past it"),
             json: [
                 "event": "files", "journals": .integer(Int64(scrub.journalCount)),
-                "bytes": .integer(Int64(scrub.byteCount)),
+                "bytes": .integer(Int64(scrub.byteCount)), "fromDisk": .flag(scrub.isPastCache),
             ])
     }
 

@@ -89,7 +89,7 @@
             // has no lock yet that names it.
             let status = try hub.waitForEnd(handle, until: deadline)
             let sentence =
-                status.map { "the hub ended with status \($0)" }
+                status.map { $0 == StartedProgram.unknownStatus ? "the hub ended" : "the hub ended with status \($0)" }
                 ?? "the hub (pid \(hub.pid)) did not listen within \(patience.components.seconds) s and was killed"
             return .failed(
                 CommandFailure(

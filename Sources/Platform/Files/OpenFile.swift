@@ -94,7 +94,7 @@ package final class OpenFile: Sendable {
         _ name: String, in directory: Directory, _ access: Access
     ) throws(SystemCallError) {
         let path = directory.path + "/" + name
-        try self.init(regular: path, "openat") {
+        try self.init(regular: path, access == .readPastCache ? "openat(O_DIRECT)" : "openat") {
             openat(directory.descriptor, name, access.flags | Self.closing | O_NOFOLLOW | O_NONBLOCK, 0o600)
         }
         if access == .create || access == .createNew { trace { .created(name: name, file: $0) } }

@@ -22,6 +22,12 @@ internal import Synchronization
 /// A system call is made to fail in `Platform`, under its own name, wherever the product makes it. A place with a name of its
 /// own stands only where no failing call leads: between two steps, or where a protection is switched off.
 package enum FailPoint {
+    /// Returns the path that each strike of a place looks for, so that a trace of the process's system calls shows the strike.
+    /// There is no such file.
+    ///
+    /// - Parameter name: The name that the place was armed with.
+    package static func mark(ofStrike name: String) -> String { "struck fail point: " + name }
+
     #if FAIL_POINTS
         private enum Action {
             case stop, kill
@@ -37,8 +43,11 @@ package enum FailPoint {
             var remaining: Int
             /// How often it acts from then on.
             var count: Int
+            /// Which call has armed it, from 1; 0 for the environment.
+            let arming: Int
 
-            init?(_ text: String) {
+            init?(_ text: String, arming: Int) {
+                self.arming = arming
                 let counted = text.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)
                 count = counted.count == 2 ? Int(counted[1]) ?? .max : 1
                 let parts = counted[0].split(separator: "@", maxSplits: 1).map(String.init)
@@ -58,19 +67,43 @@ package enum FailPoint {
         }
 
         private static let settings = Mutex(
-            getenv("SHAREDCORE_FAIL_POINT").map { settings(from: String(cString: $0)) } ?? [])
+            getenv("SHAREDCORE_FAIL_POINT").map { settings(from: String(cString: $0), arming: 0) } ?? [])
+        private static let armings = Atomic(0)
         private static let strikes = Mutex<[String: Int]>([:])
         /// Passing a place costs no more than this when none is active.
         private static let isArmed = Atomic(getenv("SHAREDCORE_FAIL_POINT") != nil)
 
-        private static func settings(from text: String) -> [Setting] {
-            text.split(separator: ",").compactMap { Setting(String($0)) }
+        private static func settings(from text: String, arming: Int) -> [Setting] {
+            text.split(separator: ",").compactMap { Setting(String($0), arming: arming) }
         }
 
-        /// Makes other places the active ones.
-        package static func arm(_ text: String) {
-            settings.withLock { $0 = settings(from: text) }
+        /// The places that one call of ``FailPoint/arm(_:)`` has made active.
+        package struct Arming: Sendable {
+            fileprivate let number: Int
+
+            /// Makes those inactive again that have not acted as often as they were to. Has no effect a second time.
+            package func disarm() {
+                settings.withLock { $0.removeAll { $0.arming == number } }
+            }
+        }
+
+        /// Makes places active beside those that are: suites of one process arm theirs at the same time.
+        ///
+        /// ```swift
+        /// let armed = FailPoint.arm("hub.echo:fail")
+        /// defer { armed.disarm() }
+        /// ```
+        package static func arm(_ text: String) -> Arming {
+            let number = armings.add(1, ordering: .relaxed).newValue
+            settings.withLock { $0 += settings(from: text, arming: number) }
             isArmed.store(true, ordering: .releasing)
+            return Arming(number: number)
+        }
+
+        /// Makes places the only active ones, for a process that is told so and has one such task.
+        package static func armOnly(_ text: String) {
+            settings.withLock { $0 = [] }
+            _ = arm(text)
         }
 
         /// How often a place has acted in this process, by the name that it was armed with.
@@ -114,6 +147,7 @@ package enum FailPoint {
                 guard settings[index].remaining < 0 else { return nil }
                 settings[index].count -= 1
                 strikes.withLock { $0[settings[index].name, default: 0] += 1 }
+                _ = access(mark(ofStrike: settings[index].name), F_OK)
                 return settings[index].count > 0 ? settings[index].action : settings.remove(at: index).action
             }
             switch action {

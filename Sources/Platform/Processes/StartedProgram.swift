@@ -147,16 +147,27 @@ package struct StartedProgram: Sendable {
     /// Waits for its end, once, and kills it at a deadline. Blocks until then.
     ///
     /// - Parameter handle: That of its process.
-    /// - Returns: As ``waitForEnd()``; nil when it was killed because it had not ended.
+    /// - Returns: As ``waitForEnd()``; nil when it was killed because it had not ended; ``unknownStatus`` where this process
+    ///   ignores SIGCHLD.
     /// - Throws: Also when it may not be killed.
     package func waitForEnd(
         _ handle: ProcessHandle, until deadline: ContinuousClock.Instant
     ) throws(SystemCallError) -> Int32? {
         let isInTime = Poll.wait(for: [handle.descriptor], until: deadline)[0]
         if !isInTime { try handle.signal(.kill) }
-        let status = try waitForEnd()
+        let status: Int32
+        do throws(SystemCallError) {
+            status = try waitForEnd()
+        } catch {
+            // The system has waited for it: it has ended.
+            guard error.number == ECHILD else { throw error }
+            status = Self.unknownStatus
+        }
         return isInTime ? status : nil
     }
+
+    /// Stands for the status of a program that has ended, where the system does not tell it.
+    package static let unknownStatus: Int32 = -1
 
     /// Waits for its end, once, and tells a status from a signal. Blocks.
     package func reap() throws(SystemCallError) -> ProgramEnd {

@@ -147,8 +147,8 @@ enum FaultScenarios {
     } run: { attempt, strace in
         let host = try attempt.start(["serve"], through: ["strace", "-D"] + strace)
         // Faults may keep it from that.
-        try? await eventually("the host serves", timeout: .seconds(3)) {
-            host.ended != nil || attempt.names.contains("push")
+        try? await eventually("the host serves", timeout: .seconds(10)) {
+            host.ended != nil || attempt.hasPushSocket
         }
         let answer = try await attempt.put("beside", number: 1)
         try expect(answer.isSuccess, "others go on; \(answer.summary)")
@@ -231,8 +231,6 @@ enum FaultScenarios {
         var random = SeededRandom(seed: wish.seed)
         // In another order each time, so that what there is no time for is not always the same.
         var singles = singles(of: calls, operation, withFailPoints: takesFailPoints).shuffled(using: &random)[...]
-        let allPairs = pairs(of: calls, withFailPoints: takesFailPoints).shuffled(using: &random)
-        var pairs = allPairs.prefix(wish.isSingle ? allPairs.count : operation.pairCount ?? allPairs.count)
         func item(_ kind: String, _ faults: [Fault]) -> Scenario.Case {
             Scenario.Case(
                 faults.map(\.description).joined(separator: "+"), seed: wish.seed, kind: kind,
@@ -246,13 +244,17 @@ enum FaultScenarios {
                 try await attempt.verifyRecovery()
             }
         }
+        // Of those that were asked for, so that the sample is as large as it can be.
+        let allPairs = pairs(of: calls, withFailPoints: takesFailPoints).shuffled(using: &random)
+            .map { item("pairs", $0) }.filter(wish.selects)
+        var pairs = allPairs.prefix(wish.isSingle ? allPairs.count : operation.pairCount ?? allPairs.count)
         var items = hasFailPoints ? [] : [missing("short-writes", wish)]
         // A pair after every second one while time is short, and what is left of either at the end.
         while !singles.isEmpty || !pairs.isEmpty {
             let count = wish.form == .whole ? max(2, singles.count) : 2
             items += singles.prefix(count).map { item("single faults", $0) }
             singles = singles.dropFirst(count)
-            if let pair = pairs.popFirst() { items.append(item("pairs", pair)) }
+            if let pair = pairs.popFirst() { items.append(pair) }
         }
         return items
     }
@@ -301,7 +303,13 @@ enum FaultScenarios {
         } else {
             try await operation.run(attempt, arguments)
         }
-        attempt.countFaults(Fault.injectedCount(of: faults, trace: trace))
+        let directories = operation.directories(attempt)
+        // strace writes down the end of a process when the process's parent knows of it already.
+        try? await eventually("a fault has struck", timeout: .seconds(1)) {
+            Fault.struckCount(of: faults, trace: trace, in: directories) > 0
+        }
+        let count = Fault.struckCount(of: faults, trace: trace, in: directories)
+        count > 0 ? attempt.countFaults(count) : attempt.noteMissed()
     }
 
     /// Whether the program can be told to make short calls: it ends at its first write when it can.

@@ -33,15 +33,22 @@ struct GuardedFileTests {
         #expect(refusal(of: path) == nil)
         let mode = mode_t(0o600 | 1 << bit)
         #expect(chmod(path, mode) == 0)
-        let status = try FileStatus(ofPath: path)
         let refusal = refusal(of: path)
-        if mode == 0o620, status.group == status.owner {
-            // A group of the owner's own number has no other member.
-            #expect(refusal == nil)
-        } else {
-            #expect(refusal?.code == .forbidden)
-            #expect(refusal?.message.contains("the file's mode is \(String(mode, radix: 8)). Set it to 600.") == true)
-        }
+        #expect(refusal?.code == .forbidden)
+        #expect(refusal?.message.contains("the file's mode is \(String(mode, radix: 8)). Set it to 600.") == true)
+    }
+
+    @Test(
+        "What all may read may be written by its user's own group, and by no other and not by root's",
+        .enabled(if: getuid() == 0, "it takes root to give a file away"),
+        arguments: [(1000, 1000, true), (1000, 1001, false), (1000, 0, false), (0, 0, false)] as [(uid_t, gid_t, Bool)])
+    func groups(owner: uid_t, group: gid_t, mayWrite: Bool) throws {
+        #expect(chmod(path, 0o664) == 0 && chown(path, owner, group) == 0)
+        let status = try FileStatus(ofPath: path)
+        #expect((status.objection(owners: [owner], forbidding: 0o022) == nil) == mayWrite)
+        #expect(status.objection(owners: [owner], forbidding: 0o077) == .open(permissions: 0o664))
+        #expect(chmod(path, 0o620) == 0)
+        #expect(try FileStatus(ofPath: path).objection(owners: [owner], forbidding: 0o077) == .open(permissions: 0o620))
     }
 
     @Test("A file that is not there, no file, or a link to one is refused")

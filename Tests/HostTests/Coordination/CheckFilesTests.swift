@@ -36,6 +36,11 @@ struct CheckFilesTests {
             #expect(whole["event"] == .text("files") && whole["journals"] == .number(1))
             guard case .number(let count)? = whole["bytes"] else { return }
             #expect(count > 9000)
+            #expect(try await program.run("check").output.contains("all as written\n"))
+            var other = program
+            other.environment["SHAREDCORE_FAIL_POINT"] = "openat(O_DIRECT):fail=22*"
+            #expect(try await other.run("check").output.contains("all as written in the system's cache: "))
+            #expect(try await other.run("check", "--json").objects().first?["fromDisk"] == .flag(false))
             try damage(program)
             try await expectFound(program)
             try main.send(.terminate)

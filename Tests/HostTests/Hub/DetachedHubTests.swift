@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Foundation
 internal import Glibc
@@ -42,5 +43,18 @@ struct DetachedHubTests {
         #expect(failure?.message?.contains(expected) == true, "\(String(describing: failure))")
         let text = try String(contentsOfFile: place, encoding: .utf8)
         #expect(kill(try #require(Int32(text.dropLast())), 0) != 0, "it is reaped")
+    }
+
+    @Test("One that tests have left is ended with the process of the tests")
+    func left() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_BACKEND"] = "zmq"
+        #expect(try await program.run("hub", "--detach").status == 0)
+        let hub = try ProcessHandle(try #require(ProcessIdentity(of: try await program.hub())))
+        let hubs = try BackgroundHubs()
+        hubs.add(directory.path)
+        hubs.add(program.directory.path)
+        hubs.end()
+        try await eventually("the hub has ended") { hub.hasEnded }
     }
 }

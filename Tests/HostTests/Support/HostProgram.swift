@@ -38,6 +38,7 @@ struct HostProgram: Sendable {
     init(named name: String, in directory: TemporaryDirectory) {
         self.name = name
         self.directory = directory
+        try? BackgroundHubs.shared.get().add(directory.path)
     }
 
     /// Where the program is: beside the bundle that holds this test.

@@ -67,16 +67,21 @@ struct SettingAsideTests {
         let awaited = try Expectation.key(of: ItemName("4"), for: inbox.store.session.id)
         try await inbox.store.put(awaited, [1])
         for number in 1...4 { try maildir.deliver(id: "\(number)") }
-        let begin = ContinuousClock.now
-        try await withCore(on: maildir, inbox: inbox, memory: 8 << 20) {
-            try await eventually("all are taken") { inbox.callIDs.count == 4 }
+        let clock = ManualClock()
+        let begin = clock.now()
+        try await withCore(on: maildir, inbox: inbox, clock: clock, memory: 8 << 20) {
+            try await eventually("what may be taken at once is taken") { inbox.callIDs.count == 2 }
+            try await eventually("all are taken") {
+                clock.advance(by: .milliseconds(250))
+                return inbox.callIDs.count == 4
+            }
         }
         #expect(inbox.callIDs == ["1", "4", "2", "3"])
-        #expect(ContinuousClock.now - begin >= MailRoom.pace * 2)
+        #expect(begin.duration(to: clock.now()) >= MailRoom.pace * 2)
     }
 
     @Test(
-        "P11: of messages that no participant waits for a core of an Executor takes 32, a Main's all; none is lost",
+        "P11: a core of an Executor takes messages that no participant waits for up to 32, a Main's all; none is lost",
         arguments: [SessionRole.executor, .main])
     func unawaited(role: SessionRole) async throws {
         let maildir = try TestMaildir()
@@ -106,6 +111,37 @@ struct SettingAsideTests {
                 try await kept.acknowledge(message)
             }
             try await eventually("the next are taken") { inbox.callIDs.count == MailRoom.unawaitedCount + 10 }
+        }
+    }
+
+    @Test("P11: while messages wait for room, the core is told what participants wait for, and asks once in each round")
+    func rounds() async throws {
+        let maildir = try TestMaildir()
+        let group = Box<(any SharedStore)?>(nil)
+        let (rounds, questions) = (Box(0), Box(0))
+        let inbox = try await TestInbox(
+            role: .executor,
+            beforeReturning: { message in
+                if let store = group.value { _ = try? await Inbox(store).store(message) }
+            },
+            through: { store in
+                group.update { $0 = store }
+                return InterposedStore(
+                    store,
+                    afterList: { prefix, _ in
+                        if prefix == Expectation.path { questions.update { $0 += 1 } }
+                        if prefix.path.hasPrefix(Inbox.path) { rounds.update { $0 += 1 } }
+                    })
+            })
+        for number in 1_000..<1_040 { try maildir.deliver(id: "\(number)") }
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("so many are taken") { inbox.callIDs.count == MailRoom.unawaitedCount }
+            // By then all others have been read, and wait.
+            let first = rounds.value + 2
+            try await eventually("the next round has begun") { rounds.value > first }
+            let (begin, before) = (rounds.value, questions.value)
+            try await eventually("more rounds have begun") { rounds.value >= begin + 4 }
+            #expect(questions.value - before <= rounds.value - begin + 1)
         }
     }
 

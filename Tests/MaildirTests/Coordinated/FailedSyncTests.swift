@@ -34,8 +34,8 @@
             try maildir.deliver(id: "before")
             try await eventually("the core collects") { maildir.names("cur").count == 1 }
 
-            FailPoint.arm("fdatasync/\(path)/journal-:fail*")
-            defer { FailPoint.arm("none:fail") }
+            let armed = FailPoint.arm("fdatasync/\(path)/journal-:fail*")
+            defer { armed.disarm() }
             try maildir.deliver(id: "one", as: "1.one")
             let id = try #require(CallID("one"))
             try await eventually("the message is in memory, and its storing is tried again") {
@@ -44,7 +44,7 @@
             }
             #expect(maildir.names("new") == ["1.one"])
 
-            FailPoint.arm("none:fail")
+            armed.disarm()
             try await eventually("the mail is moved", timeout: TestTimeout.long) { maildir.names("new").isEmpty }
             let journals = TemporaryDirectory.names(in: path).filter { $0.hasPrefix("journal-") }
             #expect(!journals.contains("journal-1"), "the journal of which a sync failed was written anew before")

@@ -12,6 +12,9 @@ package struct GroupScrub: Sendable {
     package private(set) var journalCount = 0
     /// The bytes of their records.
     package private(set) var byteCount = 0
+    /// Whether all of them came from the disk. Otherwise the file system gave some from the system's cache, which hides damage on
+    /// the disk.
+    package private(set) var isPastCache = true
 
     /// Reads them up to what is published now. Blocks.
     ///
@@ -26,8 +29,10 @@ package struct GroupScrub: Sendable {
         }
         for generation in try Self.generations(in: directory) {
             do throws(SharedCoreError) {
-                byteCount += try Self.byteCount(ofRecordsIn: generation, in: directory)
+                let (count, isPastCache) = try Self.byteCount(ofRecordsIn: generation, in: directory)
+                byteCount += count
                 journalCount += 1
+                if !isPastCache { self.isPastCache = false }
             } catch {
                 // It was replaced meanwhile, and has given its space back.
                 guard try Self.floor(in: directory) <= generation else { continue }
@@ -73,15 +78,16 @@ package struct GroupScrub: Sendable {
 
     /// Reads all records of a journal that are published.
     ///
-    /// - Returns: Their bytes, with those around them.
+    /// - Returns: Their bytes, with those around them, and whether they came from the disk.
     private static func byteCount(
         ofRecordsIn generation: UInt64, in directory: Directory
-    ) throws(SharedCoreError) -> Int {
+    ) throws(SharedCoreError) -> (count: Int, isPastCache: Bool) {
         let name = GroupDirectory.journalName(generation)
         let file = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try OpenFile(name, in: directory, .read)
         }
-        let journal = try Journal(file, isReadOnly: true, disk: DiskReader(file, named: name, in: directory))
+        let disk = DiskReader(file, named: name, in: directory)
+        let journal = try Journal(file, isReadOnly: true, disk: disk)
         let tail = journal.word.tail
         var position = JournalFollower.Position(startOf: journal)
         try JournalFollower.read(from: &position, to: tail) { _ in true }
@@ -92,6 +98,6 @@ package struct GroupScrub: Sendable {
             }
             if !found.contains(generation + 1) { throw .lostSuccessor(of: journal, in: directory.path) }
         }
-        return position.recordByteCount
+        return (position.recordByteCount, disk.isPastCache)
     }
 }

@@ -109,7 +109,11 @@ extension HubLink {
             return takeMissing(reply.body, message.frames.dropFirst())
         }
         guard let request = pending[reply.number], request.held == nil else {
-            if case .refused(let error) = reply.body { lastTrouble = error.message }
+            if case .refused(let error) = reply.body {
+                lastTrouble = error.message
+                // The hub's files are damaged. To ask again brings the same.
+                if isCatchUp, replica == nil, error.code == .corrupt { giveUp(with: error) }
+            }
             // A hub of another version does not even know the number.
             if case .greeting = phase, case .refused(let error) = reply.body, [0, greeting].contains(reply.number) {
                 notWelcomed(error)

@@ -38,7 +38,7 @@ struct HubStart: Sendable {
         if let step = try look() { return step }
         if let failure = HubStartFailure(try content(of: lock)), failure.at >= since { throw failure.error(at: path) }
         guard let failure = try start() else { return .looksOn }
-        // Another hub was quicker, started by hand.
+        // Another hub was quicker, started by hand; or the program's status is not known.
         if let step = try look() { return step }
         // The others need not try what has just failed. Where this cannot be written, they do.
         try? lock.truncate(to: 0)
@@ -114,6 +114,13 @@ struct HubStartFailure: Hashable, Sendable {
     /// That of a program that SIGKILL has ended.
     static let killed: Int32 = 137
 
+    /// What can be said of a program that has said nothing.
+    private var end: String {
+        status == StartedProgram.unknownStatus
+            ? "its program ended, and no hub answers. Its status is unknown, because this process ignores SIGCHLD."
+            : "its program ended with status \(status)."
+    }
+
     /// The failure that has just happened.
     init(status: Int32, message: String) {
         at = SystemClock().now()
@@ -148,6 +155,6 @@ struct HubStartFailure: Hashable, Sendable {
         return SharedCoreError(
             code,
             "The hub could not be started: "
-                + (message.isEmpty ? "its program ended with status \(status)." : message), at: path)
+                + (message.isEmpty ? end : message), at: path)
     }
 }
