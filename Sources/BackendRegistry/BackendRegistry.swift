@@ -43,13 +43,28 @@ public struct BackendRegistry: Sendable {
     public func open(
         _ configuration: BackendConfiguration, as description: SessionDescription = SessionDescription()
     ) async throws(SharedCoreError) -> any SharedGroup {
+        try await factory(of: configuration).open(configuration, as: description)
+    }
+
+    /// Opens the group that a configuration names to read it, without a session and without a trace.
+    ///
+    /// Source: contract L4.
+    ///
+    /// - Throws: As ``open(_:as:)``; ``SharedCoreError/Code/unavailable`` where there is no such group.
+    public func openToRead(
+        _ configuration: BackendConfiguration, as description: SessionDescription = SessionDescription()
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        try await factory(of: configuration).openToRead(configuration, as: description)
+    }
+
+    private func factory(of configuration: BackendConfiguration) throws(SharedCoreError) -> any BackendFactory {
         guard let factory = factories[configuration.backend] else {
             throw SharedCoreError(
                 .unsupported,
                 "There is no backend “\(configuration.backend)” here; there is \(names.joined(separator: ", ")).",
                 at: "backend")
         }
-        return try await factory.open(configuration, as: description)
+        return factory
     }
 }
 

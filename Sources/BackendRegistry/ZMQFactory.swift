@@ -43,6 +43,16 @@
             return try await ZMQGroup.open(endpoint, group: configuration.group, as: description, options: options)
         }
 
+        public func openToRead(
+            _ configuration: BackendConfiguration, as description: SessionDescription
+        ) async throws(SharedCoreError) -> any SharedGroup {
+            let endpoint = try Self.endpoint(of: configuration)
+            var options = ZMQGroupOptions()
+            options.keys = try Self.keys(of: configuration, for: endpoint)
+            return try await ZMQGroup.openToRead(
+                endpoint, group: configuration.group, as: description, options: options)
+        }
+
         /// The address of a configuration's hub.
         ///
         /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what is no endpoint.

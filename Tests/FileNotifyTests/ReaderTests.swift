@@ -176,10 +176,53 @@ struct ReaderTests {
         let other = directory.path(of: "other")
         let peer = try await PeerProcess.joining(other)
         let second = try await FileGroup.open(directory: other, options: readOnly)
+        try await peer.tell("hold held 1")
         #expect(try await second.sessions().count == 1)
+        #expect(try await second.get("held") != nil)
         await peer.killNow()
+        #expect(try await second.get("held") == nil, "what lived with a dead process")
+        #expect(try await second.list().entries.isEmpty)
         #expect(try await second.sessions().isEmpty)
         await second.close()
+    }
+
+    @Test("L4: a group of an earlier run of the machine is read as the next participant would find it")
+    func readsFormerRun() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let old = try await PeerProcess.joining(path)
+        try await old.tell("put kept yes")
+        try await old.tell("hold held 1")
+        try await old.tell("fill big 1 100000")
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("brief", [1], lifetime: .expiring(after: .seconds(10)))
+        await group.close()
+        let last = try await FileGroup.openToRead(directory: path).list().revision
+        // Its death is recorded by none: the machine goes down with it.
+        await old.killNow()
+        let before = try content(of: path)
+
+        // To a clock with another identity of the machine's run, the machine was started anew.
+        let options = FileGroupOptions(clock: ManualClock())
+        let reader = try await FileGroup.openToRead(directory: path, options: options)
+        #expect(try await reader.text("kept") == "yes")
+        #expect(try await reader.get("big0")?.value.count == 100_000)
+        #expect(try await reader.get("brief") != nil, "it has its full duration again")
+        #expect(try await reader.get("held") == nil)
+        #expect(try await reader.sessions().isEmpty)
+        #expect(try await reader.list().revision == last)
+        #expect(try await code { try await reader.put("key", [1]) } == .forbidden)
+        #expect(try await code { try await reader.watch() } == .unsupported)
+        #expect(try content(of: path) == before)
+
+        // Behind the first participant of the new run its journal is another file.
+        let next = try await FileGroup.open(directory: path, options: options)
+        #expect(try await reader.text("kept") == "yes", "the view stays")
+        #expect(try await code { try await reader.get("big0") } == .unavailable)
+        let later = try await FileGroup.openToRead(directory: path, options: options)
+        #expect(try await later.get("big0")?.value.count == 100_000)
+        #expect(try await later.sessions().map(\.id) == [next.session.id])
+        for open in [reader, later, next] as [any SharedGroup] { await open.close() }
     }
 
     @Test(

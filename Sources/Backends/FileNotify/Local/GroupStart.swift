@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import Glibc
 internal import Platform
+internal import Replica
 internal import StoreEngine
 
 /// Finds the journal from which a group is to be read in this run of the machine. Makes the first one of a new group,
@@ -31,6 +32,16 @@ struct GroupStart {
             FailPoint.hit("restart.afterFloor")
             try restart(after: journal, atFloor: floor)
         }
+    }
+
+    /// What an earlier run of the machine has left, for a reader, which cannot begin the present one; nil where it has begun.
+    ///
+    /// - Throws: `unavailable` where no participant has ever opened the group.
+    func formerRun() throws(SharedCoreError) -> SurvivingRecords? {
+        guard let journal = try floorJournal() else { throw .unopened(directory.directory.path) }
+        guard journal.header.bootID != bootID else { return nil }
+        try requireEnd(of: journal.header.bootID)
+        return try survivingState(from: journal)
     }
 
     /// Refuses to begin a new run of the machine in a group that participants of another run have open: a lock does not

@@ -61,11 +61,7 @@ public final class ZMQGroup: SharedGroup {
         options: ZMQGroupOptions = ZMQGroupOptions()
     ) async throws(SharedCoreError) -> ZMQGroup {
         try TimeNamespace.requireKnown()
-        guard !endpoint.isOverNetwork || options.keys != nil else {
-            throw SharedCoreError(
-                .invalidArgument, "A hub at a port is reached with keys: one's own, and the public one of the hub.",
-                at: "\(endpoint)")
-        }
+        try requireKeys(for: endpoint, options)
         try endpoint.requireTrusted()
         if let launcher = options.launcher { try await launcher.launch(at: endpoint, timeout: options.openTimeout) }
         // What was not there before may be another user's by now.
@@ -84,6 +80,39 @@ public final class ZMQGroup: SharedGroup {
             throw error
         }
         return ZMQGroup(link: link, session: welcome.session, capabilities: capabilities, replica: replica)
+    }
+
+    /// Opens the group that a hub serves to read it as it stands now. The hub keeps nothing of the reader: no session, no revision.
+    /// What writes is `forbidden`, and what waits for changes `unsupported`. No hub is started.
+    ///
+    /// Source: contract L4.
+    ///
+    /// - Throws: As ``open(_:group:as:options:)``.
+    public static func openToRead(
+        _ endpoint: HubEndpoint, group: String, as description: SessionDescription = SessionDescription(),
+        options: ZMQGroupOptions = ZMQGroupOptions()
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        try requireKeys(for: endpoint, options)
+        try endpoint.requireTrusted()
+        let view = try await HubLink(to: endpoint, group: group, as: description, options: options, isReader: true)
+            .look()
+        // Nor what answered, where nothing was until now.
+        try endpoint.requireTrusted()
+        return GroupView(
+            view.state, as: .reader(description, in: .current, at: SystemClock()),
+            capabilities: Capabilities(
+                backend: "zmq",
+                features: view.capabilities.features.union([.multipleProcesses])
+                    .subtracting([.stoppedWritersTolerated]),
+                durability: view.capabilities.durability, limits: view.capabilities.limits),
+            location: "\(endpoint)")
+    }
+
+    private static func requireKeys(for endpoint: HubEndpoint, _ options: ZMQGroupOptions) throws(SharedCoreError) {
+        guard endpoint.isOverNetwork, options.keys == nil else { return }
+        throw SharedCoreError(
+            .invalidArgument, "A hub at a port is reached with keys: one's own, and the public one of the hub.",
+            at: "\(endpoint)")
     }
 
     // MARK: - Store

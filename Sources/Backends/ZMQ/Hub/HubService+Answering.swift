@@ -29,6 +29,15 @@ extension HubService {
             }
             return
         }
+        if case .view(let group) = request.body {
+            do throws(SharedCoreError) {
+                try await show(group, request.number, to: message.peer, at: address)
+            } catch {
+                report(error, to: address)
+                send(Reply(number: request.number, body: .refused(error)), to: address)
+            }
+            return
+        }
         guard let client = addresses[address],
             client.nonce.isSame(as: request.nonce) || FailPoint.fails("hub.nonce")
         else {
@@ -49,7 +58,7 @@ extension HubService {
         _ request: Request, of client: HubClient, at address: HubAddress, taking byteCount: Int
     ) async throws(SharedCoreError) {
         switch request.body {
-        case .hello, .keepAlive: break
+        case .hello, .view, .keepAlive: break
         case .commit(let transaction, let known):
             try client.rights.require(for: transaction)
             let room = FailPoint.fails("hub.room") ? nil : order.room(for: transaction)
@@ -207,6 +216,23 @@ extension HubService {
         }
     }
 
+    /// Sends the whole state to a reader, of which the hub keeps nothing.
+    private func show(
+        _ group: String, _ number: UInt64, to peer: PeerAddress, at address: HubAddress
+    ) async throws(SharedCoreError) {
+        try requireOwn(group, of: peer, at: address)
+        _ = try rights(of: peer, at: address)
+        try await order.endDead()
+        try await order.refresh()
+        guard takesAnswers(address) else { return }
+        let (revision, records) = try order.replica.read { state throws(SharedCoreError) in
+            var records: [[UInt8]] = []
+            try state.writeSnapshot(for: .replica(historyAfter: nil)) { records.append($0) }
+            return (state.revision, records)
+        }
+        send(Reply(number: number, body: .view(revision, order.capabilities)), records, to: address)
+    }
+
     /// Sends the changes after a revision, as far back as they are kept.
     private func tellHistory(_ number: UInt64, after known: Revision, at address: HubAddress) throws(SharedCoreError) {
         guard takesAnswers(address) else { return }
@@ -231,13 +257,12 @@ extension HubService {
 
     // MARK: - Hello
 
-    private func welcome(
-        _ hello: Request.Hello, of peer: PeerAddress, at address: HubAddress
-    ) async throws(SharedCoreError) -> Reply.Welcome {
-        guard hello.group == options.group else {
+    /// Refuses other groups, and other users.
+    private func requireOwn(_ group: String, of peer: PeerAddress, at address: HubAddress) throws(SharedCoreError) {
+        guard group == options.group else {
             throw SharedCoreError(
                 .forbidden,
-                "This hub serves the group “\(options.group)”, not “\(SessionDescription.cut(hello.group))”.",
+                "This hub serves the group “\(options.group)”, not “\(SessionDescription.cut(group))”.",
                 at: "\(doors[address.door].endpoint)")
         }
         if let process = peer.process, process.user != FileStatus.currentUser {
@@ -245,6 +270,12 @@ extension HubService {
                 .forbidden, "The hub belongs to user \(FileStatus.currentUser), and this is user \(process.user).",
                 at: "\(doors[address.door].endpoint)")
         }
+    }
+
+    private func welcome(
+        _ hello: Request.Hello, of peer: PeerAddress, at address: HubAddress
+    ) async throws(SharedCoreError) -> Reply.Welcome {
+        try requireOwn(hello.group, of: peer, at: address)
         let rights = try rights(of: peer, at: address)
         let client = try await client(for: hello, of: peer, at: address)
         guard let session = order.replica.read({ $0.sessions[client.session]?.session }) else {
