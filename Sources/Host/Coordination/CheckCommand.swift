@@ -24,7 +24,7 @@ struct CheckCommand: HostCommand {
             let text = try await Self.read(file)
             return try await report(try SavedTimeline(text, in: file).report, in: context)
         }
-        try await context.withPresentGroup(for: "check") { group in
+        try await context.withReader(for: "check") { group in
             try await report(TimelineChecker.check(try await Timeline(group).history()), in: context)
         }
     }
